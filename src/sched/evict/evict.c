@@ -8,8 +8,6 @@
 #include "sched/order/lanes.h"
 #include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
-#include "sched/victims/memo.h"
-#include "sched/victims/urgency_index.h"
 
 bool round_is_evictable(const struct round *round, const struct run *run)
 {
@@ -351,14 +349,13 @@ void evict_return(struct round *round, uint32_t index)
         round->evicted_runs[run->evicted_run].is_out = false;
         round->evicted_count--;
         round->changes[node]++;
-        urgent_note(round, node);
-        victim_memo_note_node(round, node);
+        watch_return(round, node);
     }
     if (unit->is_group) {
         /* Whether its surplus may go depends on whether its minimums may. */
         uint32_t run = round->members[unit->member_first].run;
         uint32_t job = round->sched->runs.items[run].job;
-        victim_memo_note_gang(round, round->sched->jobs.items[job].gang);
+        watch_gang(round, round->sched->jobs.items[job].gang);
     }
 }
 
@@ -416,6 +413,5 @@ void evict_forget(struct round *round)
     VEC_FREE(&round->open_nodes);
     VEC_FREE(&round->victims);
     VEC_FREE(&round->pods);
-    urgent_forget(round);
-    victim_memo_forget(round);
+    watch_fini(&round->watch);
 }

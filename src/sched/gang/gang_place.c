@@ -9,7 +9,6 @@
 #include "sched/state/floating.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/group_room.h"
-#include "sched/victims/memo.h"
 #include "sched/victims/ways.h"
 
 struct mark attempt_mark(const struct round *round)
@@ -449,7 +448,7 @@ static void settle(const struct attempt *attempt, struct gang *gang)
     gang->planned = sched->plan_count;
     if (gang->subs) {
         gang->subs->joined_plan = sched->plan_count;
-        victim_memo_note_gang(round, (uint32_t)(gang - sched->gangs.items));
+        watch_gang(round, (uint32_t)(gang - sched->gangs.items));
     }
     round->group++;
 }

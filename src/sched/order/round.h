@@ -12,6 +12,7 @@
 #pragma once
 
 #include "sched/order/recent.h"
+#include "sched/order/watch.h"
 #include "sched/reserve/reserve.h"
 
 enum { ROUND_FACTORS_MAX = 64 };
@@ -264,7 +265,7 @@ struct round {
     bool has_protected; /* some of it from urgency; its lifetime lets it go */
     struct urgent *urgents;   /* see urgency_index.h */
     struct ceiling *ceilings; /* see group_room.c */
-    VEC(uint32_t) noted;      /* nodes whose room there changed besides */
+    struct watch watch;
     size_t kinds_bytes; /* that classes note about kinds; see node_shapes.h */
     struct eviction_index *eviction_index; /* of them, once asked for */
     struct depth_memos *cuts;   /* see depth_memo.h; NULL: nothing yet */

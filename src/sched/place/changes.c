@@ -2,7 +2,6 @@
 
 #include "sched/data/packed.h"
 #include "sched/explain/need.h"
-#include "sched/victims/memo.h"
 
 /* More open nodes are told to the index, asked or not: what is undone looks at
  * all that are open. */
@@ -28,7 +27,7 @@ static void move_node(struct round *round, uint32_t node)
 void place_changes_note(struct round *round, uint32_t node, size_t entry)
 {
     round->changes[node]++;
-    victim_memo_note_node(round, node);
+    watch_free(round, node);
     if (!round->is_open[node]) {
         if (round->open_nodes.count >= OPEN_NODES_MAX) {
             place_flush(round);

@@ -7,7 +7,6 @@
 #include "sched/place/changes.h"
 #include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
-#include "sched/victims/memo.h"
 
 static void note(const struct round *round, uint32_t node, uint32_t class_index,
                  uint32_t count, uint32_t job)
@@ -155,7 +154,7 @@ void place_preempt(struct round *round, uint32_t job)
     order_lost(round, job, 1);
     if (sched->terms_run_count) {
         sub_groups_lose(sched, job, 1);
-        victim_memo_note_job(round, job, 1);
+        watch_member(round, job, 1);
     }
     place_changes_note_growth(round, run->node, sched->journal.count - 1);
     round->version++;
@@ -202,7 +201,7 @@ static void undo_preempt(struct round *round, const struct journal_entry *entry)
     order_lost(round, entry->job, -1);
     if (sched->terms_run_count) {
         sub_groups_lose(sched, entry->job, -1);
-        victim_memo_note_job(round, entry->job, -1);
+        watch_member(round, entry->job, -1);
     }
     if (run->state == RUN_EVICTED) {
         round->evicted_count++;

@@ -11,6 +11,7 @@
 #include "sched/order/order.h"
 #include "sched/reserve/admission.h"
 #include "sched/round/private.h"
+#include "sched/victims/urgency_index.h"
 
 void round_wake_by(struct round *round, int64_t when_ms)
 {
@@ -142,6 +143,7 @@ static void end(struct round *round)
     quota_end(round);
     place_flush(round);
     evict_forget(round);
+    urgent_forget(round);
     order_wake(round);
 }
 

@@ -115,7 +115,7 @@ static struct ceiling *ceiling_make(struct round *round, uint8_t level)
         .words = arena_alloc_array(round->arena, sched->nodes.count,
                                    sizeof(*ceiling->words)),
         .moved_seen = round->moved.count,
-        .noted_seen = round->noted.count,
+        .noted_seen = round->watch.rooms.count,
         .level = level,
     };
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
@@ -124,6 +124,7 @@ static struct ceiling *ceiling_make(struct round *round, uint8_t level)
         }
     }
     round->ceilings = ceiling;
+    round->watch.is_of_rooms = true;
     return ceiling;
 }
 
@@ -141,8 +142,10 @@ static const struct ceiling *ceiling_of(struct round *round, uint8_t level)
     for (; ceiling->moved_seen < round->moved.count; ceiling->moved_seen++) {
         set_ceiling(round, ceiling, round->moved.items[ceiling->moved_seen]);
     }
-    for (; ceiling->noted_seen < round->noted.count; ceiling->noted_seen++) {
-        set_ceiling(round, ceiling, round->noted.items[ceiling->noted_seen]);
+    for (; ceiling->noted_seen < round->watch.rooms.count;
+         ceiling->noted_seen++) {
+        set_ceiling(round, ceiling,
+                    round->watch.rooms.items[ceiling->noted_seen]);
     }
     return ceiling;
 }

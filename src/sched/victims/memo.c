@@ -35,13 +35,6 @@ struct victim_memo {
     uint32_t asked_count;
 };
 
-/* Another number of a gang's pods is surplus than before, or (`sub_group` is
- * NONE) they may go for other reasons. */
-struct surplus_change {
-    uint32_t gang, sub_group;
-    uint32_t surplus_min; /* of before and after */
-};
-
 struct victim_memos {
     struct victim_memo items[MEMOS_MAX];
     uint32_t count, capacity;
@@ -49,45 +42,9 @@ struct victim_memos {
     uint32_t pods_max; /* that run on a node */
     uint64_t serial;
     struct victim_memo *asking; /* is being brought up to date; or NULL */
-    VEC(uint32_t) noted;        /* nodes */
-    VEC(struct surplus_change) changes;
 };
 
 /* What is noted. */
-
-void victim_memo_note_node(struct round *round, uint32_t node)
-{
-    if (round->memos) {
-        VEC_PUSH(&round->memos->noted, node);
-    }
-}
-
-void victim_memo_note_job(struct round *round, uint32_t job, int sign)
-{
-    const struct sched *sched = round->sched;
-    uint32_t index = sched->jobs.items[job].gang;
-
-    if (!round->memos || index == NONE || !sched->gangs.items[index].subs) {
-        return;
-    }
-    uint32_t sub_group = sub_group_of(sched, job);
-    uint32_t surplus =
-        sub_group_surplus(sched, &sched->gangs.items[index], sub_group);
-    struct surplus_change change = {
-        .gang = index,
-        .sub_group = sub_group,
-        .surplus_min = sign < 0 && surplus ? surplus - 1 : surplus,
-    };
-    VEC_PUSH(&round->memos->changes, change);
-}
-
-void victim_memo_note_gang(struct round *round, uint32_t gang)
-{
-    if (round->memos) {
-        struct surplus_change change = {gang, NONE, 0};
-        VEC_PUSH(&round->memos->changes, change);
-    }
-}
 
 void victim_memo_note_turn(struct round *round, uint32_t queue, bool is_before)
 {
@@ -100,15 +57,6 @@ void victim_memo_note_turn(struct round *round, uint32_t queue, bool is_before)
         memo->asked[memo->asked_count++] = queue;
     }
     memo->turns[queue] = is_before ? TURN_BEFORE : TURN_AFTER;
-}
-
-void victim_memo_forget(struct round *round)
-{
-    if (round->memos) {
-        VEC_FREE(&round->memos->noted);
-        VEC_FREE(&round->memos->changes);
-        round->memos = NULL;
-    }
 }
 
 /* Making a memo. */
@@ -250,13 +198,13 @@ static void look_at_changed(const struct search *search,
                             const struct victim_rules *rules,
                             struct victim_memo *memo)
 {
-    const struct victim_memos *memos = search->round->memos;
+    const struct watch *watch = &search->round->watch;
 
-    for (size_t i = memo->noted_seen; i < memos->noted.count; i++) {
-        look_at(search, rules, memo, memos->noted.items[i]);
+    for (size_t i = memo->noted_seen; i < watch->costs.count; i++) {
+        look_at(search, rules, memo, watch->costs.items[i]);
     }
-    for (size_t i = memo->changes_seen; i < memos->changes.count; i++) {
-        look_at_gang(search, rules, memo, &memos->changes.items[i]);
+    for (size_t i = memo->changes_seen; i < watch->surplus.count; i++) {
+        look_at_gang(search, rules, memo, &watch->surplus.items[i]);
     }
 }
 
@@ -286,6 +234,7 @@ static struct victim_memo *memo_update(const struct search *search,
 
     if (!round->memos) {
         round->memos = memos_create(round);
+        round->watch.is_of_costs = true;
     }
     struct victim_memos *memos = round->memos;
     struct victim_memo *memo = memo_get(
@@ -298,8 +247,8 @@ static struct victim_memo *memo_update(const struct search *search,
         look_at_all(search, rules, memo);
     }
     memos->asking = NULL;
-    memo->noted_seen = memos->noted.count;
-    memo->changes_seen = memos->changes.count;
+    memo->noted_seen = round->watch.costs.count;
+    memo->changes_seen = round->watch.surplus.count;
     return memo;
 }
 

@@ -26,15 +26,6 @@ bool victim_memo_find(const struct search *search,
                       const struct victim_rules *rules,
                       struct victim_set *ret_set);
 
-/* What a node has free is another now, or evicted work has its place there
- * again. */
-void victim_memo_note_node(struct round *round, uint32_t node);
-/* The plan preempts a member of a gang with terms (+1), or undoes it (-1). */
-void victim_memo_note_job(struct round *round, uint32_t job, int sign);
-/* A gang with terms was joined. */
-void victim_memo_note_gang(struct round *round, uint32_t gang);
 /* What is being remembered depends on whether the turn of what is searched
  * for comes before that of a queue. */
 void victim_memo_note_turn(struct round *round, uint32_t queue, bool is_before);
-/* The round is over. */
-void victim_memo_forget(struct round *round);

@@ -100,7 +100,7 @@ static void fill(struct round *round, struct urgent *urgent)
     urgent->index.scale = round->pool->index.scale;
     node_index_fill(&urgent->index, entries, spare, indexed);
     urgent->moved_seen = round->moved.count;
-    urgent->noted_seen = round->noted.count;
+    urgent->noted_seen = round->watch.rooms.count;
 }
 
 static void update(struct round *round, struct urgent *urgent, uint32_t node)
@@ -129,8 +129,9 @@ static struct urgent *urgent_of(struct round *round, uint32_t below,
         for (; urgent->moved_seen < round->moved.count; urgent->moved_seen++) {
             update(round, urgent, round->moved.items[urgent->moved_seen]);
         }
-        for (; urgent->noted_seen < round->noted.count; urgent->noted_seen++) {
-            update(round, urgent, round->noted.items[urgent->noted_seen]);
+        for (; urgent->noted_seen < round->watch.rooms.count;
+             urgent->noted_seen++) {
+            update(round, urgent, round->watch.rooms.items[urgent->noted_seen]);
         }
         return urgent;
     }
@@ -144,6 +145,7 @@ static struct urgent *urgent_of(struct round *round, uint32_t below,
                                          sizeof(*urgent->keys));
         urgent->next = round->urgents;
         round->urgents = urgent;
+        round->watch.is_of_rooms = true;
     }
     urgent->ordinal_min = ordinal_min;
     fill(round, urgent);
@@ -176,13 +178,6 @@ uint32_t urgent_find(const struct search *search, uint32_t below,
                            &round->counters->nodes_examined);
 }
 
-void urgent_note(struct round *round, uint32_t node)
-{
-    if (round->urgents || round->ceilings) {
-        VEC_PUSH(&round->noted, node);
-    }
-}
-
 void urgent_forget(struct round *round)
 {
     for (struct urgent *urgent = round->urgents; urgent;
@@ -191,5 +186,4 @@ void urgent_forget(struct round *round)
     }
     round->urgents = NULL;
     round->ceilings = NULL;
-    VEC_FREE(&round->noted);
 }

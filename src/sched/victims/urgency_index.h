@@ -25,7 +25,5 @@ struct resource_vec urgent_room_most(const struct round *round, uint32_t node,
 /* The best node with such room that `match` lets through, or NONE. */
 uint32_t urgent_find(const struct search *search, uint32_t below,
                      uint32_t evicted_max, node_match_fn *match, void *context);
-/* The room on a node shrank though its index entry did not move. */
-void urgent_note(struct round *round, uint32_t node);
 /* The round is over. */
 void urgent_forget(struct round *round);
