@@ -141,7 +141,7 @@ static inline bool row_has_bit(const uint64_t *words, size_t count,
 
 enum { QUEUE_KEY_BYTES = 4 }; /* of a queue's index, where it begins a name */
 
-/* A job to be put in order of ids; jobs_due.c. */
+/* A job to be put in order of ids; jobs_dirty.c. */
 struct sort_item {
     struct job_id id;
     uint32_t job;
