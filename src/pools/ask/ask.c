@@ -2,20 +2,6 @@
 #include "pools/tables/node_table.h"
 #include "pools/tables/router.h"
 
-/* The shard of a job, and its number there; NULL: it is being planned. */
-static struct shard *ask(const struct pools *pools, uint32_t *job)
-{
-    struct shard *shard = shard_of(pools, *job);
-
-    *job = pools->places.items[*job].local;
-    return shard->is_busy ? NULL : shard;
-}
-
-static uint32_t job_back(const struct shard *shard, uint32_t local)
-{
-    return local == SCHED_NONE ? SCHED_NONE : shard->jobs.items[local];
-}
-
 void explanation_back(const struct shard *shard,
                       struct sched_explanation *explanation)
 {
@@ -46,7 +32,7 @@ void pools_explain_need(struct pools *pools, uint32_t job, int64_t now_ms,
         return;
     }
     quotas_settle(pools);
-    struct shard *shard = ask(pools, &job);
+    struct shard *shard = shard_to_ask(pools, &job);
     if (!shard) {
         explain_nothing(ret_explanation);
         *ret_need = (struct sched_need){.node = SCHED_NONE};
@@ -65,7 +51,7 @@ uint32_t pools_explain_kinds(struct pools *pools, uint32_t job, int64_t now_ms,
         return sched_explain_kinds(first_of(pools), job, now_ms, ret_kinds,
                                    ret_left_out_count);
     }
-    struct shard *shard = ask(pools, &job);
+    struct shard *shard = shard_to_ask(pools, &job);
     *ret_left_out_count = 0;
     if (!shard) {
         return 0;
@@ -86,7 +72,7 @@ void pools_explain_nodes(struct pools *pools, uint32_t job,
         sched_explain_nodes(first_of(pools), job, ret_explanation);
         return;
     }
-    struct shard *shard = ask(pools, &job);
+    struct shard *shard = shard_to_ask(pools, &job);
     if (!shard) {
         explain_nothing(ret_explanation);
         return;
@@ -101,7 +87,7 @@ uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
     if (!pools->is_mapped) {
         return sched_gang_waiting(first_of(pools), job, arena, ret_count);
     }
-    const struct shard *shard = ask(pools, &job);
+    const struct shard *shard = shard_to_ask(pools, &job);
     *ret_count = 0;
     if (!shard) {
         return arena_alloc_array(arena, 0, sizeof(uint32_t));
@@ -120,7 +106,7 @@ bool pools_gang_is_over_share(struct pools *pools, uint32_t job,
         return sched_gang_is_over_share(first_of(pools), job,
                                         ret_gang_over_share);
     }
-    const struct shard *shard = ask(pools, &job);
+    const struct shard *shard = shard_to_ask(pools, &job);
     return shard &&
            sched_gang_is_over_share(shard->sched, job, ret_gang_over_share);
 }
@@ -131,7 +117,7 @@ bool pools_job_yielding(const struct pools *pools, uint32_t job,
     if (!pools->is_mapped) {
         return sched_job_yielding(first_of(pools), job, ret_yielding);
     }
-    const struct shard *shard = ask(pools, &job);
+    const struct shard *shard = shard_to_ask(pools, &job);
     if (!shard || !sched_job_yielding(shard->sched, job, ret_yielding)) {
         return false;
     }
@@ -145,7 +131,7 @@ bool pools_job_admission(const struct pools *pools, uint32_t job,
     if (!pools->is_mapped) {
         return sched_job_admission(first_of(pools), job, ret_admission);
     }
-    const struct shard *shard = ask(pools, &job);
+    const struct shard *shard = shard_to_ask(pools, &job);
     return shard && sched_job_admission(shard->sched, job, ret_admission);
 }
 

@@ -77,6 +77,19 @@ void job_count_waiting(struct pools *pools, const struct place *place, int sign)
     }
 }
 
+struct shard *shard_to_ask(const struct pools *pools, uint32_t *job)
+{
+    struct shard *shard = shard_of(pools, *job);
+
+    *job = pools->places.items[*job].local;
+    return shard->is_busy ? NULL : shard;
+}
+
+uint32_t job_back(const struct shard *shard, uint32_t local)
+{
+    return local == SCHED_NONE ? SCHED_NONE : shard->jobs.items[local];
+}
+
 /* Gangs. */
 
 static struct key128 gang_key(uint32_t queue, struct str id)

@@ -80,11 +80,6 @@ static void spoil(struct pools *pools, struct shard *shard,
     }
 }
 
-static uint32_t job_back(const struct shard *shard, uint32_t local)
-{
-    return local == SCHED_NONE ? SCHED_NONE : shard->jobs.items[local];
-}
-
 static struct sched_decision translate(const struct pools *pools,
                                        const struct shard *shard,
                                        const struct sched_decision *from)

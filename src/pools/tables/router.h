@@ -282,6 +282,10 @@ void job_enter(struct pools *pools, uint32_t job, struct shard *shard,
                const struct sched_job *record);
 /* Its number in its shard may be another's as soon as the shard knows. */
 void job_give(struct pools *pools, uint32_t job);
+/* The shard of a job, and its number there; NULL: it is being planned. */
+struct shard *shard_to_ask(const struct pools *pools, uint32_t *job);
+/* The router's handle of a shard's job. */
+uint32_t job_back(const struct shard *shard, uint32_t local);
 /* Tell the shard of a job; `delta->job` is filled in. */
 void job_tell(struct pools *pools, uint32_t job, struct delta *delta);
 /* A copy of amounts that lives in an arena. */
