@@ -125,16 +125,6 @@ bool pools_job_yielding(const struct pools *pools, uint32_t job,
     return true;
 }
 
-bool pools_job_admission(const struct pools *pools, uint32_t job,
-                         struct sched_admission *ret_admission)
-{
-    if (!pools->is_mapped) {
-        return sched_job_admission(first_of(pools), job, ret_admission);
-    }
-    const struct shard *shard = shard_to_ask(pools, &job);
-    return shard && sched_job_admission(shard->sched, job, ret_admission);
-}
-
 uint32_t pools_applications(const struct pools *pools, uint32_t queue,
                             int64_t now_ms, struct arena *arena,
                             struct sched_application **ret_applications)

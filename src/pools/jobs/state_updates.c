@@ -178,6 +178,16 @@ void pools_job_dismiss(struct pools *pools, uint32_t job)
     job_tell(pools, job, &delta);
 }
 
+bool pools_job_admission(const struct pools *pools, uint32_t job,
+                         struct sched_admission *ret_admission)
+{
+    if (!pools->is_mapped) {
+        return sched_job_admission(first_of(pools), job, ret_admission);
+    }
+    const struct shard *shard = shard_to_ask(pools, &job);
+    return shard && sched_job_admission(shard->sched, job, ret_admission);
+}
+
 static void apply_charge(struct pools *pools, struct shard *shard,
                          const struct delta *delta)
 {

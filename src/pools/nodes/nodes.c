@@ -216,3 +216,29 @@ void pools_node_stats(struct pools *pools, uint32_t node,
         sched_node_stats(shard->sched, local, ret_stats);
     }
 }
+
+/* Executors. */
+
+static void apply_executor(struct pools *pools, struct shard *shard,
+                           const struct delta *delta)
+{
+    (void)pools;
+    sched_executor_set(shard->sched, delta->text, delta->flag);
+}
+
+void pools_executor_set(struct pools *pools, struct str executor,
+                        bool accepts_new_leases)
+{
+    struct delta delta = delta_of(apply_executor);
+
+    if (!pools->is_mapped) {
+        sched_executor_set(first_of(pools), executor, accepts_new_leases);
+        return;
+    }
+    uint32_t at = executor_of(pools, executor);
+    pools->news_count += pools->accepts.items[at] != accepts_new_leases;
+    pools->accepts.items[at] = accepts_new_leases;
+    delta.text = executor;
+    delta.flag = accepts_new_leases;
+    deliver_all(pools, &delta);
+}

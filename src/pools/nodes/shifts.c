@@ -56,16 +56,6 @@ void post_shift(struct pools *pools, uint32_t node, struct shard *to)
     }
 }
 
-void post_unhold(struct post *post)
-{
-    if (post->held) {
-        arena_fini(post->held);
-        mem_free(post->held);
-        post->held = NULL;
-    }
-    post->is_moving = false;
-}
-
 void post_hold(struct pools *pools, uint32_t node, const struct shard *to,
                const struct node_record *record)
 {

@@ -4,98 +4,6 @@
 #include "pools/tables/node_table.h"
 #include "pools/tables/router.h"
 
-/* Names. */
-
-/* How many names there may be: users may name what they like, but only jobs
- * and nodes that are there count. */
-static size_t names_max(const struct pools *pools)
-{
-    return 2 * (pools->places.count + pools->posts.count) + NAMES_SPARE_MAX;
-}
-
-/* Keep only the names of jobs and nodes. */
-static void names_renew(struct pools *pools)
-{
-    auto_ptr(intern) old = pools->names;
-
-    pools->names = intern_create();
-    (void)intern_add(pools->names, STR(""));
-    for (size_t i = 0; i < pools->places.count; i++) {
-        struct place *place = &pools->places.items[i];
-        if (place->local != NONE) {
-            place->name =
-                intern_add(pools->names, intern_get(old, place->name));
-        }
-    }
-    for (size_t i = 0; i < pools->posts.count; i++) {
-        struct post *post = &pools->posts.items[i];
-        if (post->name && post->pool != NONE) {
-            post->pool = intern_add(pools->names, intern_get(old, post->pool));
-        }
-    }
-}
-
-uint32_t name_of_pool(struct pools *pools, struct str name)
-{
-    uint32_t at = intern_find(pools->names, name);
-
-    if (at != INTERN_NONE) {
-        return at;
-    }
-    if (intern_count(pools->names) >= names_max(pools)) {
-        names_renew(pools);
-    }
-    return intern_add(pools->names, name);
-}
-
-bool is_configured(const struct pools *pools, struct str name)
-{
-    for (uint32_t i = 0; i < pools->policy->pool_count; i++) {
-        if (str_equal(pools->policy->pools[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The place of an object of that name, or where it would be. */
-static size_t object_place(const struct pools *pools, struct str name,
-                           bool *ret_is_there)
-{
-    size_t at = 0;
-
-    while (at < pools->records.count &&
-           str_compare(pools->records.items[at]->name, name) < 0) {
-        at++;
-    }
-    *ret_is_there = at < pools->records.count &&
-                    str_equal(pools->records.items[at]->name, name);
-    return at;
-}
-
-struct shard *home_of_name(const struct pools *pools, uint32_t name)
-{
-    bool is_there;
-
-    if (name == 0) {
-        return pools->shards.items[POOLS_DEFAULT];
-    }
-    size_t at = object_place(pools, intern_get(pools->names, name), &is_there);
-    return pools->shards
-        .items[is_there ? pools->objects.items[at] : POOLS_DEFAULT];
-}
-
-struct str pool_in(const struct pools *pools, const struct shard *shard,
-                   uint32_t name)
-{
-    struct str text = intern_get(pools->names, name);
-
-    if (shard->name) {
-        return str_of(shard->name);
-    }
-    return is_configured(pools, text) ? text : (struct str){0};
-}
-
 /* Shards. */
 
 struct shard *shard_create(struct pools *pools, const struct policy *policy)
@@ -226,25 +134,7 @@ static void record_set(struct shard *shard, const struct pool_record *record)
     arena_fini(&old);
 }
 
-/* The router. */
-
-void router_begin(struct pools *pools)
-{
-    pools->is_mapped = true;
-    pools->has_pending = pools->words.count > 0;
-    pools->are_names_stale = true;
-    pools->names = intern_create();
-    (void)intern_add(pools->names, STR(""));
-    pools->executors = intern_create();
-    for (uint32_t i = 0; i < sched_queues_end(first_of(pools)); i++) {
-        VEC_PUSH(&pools->by_application,
-                 sched_queue_has_applications(first_of(pools), i));
-    }
-    pools->news_count = sched_news_follow(first_of(pools));
-    classes_adopt(pools);
-    nodes_adopt(pools);
-    jobs_adopt(pools);
-}
+/* Pools. */
 
 void pools_pool_set(struct pools *pools, const struct pool_record *record)
 {
@@ -387,35 +277,4 @@ bool pools_job_is_away(const struct pools *pools, uint32_t job)
 uint32_t pools_node_shard(const struct pools *pools, uint32_t node)
 {
     return pools->is_mapped ? pools->posts.items[node].shard : POOLS_DEFAULT;
-}
-
-uint32_t pools_pool_count(const struct pools *pools)
-{
-    return pools->policy->pool_count + (uint32_t)pools->records.count;
-}
-
-struct str pools_pool_name(const struct pools *pools, uint32_t pool_index)
-{
-    uint32_t count = pools->policy->pool_count;
-
-    return pool_index < count ? pools->policy->pools[pool_index].name
-                              : pools->records.items[pool_index - count]->name;
-}
-
-uint32_t pools_shard_pool(const struct pools *pools, uint32_t shard)
-{
-    for (uint32_t i = 0; i < pools->objects.count; i++) {
-        if (pools->objects.items[i] == shard) {
-            return pools->policy->pool_count + i;
-        }
-    }
-    return 0;
-}
-
-uint32_t pools_pool_shard(const struct pools *pools, uint32_t pool_index)
-{
-    uint32_t count = pools->policy->pool_count;
-
-    return pool_index < count ? POOLS_DEFAULT
-                              : pools->objects.items[pool_index - count];
 }

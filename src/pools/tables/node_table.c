@@ -10,7 +10,7 @@ static struct key128 post_key(uint32_t executor, struct str name)
                            hash_bytes(name.p, name.byte_count, executor)};
 }
 
-static uint32_t executor_of(struct pools *pools, struct str name)
+uint32_t executor_of(struct pools *pools, struct str name)
 {
     uint32_t executor = intern_add(pools->executors, name);
 
@@ -117,6 +117,16 @@ void posts_release(struct pools *pools)
     pools->idle_posts.count = 0;
 }
 
+void post_unhold(struct post *post)
+{
+    if (post->held) {
+        arena_fini(post->held);
+        mem_free(post->held);
+        post->held = NULL;
+    }
+    post->is_moving = false;
+}
+
 /* Handles. */
 
 uint32_t shard_node(struct pools *pools, struct shard *shard, uint32_t node)
@@ -165,32 +175,6 @@ struct str pools_node_pool(const struct pools *pools, uint32_t node)
     }
     uint32_t pool = pools->posts.items[node].pool;
     return pool == NONE ? (struct str){0} : intern_get(pools->names, pool);
-}
-
-/* Executors. */
-
-static void apply_executor(struct pools *pools, struct shard *shard,
-                           const struct delta *delta)
-{
-    (void)pools;
-    sched_executor_set(shard->sched, delta->text, delta->flag);
-}
-
-void pools_executor_set(struct pools *pools, struct str executor,
-                        bool accepts_new_leases)
-{
-    struct delta delta = delta_of(apply_executor);
-
-    if (!pools->is_mapped) {
-        sched_executor_set(first_of(pools), executor, accepts_new_leases);
-        return;
-    }
-    uint32_t at = executor_of(pools, executor);
-    pools->news_count += pools->accepts.items[at] != accepts_new_leases;
-    pools->accepts.items[at] = accepts_new_leases;
-    delta.text = executor;
-    delta.flag = accepts_new_leases;
-    deliver_all(pools, &delta);
 }
 
 /* Beginning and end. */

@@ -21,6 +21,10 @@ uint32_t post_get(struct pools *pools, struct str executor, struct str name);
 /* The handle of a node, or NONE. */
 uint32_t post_find(const struct pools *pools, struct str executor,
                    struct str name);
+/* The number of an executor, made when it is new. */
+uint32_t executor_of(struct pools *pools, struct str name);
+/* It is held no more. */
+void post_unhold(struct post *post);
 /* A shard's handle of a node, made when it is new there. */
 uint32_t shard_node(struct pools *pools, struct shard *shard, uint32_t node);
 /* The router's handle of a shard's node. */
@@ -57,8 +61,6 @@ void post_shift(struct pools *pools, uint32_t node, struct shard *to);
 /* Its shard is being planned: until that is over it is nowhere. */
 void post_hold(struct pools *pools, uint32_t node, const struct shard *to,
                const struct node_record *record);
-/* It is held no more. */
-void post_unhold(struct post *post);
 /* Nodes that waited for a shard to be back go on. */
 void posts_settle(struct pools *pools, struct shard *shard);
 /* The nodes of a shard that ends are Default's, absent until told again. */

@@ -258,6 +258,27 @@ static inline struct delta delta_of(apply_fn *apply)
         .apply = apply, .job = NONE, .node = NONE, .class_index = NONE};
 }
 
+/* pool_names.c */
+
+/* The shard of the object of that name, or Default. */
+struct shard *home_of_name(const struct pools *pools, uint32_t name);
+/* The name of the pool that a job waits for in a shard. */
+struct str pool_in(const struct pools *pools, const struct shard *shard,
+                   uint32_t name);
+/* The number of the pool of that name, made when new; then the numbers of
+ * names that nobody speaks of may be given back, and all others change. */
+uint32_t name_of_pool(struct pools *pools, struct str name);
+/* The place of the object of that name among all, or where it would be. */
+size_t object_place(const struct pools *pools, struct str name,
+                    bool *ret_is_there);
+/* Whether the policy has a pool of that name. */
+bool is_configured(const struct pools *pools, struct str name);
+
+/* jobs/adopt.c */
+
+/* The tables say what the Default shard has, from now on. */
+void router_begin(struct pools *pools);
+
 /* deltas.c */
 
 /* Tell a shard, now or when it is back. */
@@ -352,8 +373,6 @@ void gang_recall(struct pools *pools, uint32_t gang);
 void strays_settle(struct pools *pools, struct shard *shard);
 /* Pools are others now: all jobs go where they belong. */
 void jobs_rehome(struct pools *pools);
-/* All jobs of the Default shard get a place. */
-void jobs_adopt(struct pools *pools);
 
 /* plan/lend.c */
 
@@ -508,18 +527,6 @@ void router_kinds_fini(struct pools *pools);
 
 /* objects.c */
 
-/* The shard of the object of that name, or Default. */
-struct shard *home_of_name(const struct pools *pools, uint32_t name);
-/* The name of the pool that a job waits for in a shard. */
-struct str pool_in(const struct pools *pools, const struct shard *shard,
-                   uint32_t name);
-/* The number of the pool of that name, made when new; then the numbers of
- * names that nobody speaks of may be given back, and all others change. */
-uint32_t name_of_pool(struct pools *pools, struct str name);
-/* Whether the policy has a pool of that name. */
-bool is_configured(const struct pools *pools, struct str name);
-/* The tables say what the Default shard has, from now on. */
-void router_begin(struct pools *pools);
 /* A fresh shard in a free slot. */
 struct shard *shard_create(struct pools *pools, const struct policy *policy);
 /* Free it and all that it has. */

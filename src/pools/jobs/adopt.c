@@ -1,0 +1,62 @@
+/* The first pool object: what the Default shard has becomes the router's. */
+#include "pools/tables/node_table.h"
+#include "pools/tables/router.h"
+
+/* All jobs of the Default shard get a place. */
+static void jobs_adopt(struct pools *pools)
+{
+    struct shard *shard = pools->shards.items[POOLS_DEFAULT];
+    uint32_t end = sched_jobs_end(shard->sched);
+
+    for (uint32_t job = 0; job < end; job++) {
+        struct sched_job record;
+        struct sched_run run;
+        if (!sched_job_is_known(shard->sched, job)) {
+            VEC_PUSH(&shard->jobs, NONE);
+            VEC_PUSH(&shard->spare_jobs, job);
+            VEC_PUSH(&pools->places, (struct place){.local = NONE});
+            continue;
+        }
+        sched_job_record(shard->sched, job, &record);
+        bool is_leased = sched_job_run(shard->sched, job, &run);
+        struct place place = {
+            .local = job,
+            .node = is_leased ? run.node : NONE,
+            .name = name_of_pool(pools, record.pool),
+            .queue = record.queue,
+            .class_index = record.class_index,
+            .is_aged = is_leased && run.age_from_ms != INT64_MAX,
+            .leased_ms = is_leased ? run.leased_ms : 0,
+        };
+        VEC_PUSH(&shard->jobs, job);
+        VEC_PUSH(&pools->places, place);
+        gang_join(pools, job, &record);
+        uint32_t gang = pools->places.items[job].gang;
+        if (is_leased) {
+            post_use(pools, run.node, 1);
+            if (gang != NONE) {
+                pools->gangs.items[gang].leased_count++;
+            }
+        } else {
+            job_count_waiting(pools, &place, 1);
+        }
+    }
+}
+
+void router_begin(struct pools *pools)
+{
+    pools->is_mapped = true;
+    pools->has_pending = pools->words.count > 0;
+    pools->are_names_stale = true;
+    pools->names = intern_create();
+    (void)intern_add(pools->names, STR(""));
+    pools->executors = intern_create();
+    for (uint32_t i = 0; i < sched_queues_end(first_of(pools)); i++) {
+        VEC_PUSH(&pools->by_application,
+                 sched_queue_has_applications(first_of(pools), i));
+    }
+    pools->news_count = sched_news_follow(first_of(pools));
+    classes_adopt(pools);
+    nodes_adopt(pools);
+    jobs_adopt(pools);
+}
