@@ -1,6 +1,10 @@
 /* Questions, answered by the shard that knows. */
+
+#include "pools/ask/ask.h"
+
+#include "pools/jobs/jobs.h"
+#include "pools/jobs/quota.h"
 #include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
 
 void explanation_back(const struct shard *shard,
                       struct sched_explanation *explanation)

@@ -1,8 +1,10 @@
 /* What a checkpoint must carry, shard by shard. */
 #include <stdlib.h>
 
-#include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
+#include "pools/jobs/jobs.h"
+#include "pools/nodes/nodes.h"
+#include "pools/plan/plan.h"
+#include "pools/tables/pool_names.h"
 
 /* Where a single state has its version; of the first form borrowers that wait
  * were at home. */

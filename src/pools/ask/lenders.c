@@ -1,8 +1,14 @@
+
 #include "pools/ask/lenders.h"
 
+#include "pools/ask/ask.h"
+#include "pools/jobs/jobs.h"
+#include "pools/plan/plan.h"
+#include "pools/tables/borrow.h"
+#include "pools/tables/classes.h"
 #include "pools/tables/match.h"
 #include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
+#include "pools/tables/pool_names.h"
 
 /* One job's questions. */
 struct asking {

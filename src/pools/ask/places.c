@@ -1,7 +1,9 @@
 /* Whether a job could ever run: at home, or in a pool that it may borrow from.
  */
+#include "pools/ask/ask.h"
+#include "pools/tables/classes.h"
 #include "pools/tables/match.h"
-#include "pools/tables/router.h"
+#include "pools/tables/pool_names.h"
 
 uint32_t class_there(void *context, uint32_t class_index)
 {

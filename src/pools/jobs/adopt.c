@@ -1,6 +1,8 @@
 /* The first pool object: what the Default shard has becomes the router's. */
+#include "pools/jobs/jobs.h"
+#include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
+#include "pools/tables/pool_names.h"
 
 /* All jobs of the Default shard get a place. */
 static void jobs_adopt(struct pools *pools)

@@ -1,6 +1,11 @@
 /* Who is out as a borrower asks its application at home all the while: what
  * comes of it is told there when it is known. */
-#include "pools/tables/router.h"
+
+#include "pools/jobs/borrowers.h"
+
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/jobs.h"
+#include "pools/tables/pool_names.h"
 
 static struct out *out_of(const struct pools *pools, uint32_t job)
 {

@@ -1,5 +1,9 @@
+
+#include "pools/jobs/deltas.h"
+
+#include "pools/jobs/jobs.h"
+#include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
 
 static void touch_local(struct shard *shard, uint32_t local)
 {

@@ -1,7 +1,12 @@
-/* Homes: where a job belongs, and how it gets there.  Who cannot go yet counts
- * as gone: see README.md. */
+/* Homes: where a job belongs, and how it gets there.  A job that cannot go yet
+ * counts as gone: see docs/rules/pools.md. */
+#include "pools/jobs/borrowers.h"
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/jobs.h"
+#include "pools/jobs/quota.h"
+#include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
+#include "pools/tables/pool_names.h"
 
 struct shard *job_home(const struct pools *pools, uint32_t job)
 {

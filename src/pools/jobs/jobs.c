@@ -1,9 +1,16 @@
 /* Jobs: where each is, as it comes, is leased, waits again and goes. */
+
+#include "pools/jobs/jobs.h"
+
 #include <string.h>
 
 #include "base/hash.h"
+#include "pools/jobs/borrowers.h"
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/quota.h"
+#include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
+#include "pools/tables/pool_names.h"
 
 /* The tables. */
 

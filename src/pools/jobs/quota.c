@@ -6,7 +6,11 @@
  * counted, in one look at each job, and from there on with each start and end:
  * so that it costs the same to give a quota to the next thousand.  Shards are
  * told before they plan, or are asked why a job waits. */
-#include "pools/tables/router.h"
+
+#include "pools/jobs/quota.h"
+
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/jobs.h"
 #include "sched/data/amounts.h"
 
 /* What is kept of a queue; made if it is new. */

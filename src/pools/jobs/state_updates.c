@@ -1,6 +1,7 @@
 /* What the shard of a job is told of it that moves it nowhere. */
+#include "pools/jobs/borrowers.h"
+#include "pools/jobs/jobs.h"
 #include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
 
 static void apply_avoid(struct pools *pools, struct shard *shard,
                         const struct delta *delta)

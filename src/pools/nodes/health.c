@@ -1,4 +1,5 @@
 /* The health of nodes, over all shards. */
+#include "pools/nodes/nodes.h"
 #include "pools/tables/node_table.h"
 
 static void apply_health(struct pools *pools, struct shard *shard,

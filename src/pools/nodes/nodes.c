@@ -1,6 +1,11 @@
 /* What nodes are: which shard a node is in, by the labels that it has. */
+
+#include "pools/nodes/nodes.h"
+
+#include "pools/jobs/deltas.h"
 #include "pools/tables/match.h"
 #include "pools/tables/node_table.h"
+#include "pools/tables/pool_names.h"
 
 /* Copies of records. */
 

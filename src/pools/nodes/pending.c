@@ -4,7 +4,9 @@
  * for all of it, and none for what another makes room for. */
 #include <string.h>
 
-#include "pools/tables/router.h"
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/jobs.h"
+#include "pools/nodes/nodes.h"
 #include "sched/data/amounts.h"
 
 static void apply_pending(struct pools *pools, struct shard *shard,

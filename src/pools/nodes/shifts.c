@@ -1,6 +1,9 @@
 /* Nodes that go from shard to shard, with what runs there and how they are. */
 #include <stdlib.h>
 
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/jobs.h"
+#include "pools/nodes/nodes.h"
 #include "pools/tables/node_table.h"
 
 /* A node is of a pool as long as something runs there, be it gone: the shard

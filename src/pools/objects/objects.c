@@ -1,8 +1,16 @@
 /* Pool objects and their shards. */
+
+#include "pools/objects/objects.h"
+
 #include <string.h>
 
-#include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/jobs.h"
+#include "pools/jobs/quota.h"
+#include "pools/nodes/nodes.h"
+#include "pools/plan/plan.h"
+#include "pools/tables/classes.h"
+#include "pools/tables/pool_names.h"
 
 /* Shards. */
 

@@ -1,8 +1,14 @@
 /* The state as a whole, queues and time. */
 #include "pools/pools.h"
 
+#include "pools/jobs/borrowers.h"
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/jobs.h"
+#include "pools/jobs/quota.h"
+#include "pools/nodes/nodes.h"
+#include "pools/objects/objects.h"
+#include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
 
 struct pools *pools_create(const struct policy *policy)
 {

@@ -1,6 +1,6 @@
 /* How pools stand: asked of those that know, and of what was known last while
  * one is being planned. */
-#include "pools/tables/router.h"
+#include "pools/plan/plan.h"
 
 enum {
     FIGURES_PAUSE_MS = 1000,     /* between two looks at every node */

@@ -1,6 +1,9 @@
 /* Borrowers: who is handed out after a plan at home, and who comes back. */
+#include "pools/plan/plan.h"
+#include "pools/tables/borrow.h"
+#include "pools/tables/classes.h"
 #include "pools/tables/match.h"
-#include "pools/tables/router.h"
+#include "pools/tables/pool_names.h"
 
 /* Coming back. */
 

@@ -1,6 +1,7 @@
 /* Borrowers on their way: what a plan decides of who comes and goes is done
  * when the plan stands, and not before. */
-#include "pools/tables/router.h"
+#include "pools/jobs/jobs.h"
+#include "pools/plan/plan.h"
 
 void move_later(struct shard *shard, uint32_t job, uint32_t local,
                 enum move_kind kind, uint16_t to)

@@ -1,6 +1,13 @@
 /* Plans of a shard, and what of them still stands. */
+
+#include "pools/plan/plan.h"
+
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/jobs.h"
+#include "pools/jobs/quota.h"
+#include "pools/nodes/nodes.h"
+#include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"
-#include "pools/tables/router.h"
 
 struct sched *pools_plan_begin(struct pools *pools, uint32_t index)
 {

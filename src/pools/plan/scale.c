@@ -1,5 +1,8 @@
 /* Gangs that grow, and what they are grown beside. */
-#include "pools/tables/router.h"
+#include "pools/jobs/deltas.h"
+#include "pools/jobs/jobs.h"
+#include "pools/jobs/quota.h"
+#include "pools/tables/classes.h"
 
 static void tell(struct pools *pools, uint32_t job, struct delta *delta)
 {

@@ -1,3 +1,4 @@
+
 #include "pools/tables/borrow.h"
 
 #include <stdlib.h>

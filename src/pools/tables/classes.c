@@ -1,5 +1,5 @@
 /* Classes: a shard is told of one when the first of its jobs comes there. */
-#include "pools/tables/router.h"
+#include "pools/tables/classes.h"
 
 uint32_t pools_class_add(struct pools *pools,
                          const struct requirement *requirement)

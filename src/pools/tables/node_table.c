@@ -1,8 +1,10 @@
 /* The table of nodes and executors, while there are pool objects: their
  * handles, here and in shards. */
+
 #include "pools/tables/node_table.h"
 
 #include "base/hash.h"
+#include "pools/tables/pool_names.h"
 
 static struct key128 post_key(uint32_t executor, struct str name)
 {

@@ -1,20 +1,13 @@
 /*
- * posts - nodes behind pools.h: the router's handle of each, the shard that it
- * is in, and how it gets to another.  Private to src/pools.
- *
- *     node_table.c    the table
- *     nodes/nodes.c    what nodes are, and whose
- *     shifts.c   from shard to shard
- *     nodes/health.c   their health
+ * node_table - nodes behind pools.h: the router's handle of each, and the shard
+ * that it is in.  Private to src/pools.
  *
  * A node whose shard is being planned stays in it, and is held: it is shifted
- * when the shard is back.
+ * when the shard is back (nodes/nodes.h).
  */
 #pragma once
 
 #include "pools/tables/router.h"
-
-/* node_table.c */
 
 /* The handle of a node, made when it is new. */
 uint32_t post_get(struct pools *pools, struct str executor, struct str name);
@@ -37,31 +30,3 @@ void post_use(struct pools *pools, uint32_t node, int sign);
 void posts_release(struct pools *pools);
 /* Free the table of nodes. */
 void posts_fini(struct pools *pools);
-
-/* nodes/nodes.c */
-
-/* A node is as a record says, or is gone. */
-apply_fn apply_node_set, apply_node_gone;
-/* A copy of a struct node_record that lives in an arena. */
-const void *node_copy(const void *from, struct arena *arena);
-/* Tell the shard of a node; `delta->node` is filled in. */
-void post_tell(struct pools *pools, uint32_t node, struct delta *delta);
-/* The node goes on in its shard as `record` says. */
-void post_set(struct pools *pools, uint32_t node,
-              const struct node_record *record);
-/* A node that is gone was in that shard, and of that pool; nothing of it is
- * known yet. */
-void post_restore(struct pools *pools, struct str executor, struct str name,
-                  struct str pool, const struct shard *in);
-
-/* shifts.c */
-
-/* Take a node out of its shard, with what runs there and how it is. */
-void post_shift(struct pools *pools, uint32_t node, struct shard *to);
-/* Its shard is being planned: until that is over it is nowhere. */
-void post_hold(struct pools *pools, uint32_t node, const struct shard *to,
-               const struct node_record *record);
-/* Nodes that waited for a shard to be back go on. */
-void posts_settle(struct pools *pools, struct shard *shard);
-/* The nodes of a shard that ends are Default's, absent until told again. */
-void posts_leave(struct pools *pools, const struct shard *shard);

@@ -1,5 +1,5 @@
 /* Names of pools, and whose they are. */
-#include "pools/tables/router.h"
+#include "pools/tables/pool_names.h"
 
 /* How many names there may be: users may name what they like, but only jobs
  * and nodes that are there count. */

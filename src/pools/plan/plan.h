@@ -1,0 +1,69 @@
+/*
+ * plan - what plans of shards decided, who comes and goes when they stand, and
+ * how pools stood when one was asked last.  Private to src/pools.
+ */
+#pragma once
+
+#include "pools/tables/borrow.h"
+#include "pools/tables/router.h"
+
+/* What is lent; lend.c. */
+
+/* Jobs of a loan that are alike. */
+struct loan_part {
+    uint32_t class_index; /* the router's */
+    uint32_t count;
+};
+
+/* What is lent of a job: it, or what waits of its gang. */
+struct loan {
+    uint32_t first;          /* the home's handle */
+    const uint32_t *members; /* likewise; NULL: it is alone */
+    uint32_t count;
+    uint32_t starting;             /* the first of them may start there */
+    const struct loan_part *parts; /* that must have places at once */
+    uint32_t part_count;
+    struct resource_vec needed; /* by all parts */
+};
+
+/* A member of a loan, by the home's handle. */
+static inline uint32_t loan_member(const struct loan *loan, uint32_t at)
+{
+    return loan->members ? loan->members[at] : loan->first;
+}
+
+/* What would be lent of a job that waits; members live in the arena. */
+void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
+             struct loan *ret_loan);
+/* How a shard stands as a lender; not whether its own work waits. */
+void lender_of(const struct pools *pools, const struct shard *shard,
+               struct lender *ret_lender);
+
+/* Plans; plan.c. */
+
+/* What the last plan of a shard decided is over. */
+void decisions_clear(struct pools *pools, struct shard *shard);
+
+/* Borrowers on their way; moves.c. */
+
+/* A job of a shard, by its handle there too, is to come or go if the last plan
+ * of the shard stands; `to` is that of MOVE_LEND. */
+void move_later(struct shard *shard, uint32_t job, uint32_t local,
+                enum move_kind kind, uint16_t to);
+/* Whether a job is a borrower that waits in a shard. */
+bool job_is_guest(const struct pools *pools, const struct shard *shard,
+                  uint32_t job);
+/* Who waits in a shard as a borrower no more is none of its guests. */
+void guests_settle(struct pools *pools, struct shard *shard);
+/* What was to become of jobs after the last plan of a shard is forgotten. */
+void moves_clear(struct pools *pools, struct shard *shard);
+/* All borrowers that wait go home, and nobody remembers where they were. */
+void pools_guests_reset(struct pools *pools);
+/* Those that wait with lenders are at home again; what is being planned keeps
+ * its own. */
+void guests_send_home(struct pools *pools);
+
+/* How pools stand; figures.c. */
+
+/* Forget what was known: pools or resources are others. */
+void pools_figures_forget(struct shard *shard);
