@@ -139,7 +139,7 @@ class ManualTest(unittest.TestCase):
             self.assertIn(key, text)
 
     def test_every_annotation_is_in_the_page_of_jobs(self):
-        source = (harness.ROOT / "src" / "api" / "annotations.h").read_text()
+        source = (harness.ROOT / "src" / "api" / "submit" / "annotations.h").read_text()
         names = re.findall(r'(?m)^#define \w+ "([^"]+)"', source)
         self.assertGreater(len(names), 15)
         text = text_of("berth-job.5")
@@ -200,7 +200,7 @@ class NamesTest(unittest.TestCase):
 
     def test_metrics_that_pages_name_are_shown(self):
         source = "".join(p.read_text() for p in
-                         (harness.ROOT / "src" / "main").glob("*.c"))
+                         (harness.ROOT / "src" / "main").glob("**/*.c"))
         known = set(re.findall(r"\b(?:berth|scheduler|armada)_\w+", source))
         self.assert_known(r"`((?:berth|scheduler|armada_scheduler)_\w+)`",
                           known, 15, USERS_PAGES)
