@@ -18,7 +18,8 @@ static const struct wire_limits record_limits = {
     .depth_max = WIRE_DEPTH_MAX,
 };
 
-static Berth__Api__TrainingJob *decode(struct str encoded, struct arena *arena)
+Berth__Api__TrainingJob *training_message(struct str encoded,
+                                          struct arena *arena)
 {
     ProtobufCMessage *message;
     struct err err;
@@ -79,7 +80,7 @@ static void on_set(struct control *c, const struct log_item *item)
         .created_ms = event->created_ms,
     };
     Berth__Api__TrainingJob *message =
-        decode(event->training_job.encoded, &arena);
+        training_message(event->training_job.encoded, &arena);
 
     if (!message || !read_parts(message, &record, &arena)) {
         return;
@@ -229,7 +230,7 @@ static void add_update(struct control *c, const struct command *command,
     struct event event;
 
     training_get(c->training, index, &view);
-    Berth__Api__TrainingJob *message = decode(view.encoded, &arena);
+    Berth__Api__TrainingJob *message = training_message(view.encoded, &arena);
     ASSERT(message); /* it was when it came into the table */
     message->priority_class_name =
         arena_strdup(&arena, command->training.priority_class);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "berth/api.pb-c.h"
 #include "control/command/command.h"
 #include "wire/log/log_codec.h"
 
@@ -13,6 +14,10 @@ struct control;
 
 /* Fold TRAINING_JOB_SET and _DELETED. */
 void training_fold(struct control *c, const struct log_item *item);
+/* A TrainingJob from its encoding in the log, in the arena; NULL: a foreign log
+ * has something else there. */
+Berth__Api__TrainingJob *training_message(struct str encoded,
+                                          struct arena *arena) must_check;
 /* Answer a COMMAND_SUBMIT of a TrainingJob that cannot be made; false: it
  * can. */
 bool training_refuses(struct control *c, struct command *command);
