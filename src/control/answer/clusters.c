@@ -3,6 +3,8 @@
 
 #include "control/answer/answers.h"
 #include "control/explain/amounts.h"
+#include "control/fold/executors.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 
 /* What an executor offers to one pool, while it is added up. */

@@ -1,5 +1,6 @@
 /* Gangs, for those who ask which there are and how they stand. */
 #include "control/answer/answers.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 #include "job/table/gang_list.h"
 

@@ -3,7 +3,9 @@
 
 #include "control/answer/answers.h"
 #include "control/explain/amounts.h"
+#include "control/fold/executors.h"
 #include "control/fold/pools.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 
 /* A node that is to be listed. */

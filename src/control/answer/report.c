@@ -4,6 +4,7 @@
 #include "control/answer/answers.h"
 #include "control/explain/amounts.h"
 #include "control/explain/explain.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 #include "wire/policy/policy_codec.h"
 

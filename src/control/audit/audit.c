@@ -3,7 +3,10 @@
 #include <inttypes.h>
 
 #include "control/audit/audit_private.h"
-#include "control/checkpoint/checkpoint.h"
+#include "control/decide/decide.h"
+#include "control/fold/fold.h"
+#include "control/leader/leader.h"
+#include "control/round/rounds.h"
 
 static uint64_t audit_mono_ns(const struct clock *clock)
 {

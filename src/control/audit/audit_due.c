@@ -1,7 +1,7 @@
 /* What a leader owes, made again: to jobs, to groups, to nodes that fail, and
  * the end of jobs that can never run. */
 #include "control/audit/audit_private.h"
-#include "control/fold/health.h"
+#include "control/decide/decide.h"
 #include "job/table/groups.h"
 
 /* Whether the record goes on with what is owed to a job. */

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "control/audit/audit.h"
+#include "control/round/planner.h"
 #include "control/state/state.h"
 
 /* One event of the record, or one that was made again. */

@@ -1,6 +1,7 @@
 /* Rounds made again: in the step that they were made in, or beside the leader
  * as the log says that they went. */
 #include "control/audit/audit_private.h"
+#include "control/round/rounds.h"
 
 static bool is_of_beside(enum event_type type)
 {

@@ -1,7 +1,6 @@
 /*
- * control_checkpoint - where a leader begins: it becomes the writer of the log
- * and reads a checkpoint, then the records after it; and the checkpoints that
- * it writes itself.
+ * control_checkpoint - the live state as bytes, and back; and when a leader
+ * writes that down.
  *
  * For src/control only; the leader's thread.
  */
@@ -11,16 +10,6 @@
 #include "base/strbuf.h"
 
 struct control;
-
-/* start.c */
-
-/* Become the writer and find where to begin; then read some records at each
- * call: 1 when all are read. */
-int start_acquire(struct control *c, struct err *err) must_check;
-/* Set the state up from the newest checkpoint that c->reader shows. */
-int start_from_checkpoint(struct control *c, struct err *err) must_check;
-/* The like: 1 when all is read, 0 when there is more, or a negative code. */
-int start_replay(struct control *c, struct err *err) must_check;
 
 /* encode.c */
 

@@ -1,7 +1,6 @@
 /* The live state out of its bytes. */
 
 #include "control/checkpoint/checkpoint.h"
-#include "control/exchange/exchange.h"
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
 #include "control/fold/pools.h"

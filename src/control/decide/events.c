@@ -1,8 +1,8 @@
 /* Sequences that others made: requests of users, reports of executors. */
-#include "control/answer/answers.h"
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
 #include "control/fold/fold.h"
 #include "control/fold/pools.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 
 /* A command while its sequences are looked through. */

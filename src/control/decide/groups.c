@@ -2,7 +2,7 @@
  * end, or that they have been below their minimum for too long. */
 #include "job/table/groups.h"
 
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
 #include "control/state/state.h"
 #include "job/table/gang_list.h"
 

@@ -1,6 +1,6 @@
 /* Members of gangs that have come: who may not be of the gang that it names is
  * refused before any plan is made with it. */
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
 #include "control/explain/explain.h"
 #include "control/state/state.h"
 

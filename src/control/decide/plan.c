@@ -1,5 +1,5 @@
 /* What a plan decides becomes events of the batch, as far as it stands. */
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
 #include "control/fold/executors.h"
 #include "control/state/state.h"
 

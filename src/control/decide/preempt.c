@@ -1,6 +1,6 @@
 /* Why a job is preempted, in words that go into its events: how, for whom,
  * and by which rule of model.md 6.6, with whose share was how far over. */
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
 #include "control/state/state.h"
 
 /* What a queue held of a pool when a batch was formed: many of its jobs may be

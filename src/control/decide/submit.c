@@ -2,10 +2,9 @@
  * another's client id is answered with that one. */
 #include <stdio.h>
 
-#include "control/answer/answers.h"
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
 #include "control/fold/fold.h"
-#include "control/fold/training.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* Jobs that can never run, or no more, are ended, once there are nodes to tell
  * by.  They are asked about one after the other, a few in each batch. */
 #include "base/hash.h"
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
 #include "control/explain/explain.h"
 #include "control/state/state.h"
 

@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
-#include "control/answer/answers.h"
+#include "control/decide/decide.h"
 #include "control/fold/executors.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 
 bool exchange_must_wait(struct control *c, const struct command *command)

@@ -5,7 +5,7 @@
  *     exchange.c   take one, answer it
  *     inventory.c  what it says of nodes
  *     leases.c     what it is given
- *     sessions.c   what is pushed, and what was told of runs
+ *     sessions.c   what is pushed
  *
  * For src/control only; the leader's thread.
  */
@@ -16,13 +16,6 @@
 
 struct control;
 struct control_executor;
-
-/* What an executor has been told of a run, by the run's index. */
-struct run_note {
-    uint32_t executor;    /* index */
-    uint32_t exchange_no; /* the last that listed it */
-    uint32_t session_no;  /* of the session that knows it */
-};
 
 /* exchange.c */
 
@@ -65,19 +58,9 @@ uint32_t lease_unsent(struct control *c, struct control_executor *executor,
 /* Attach a session to its executor, in the place of one that it has. */
 void session_attach(struct control *c, struct control_executor *executor,
                     struct exchange_session *session);
-/* Release an executor's session, if it has one. */
-void session_detach(struct control_executor *executor,
-                    enum command_result result);
 /* End a session. */
 void session_end(struct control *c, struct command *command);
 /* Release all sessions. */
 void sessions_release(struct control *c);
 /* Push what is new to the sessions. */
 void sessions_push(struct control *c);
-/* A run began, was acknowledged, or was ended by us: note it. */
-void note_run_began(struct control *c, uint32_t run, struct str executor_id,
-                    struct run_id id);
-/* The like: its executor has reported it for the first time, or it ended. */
-void note_run_acknowledged(struct control *c, uint32_t run);
-/* The like: its executor must stop it. */
-void note_run_unwanted(struct control *c, uint32_t run, struct run_id id);

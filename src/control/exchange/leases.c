@@ -1,6 +1,7 @@
 /* What an executor is given to run, and told about it: what it does not hold
  * yet, oldest first, within its credit. */
 #include "control/exchange/exchange.h"
+#include "control/fold/executors.h"
 #include "control/state/state.h"
 
 /* The value of a label on a node as it was last reported. */

@@ -3,9 +3,7 @@
 
 #include <inttypes.h>
 
-#include "control/answer/answers.h"
 #include "control/explain/amounts.h"
-#include "control/fold/pools.h"
 #include "control/state/state.h"
 
 enum { MILLI = 1000 };
@@ -391,26 +389,4 @@ void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
         put_waiting(buf, c, waiting);
     }
     put_gang_over_share(buf, waiting, view.has_run);
-}
-
-void explain_answer(struct control *c, struct command *command)
-{
-    auto_strbuf text = {0}, json = {0};
-    uint32_t job = jobs_find(c->jobs, command->explain.job);
-    struct waiting waiting;
-    struct job_view view;
-
-    if (job == JOBS_NONE) {
-        command_answer(command, COMMAND_NOT_FOUND,
-                       "the job is unknown, or has ended");
-        return;
-    }
-    jobs_get(c->jobs, job, &view);
-    command->explain.waits_again = !view.has_run && view.run_count > 0;
-    waiting_ask(c, job, &command->arena, &waiting);
-    explain_put_job(&text, c, job, &waiting);
-    explain_put_json(&json, c, job, &waiting);
-    command->explain.text = arena_str(&command->arena, strbuf_str(&text));
-    command->explain.json = arena_str(&command->arena, strbuf_str(&json));
-    command_answer(command, COMMAND_OK, "");
 }

@@ -2,10 +2,10 @@
  * control_explain - why a job waits or can never run: as sentences and as
  * data.
  *
- *     explain/waiting.c       what it needs, and what is free
- *     explain/explain.c       why it waits, as sentences
+ *     waiting.c       what it needs, and what is free
+ *     explain.c       why it waits, as sentences
  *     promises.c      who has a place for how long, and for whom it is
- *                             kept
+ *                     kept
  *     explain_json.c  why it waits, as data
  *     lending.c       why no other pool has taken it
  *     rejection.c     why it can never run
@@ -23,7 +23,7 @@
 
 struct control;
 
-/* explain/waiting.c */
+/* waiting.c */
 
 /* Why a job waits, what it needs, and what is free where it could be. */
 struct waiting {
@@ -61,7 +61,7 @@ void waiting_put_text(struct strbuf *buf, struct control *c,
 void waiting_put_json(struct strbuf *buf, struct control *c,
                       const struct waiting *waiting);
 
-/* explain/explain.c */
+/* explain.c */
 
 /* Write a moment as people read it; returns `text`. */
 const char *moment_put(int64_t ms, char text[WIRE_RFC3339_TEXT_BYTES_MAX]);
@@ -90,6 +90,11 @@ void promise_put_reservation(struct strbuf *buf, struct control *c,
  * place; nothing where it was not. */
 void promise_put_yielding(struct strbuf *buf, struct control *c,
                           const struct waiting *waiting);
+
+/* Append where a job is at home, for people, and whether it borrows; nothing
+ * where there are no pool objects. */
+void pool_put_home(struct strbuf *buf, const struct control *c, uint32_t job,
+                   bool has_run);
 
 /* explain_json.c */
 

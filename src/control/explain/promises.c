@@ -105,3 +105,27 @@ void promise_put_yielding(struct strbuf *buf, struct control *c,
         strbuf_add_text(buf, ", for which it may be preempted at any time.\n");
     }
 }
+
+void pool_put_home(struct strbuf *buf, const struct control *c, uint32_t job,
+                   bool has_run)
+{
+    const struct pool_record *at =
+        pools_shard_record(c->pools, pools_job_shard(c->pools, job));
+    struct job_digest digest;
+
+    if (c->pool_table.entries.count == 0) {
+        return;
+    }
+    jobs_digest(c->jobs, job, &digest);
+    const struct pool_entry *home =
+        pool_table_find(&c->pool_table, digest.pool);
+    struct str home_name = home ? home->record.name : POOL_DEFAULT_NAME;
+    struct str at_name = at ? at->name : POOL_DEFAULT_NAME;
+    strbuf_addf(buf, "It is at home in pool %.*s.\n", STR_ARG(home_name));
+    if (has_run && !str_equal(home_name, at_name)) {
+        strbuf_addf(buf,
+                    "It borrows its place from pool %.*s, whose own jobs may "
+                    "take it back.\n",
+                    STR_ARG(at_name));
+    }
+}

@@ -2,7 +2,6 @@
  * and as data. */
 #include <inttypes.h>
 
-#include "control/answer/answers.h"
 #include "control/explain/amounts.h"
 #include "control/explain/explain.h"
 #include "control/state/state.h"
@@ -34,28 +33,6 @@ void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
                      jobs_is_live(c->jobs, w->yielding.for_job);
     w->is_gang_over_share =
         pools_gang_is_over_share(c->pools, job, &w->gang_over_share);
-}
-
-void admissions_answer(struct control *c, struct command *command)
-{
-    for (uint32_t i = 0; i < command->admissions.row_count; i++) {
-        struct admission_status *row = &command->admissions.rows[i];
-        struct sched_admission admission;
-        uint32_t job = jobs_find(c->jobs, row->job);
-        if (job == JOBS_NONE) {
-            continue;
-        }
-        row->is_kept = job_state_has_run(jobs_state(c->jobs, job)) &&
-                       !jobs_is_preemptible(c->jobs, job);
-        if (jobs_state(c->jobs, job) != JOB_QUEUED ||
-            !pools_job_admission(c->pools, job, &admission)) {
-            continue;
-        }
-        row->is_admitted = true;
-        row->start_ms =
-            admission.start_ms == SCHED_START_UNKNOWN ? 0 : admission.start_ms;
-    }
-    command_answer(command, COMMAND_OK, "");
 }
 
 static void put_node(struct strbuf *buf, const struct control *c, uint32_t node)

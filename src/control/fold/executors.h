@@ -1,6 +1,6 @@
 /*
  * control_executors - executors and their nodes as the log has them, what they
- * say of pods that are not Berth's, and their silence.
+ * say of pods that are not Berth's, and what they were told of runs.
  *
  * Ownership: the table owns all; an executor stays until it is deleted.
  * For src/control only; the leader's thread.
@@ -58,6 +58,13 @@ struct control_executor {
     VEC(struct run_id) cancels; /* of the session */
 };
 
+/* What an executor has been told of a run, by the run's index. */
+struct run_note {
+    uint32_t executor;    /* index */
+    uint32_t exchange_no; /* the last that listed it */
+    uint32_t session_no;  /* of the session that knows it */
+};
+
 /* executors.c */
 
 /* The executor of that name, made if it is new. */
@@ -83,15 +90,19 @@ void executor_fold(struct control *c, const struct event *event);
 void executors_fold_again(struct control *c);
 /* Free all executors. */
 void executors_fini(struct control *c);
-/* Add to the batch what an executor is from now on. */
-void batch_add_state(struct control *c, const struct control_executor *executor,
-                     enum executor_state state);
-/* Add what silence and its end mean to the batch. */
-void batch_add_silence(struct control *c);
-/* Everybody was heard just now; at the start and after a pause of ours. */
-void executors_forgive(struct control *c, uint64_t pause_ns);
-/* When the next executor will have been silent too long; UINT64_MAX: never. */
-uint64_t executors_due_ns(const struct control *c);
+
+/* run_notes.c */
+
+/* Release an executor's session, if it has one. */
+void session_detach(struct control_executor *executor,
+                    enum command_result result);
+/* A run began, was acknowledged, or was ended by us: note it. */
+void note_run_began(struct control *c, uint32_t run, struct str executor_id,
+                    struct run_id id);
+/* The like: its executor has reported it for the first time, or it ended. */
+void note_run_acknowledged(struct control *c, uint32_t run);
+/* The like: its executor must stop it. */
+void note_run_unwanted(struct control *c, uint32_t run, struct run_id id);
 
 /* pending.c */
 

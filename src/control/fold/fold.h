@@ -2,10 +2,10 @@
  * control_fold - what each event does to the live state.  Life, replay and
  * checkpoints come the same way.
  *
- *     fold.c       records, and whom each of their events concerns
- *     fold_jobs.c  changes of jobs
- *     handles.c      queues, classes and jobs for the scheduler
- *     fold/policy.c     policies
+ *     fold.c        records, and whom each of their events concerns
+ *     fold_jobs.c   changes of jobs
+ *     handles.c     queues, classes and jobs for the scheduler
+ *     policy.c      policies
  *
  * A queue, class or job is in the scheduler as long as it is in these tables.
  * For src/control only; the leader's thread.
@@ -20,42 +20,10 @@
 #include "wire/log/log_codec.h"
 
 struct control;
-
-/* A queue that is set, or that still has jobs; its index is that of its name,
- * and its handle in the scheduler. */
-struct control_queue {
-    uint32_t job_count;
-    bool is_set;
-    uint32_t transition_first; /* of control.transitions, plus 1; 0: none */
-};
-
-/* A scheduling class, by the job table's index of it. */
-struct control_class {
-    uint32_t sched_class;
-    uint32_t job_count;
-    uint32_t checked_no;    /* control.loss_no: it fitted then; 0: never */
-    uint32_t checked_shard; /* of pools.h: where the job was that did */
-    uint64_t checked_pool;  /* a hash of the pool that it named */
-};
-
-/* What the scheduler's side of a job is, by the job's index. */
-struct job_link {
-    uint32_t queue, class_index;
-};
-
-/* A policy and all that it points to. */
-struct policy_box {
-    struct arena arena;
-    struct policy policy;
-    char *text; /* owned */
-};
+struct policy_box;
 
 /* fold.c */
 
-/* Set up empty state under `policy`, which is taken. */
-void state_init(struct control *c, struct policy_box *policy, uint64_t seed);
-/* Free it. */
-void state_fini(struct control *c);
 /* For a log_soon_fn: have what an event is about fetched from memory, in the
  * job table and in the planner. */
 void fold_soon(const struct log_item *item, uint32_t stage,
@@ -94,7 +62,7 @@ void relink_job(struct control *c, uint32_t job);
 /* It has ended: the scheduler knows it no more. */
 void unlink_job(struct control *c, uint32_t job);
 
-/* fold/policy.c */
+/* policy.c */
 
 /* Read a policy; NULL when the text is not one. */
 struct policy_box *policy_box_read(struct str text, struct err *err) must_check;

@@ -1,6 +1,5 @@
 /* What a change of a job means to the scheduler, to its executor and to who
  * listens. */
-#include "control/exchange/exchange.h"
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
 #include "control/fold/health.h"

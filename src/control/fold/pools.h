@@ -20,10 +20,6 @@ const char *pool_refusal(const struct control *c, const struct event *event);
  * Default pool, as a text in the arena; or "". */
 struct str pool_conflict(const struct control *c,
                          const struct node_record *record, struct arena *arena);
-/* Append where a job is at home, for people, and whether it borrows; nothing
- * where there are no pool objects. */
-void pool_put_home(struct strbuf *buf, const struct control *c, uint32_t job,
-                   bool has_run);
 /* Append the pools, for a checkpoint. */
 void pool_objects_pack(const struct control *c, struct strbuf *buf);
 /* Take them back. */

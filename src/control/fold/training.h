@@ -18,9 +18,3 @@ void training_fold(struct control *c, const struct log_item *item);
  * has something else there. */
 Berth__Api__TrainingJob *training_message(struct str encoded,
                                           struct arena *arena) must_check;
-/* Answer a COMMAND_SUBMIT of a TrainingJob that cannot be made; false: it
- * can. */
-bool training_refuses(struct control *c, struct command *command);
-/* Take a COMMAND_TRAINING_UPDATE or _DELETE: answer it or add to the batch
- * what it asks for. */
-void training_take(struct control *c, struct command *command);

@@ -1,10 +1,11 @@
 /* The commands that wait go into a batch, in order, as far as there is room and
  * their answer does not hang on what is in it already. */
 #include "control/answer/answers.h"
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
 #include "control/exchange/exchange.h"
-#include "control/fold/training.h"
+#include "control/leader/leader.h"
 #include "control/round/rounds.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 
 _Static_assert(COMMAND_BYTES_MAX <= CONTROL_BATCH_BYTES_MAX / 2,

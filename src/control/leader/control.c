@@ -1,12 +1,12 @@
 #include "control/control.h"
 
-#include "control/answer/answers.h"
 #include "control/checkpoint/checkpoint.h"
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
 #include "control/exchange/exchange.h"
-#include "control/fold/executors.h"
 #include "control/fold/fold.h"
+#include "control/leader/leader.h"
 #include "control/round/rounds.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 #include "control/state/transitions.h"
 #include "job/table/groups.h"
@@ -109,25 +109,6 @@ void control_metrics(struct control *c, struct control_metrics *ret_metrics)
 enum control_state control_state(const struct control *c)
 {
     return c->state;
-}
-
-/* Time. */
-
-int64_t control_now_ms(struct control *c)
-{
-    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
-    uint64_t now_ns = control_mono_ns(c);
-    int64_t least_ms = c->told_ms > c->now_ms ? c->told_ms : c->now_ms;
-
-    if (wall_ms >= least_ms || c->told_ms < c->now_ms) {
-        c->told_ms = wall_ms > least_ms ? wall_ms : least_ms;
-        c->told_ns = now_ns;
-        return c->told_ms;
-    }
-    uint64_t passed_ms = (now_ns - c->told_ns) / ((uint64_t)2 * NS_PER_MS);
-    c->told_ms += (int64_t)passed_ms;
-    c->told_ns += passed_ms * 2 * NS_PER_MS;
-    return c->told_ms;
 }
 
 /* Steps. */

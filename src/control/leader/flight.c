@@ -1,12 +1,12 @@
 /* A batch in flight, and its end. */
 
-#include "control/answer/answers.h"
 #include "control/checkpoint/checkpoint.h"
-#include "control/decide/batch.h"
 #include "control/exchange/exchange.h"
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
+#include "control/leader/leader.h"
 #include "control/round/rounds.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 
 enum { RETRY_MS = 200 };

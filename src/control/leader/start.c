@@ -1,6 +1,7 @@
 /* From nothing to leading: become the writer, then checkpoint, then log. */
 #include "control/checkpoint/checkpoint.h"
 #include "control/fold/fold.h"
+#include "control/leader/leader.h"
 #include "control/state/state.h"
 #include "wire/policy/policy_codec.h"
 

@@ -1,7 +1,6 @@
 /* Plans beside the leader.  The planner has the state of a shard alone while it
  * plans; what happens meanwhile is kept for it (pools.h). */
 
-#include "control/decide/batch.h"
 #include "control/round/rounds.h"
 #include "control/state/state.h"
 

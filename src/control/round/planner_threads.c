@@ -1,6 +1,6 @@
 #include <pthread.h>
 
-#include "control/state/planner.h"
+#include "control/round/planner.h"
 
 struct planner_threads {
     struct planner planner; /* first member */

@@ -1,6 +1,7 @@
 /* One round: from its plan to the batch, and what becomes of it. */
 
-#include "control/decide/batch.h"
+#include "control/decide/decide.h"
+#include "control/fold/executors.h"
 #include "control/round/rounds.h"
 #include "control/state/state.h"
 

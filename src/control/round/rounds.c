@@ -4,7 +4,6 @@
  * own, in order of names after Default's; what is news is news to all. */
 #include "control/round/rounds.h"
 
-#include "control/decide/batch.h"
 #include "control/state/state.h"
 
 enum { LOOK_MS = 5 /* between looks whether a plan is back */ };

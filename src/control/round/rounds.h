@@ -7,7 +7,7 @@
 #pragma once
 
 #include "control/command/command.h"
-#include "control/state/planner.h"
+#include "control/round/planner.h"
 #include "model/event.h"
 #include "sched/sched.h"
 

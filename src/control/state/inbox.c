@@ -1,6 +1,7 @@
 /* What has been posted and waits, and its answers. */
 
-#include "control/answer/answers.h"
+#include "control/state/inbox.h"
+
 #include "control/state/state.h"
 
 void command_answer(struct command *command, enum command_result result,

@@ -1,24 +1,6 @@
 /*
- * control_private - the state of a leader; its parts have headers of their own.
- *
- *     control.c             create, step
- *     inbox.c       what waits, and its answers
- *     start.c       become the writer, read checkpoint and log
- *     checkpoint.h  the live state as bytes, and back
- *     fold.h        what each event does to the live state
- *     batch.h       forming the next batch
- *     round/rounds.h      plans: when, of which shard
- *     executors.h   inventories, settings, silence
- *     exchange.h    leases, cancels, sessions
- *     fold/health.h      nodes that fail
- *     fold/pools.h       pools as objects
- *     fold/training.h    TrainingJobs
- *     fold/apps.h        applications of jobs
- *     transitions.h for the metrics
- *     answers.h     questions
- *     explain.h     why a job waits, or never can run
- *     explain/amounts.h     amounts with their names
- *     audit.h       records made again
+ * state - the live state of a leader: what the log says, what is known beside
+ * it, and the batch that is being formed.
  *
  * For src/control only.  Threads: the leader's, but for the metrics.
  */
@@ -27,16 +9,54 @@
 #include <pthread.h>
 
 #include "control/control.h"
-#include "control/decide/batch.h"
-#include "control/exchange/exchange.h"
-#include "control/fold/executors.h"
-#include "control/fold/fold.h"
-#include "control/round/rounds.h"
+#include "control/state/batch.h"
 #include "control/state/dedup.h"
 #include "control/state/pool_table.h"
 #include "control/state/transitions.h"
+#include "job/table/names.h"
 #include "job/training/training.h"
+#include "model/policy.h"
 #include "pools/pools.h"
+
+/* Of fold/executors.h. */
+struct control_executor;
+/* The same. */
+struct run_note;
+/* Of round/rounds.h. */
+struct round_fact;
+/* The same. */
+struct shard_rounds;
+/* Of leader/leader.h. */
+struct flight;
+
+/* A queue that is set, or that still has jobs; its index is that of its name,
+ * and its handle in the scheduler. */
+struct control_queue {
+    uint32_t job_count;
+    bool is_set;
+    uint32_t transition_first; /* of control.transitions, plus 1; 0: none */
+};
+
+/* A scheduling class, by the job table's index of it. */
+struct control_class {
+    uint32_t sched_class;
+    uint32_t job_count;
+    uint32_t checked_no;    /* control.loss_no: it fitted then; 0: never */
+    uint32_t checked_shard; /* of pools.h: where the job was that did */
+    uint64_t checked_pool;  /* a hash of the pool that it named */
+};
+
+/* What the scheduler's side of a job is, by the job's index. */
+struct job_link {
+    uint32_t queue, class_index;
+};
+
+/* A policy and all that it points to. */
+struct policy_box {
+    struct arena arena;
+    struct policy policy;
+    char *text; /* owned */
+};
 
 enum { HELD_SHARES_MAX = 64 };
 

@@ -2,7 +2,6 @@
  * time only, so no part of the state that the log makes. */
 #include "control/state/transitions.h"
 
-#include "control/answer/answers.h"
 #include "control/state/state.h"
 
 /* The state that people know, for each of ours; a run that has ended stands

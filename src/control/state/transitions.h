@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "job/table/jobs.h"
 
+struct command;
 struct control;
 
 /* Counts by queue, pool and states. */
@@ -35,5 +36,7 @@ void transitions_count(struct control *c, uint32_t queue, struct str pool,
                        const struct jobs_change *change);
 /* The queue is gone, and its counts with it. */
 void transitions_forget(struct control *c, uint32_t queue);
+/* Put the counts into the answer of a COMMAND_QUERY_QUEUES. */
+void transitions_answer(struct control *c, struct command *command);
 /* Free them. */
 void transitions_fini(struct control *c);

@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control/state/planner.h"
+#include "control/round/planner.h"
 #include "main/berthd/checkpointer.h"
 #include "main/common/say.h"
 

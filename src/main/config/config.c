@@ -1,6 +1,6 @@
 #include "main/config/config.h"
 
-#include "control/state/planner.h"
+#include "control/round/planner.h"
 #include "wire/training/training_job.h"
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };

@@ -10,7 +10,7 @@
  */
 #include <stdio.h>
 
-#include "control/state/planner.h"
+#include "control/round/planner.h"
 #include "leader_stage.h"
 #include "prop.h"
 #include "wire/kube/pool_codec.h"

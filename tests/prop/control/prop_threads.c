@@ -3,7 +3,7 @@
  * first: several shards are planned beside one another, twice, and what comes
  * of it is what comes of planning them one after the other.
  */
-#include "control/state/planner.h"
+#include "control/round/planner.h"
 #include "trial.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* Plans beside the leader: pools are planned each for itself, and one that is
  * slow holds no other up. */
 
-#include "control/state/planner.h"
+#include "control/round/planner.h"
 #include "leader_stage.h"
 #include "unit.h"
 #include "wire/kube/pool_codec.h"

@@ -3,6 +3,7 @@
 #include "control/answer/answers.h"
 #include "control/explain/amounts.h"
 #include "control/fold/apps.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 
 enum { PPM = 1000000 };

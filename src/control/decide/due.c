@@ -1,0 +1,38 @@
+/* What is owed to a job becomes events of the batch. */
+#include "control/decide/decide.h"
+#include "control/state/state.h"
+
+void batch_add_decisions(struct batch *batch,
+                         const struct job_decisions *decisions)
+{
+    for (uint32_t i = 0; i < decisions->event_count; i++) {
+        log_batch_add(&batch->log, &decisions->scope, &decisions->events[i]);
+    }
+    batch->decision_count += decisions->event_count > 0;
+}
+
+bool batch_add_owed(struct control *c, uint32_t job)
+{
+    struct job_rules rules = {
+        .retries_max = c->policy->policy.retries_max,
+        .now_ms = c->batch.time_ms,
+    };
+    struct job_decisions decisions;
+
+    job_owed(c->jobs, job, &rules, &c->batch.arena, &decisions);
+    if (decisions.event_count == 0) {
+        return false;
+    }
+    batch_add_decisions(&c->batch, &decisions);
+    VEC_PUSH(&c->batch.owed, job);
+    if (decisions.events[decisions.event_count - 1].type !=
+        EVENT_REPRIORITISED) {
+        batch_touch(&c->batch, job);
+    }
+    if (decisions.events[0].type == EVENT_RUN_PREEMPTED) {
+        struct job_view view;
+        jobs_get(c->jobs, job, &view);
+        batch_leave(c, view.gang_index);
+    }
+    return true;
+}

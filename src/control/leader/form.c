@@ -1,0 +1,52 @@
+/* Forming the next batch, on the state after the last: commands, silence,
+ * what is owed, the scheduler's plan; in this order. */
+#include "control/decide/decide.h"
+#include "control/leader/leader.h"
+#include "control/round/rounds.h"
+#include "control/state/state.h"
+
+static void add_owed(struct control *c)
+{
+    uint32_t count;
+    auto_mem uint32_t *dirty =
+        jobs_take_dirty(c->jobs, CONTROL_DECISIONS_MAX, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        /* A run that ends in this batch decides first; errors are long. */
+        if (batch_is_touched(&c->batch, dirty[i]) ||
+            log_batch_bytes(&c->batch.log) > 2 * CONTROL_BATCH_BYTES) {
+            jobs_mark_dirty(c->jobs, dirty[i]);
+        } else {
+            batch_add_owed(c, dirty[i]);
+        }
+    }
+}
+
+bool batch_form(struct control *c)
+{
+    struct batch *batch = &c->batch;
+
+    batch_clear(batch);
+    c->form_no++;
+    batch->log.buf.byte_count_max = CONTROL_BATCH_BYTES_MAX;
+    batch->time_ms = control_now_ms(c);
+    facts_open(c);
+    batch_take_commands(c);
+    if (control_mono_ns(c) >= c->retry_ns) {
+        batch_add_silence(c);
+        add_owed(c);
+        batch_add_groups(c);
+        batch_end_members(c);
+        batch_end_unschedulable(c);
+        /* Plans are for nodes as they will be, and in the pools in which. */
+        bool may_plan = !batch_add_health(c) && !batch->moves_nodes;
+        if (may_plan && (!c->config.plans_alone || facts_are_all(c))) {
+            rounds_add(c);
+        }
+    }
+    if (facts_are_all(c)) {
+        facts_pass(c);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,51 @@
+/* What a batch holds while it is formed and in flight. */
+#include "control/state/batch.h"
+
+bool batch_is_touched(const struct batch *batch, uint32_t job)
+{
+    return job / 64 < batch->touched.count &&
+           (batch->touched.items[job / 64] >> (job % 64) & 1);
+}
+
+void batch_touch(struct batch *batch, uint32_t job)
+{
+    while (batch->touched.count <= job / 64) {
+        VEC_PUSH(&batch->touched, 0);
+    }
+    batch->touched.items[job / 64] |= (uint64_t)1 << (job % 64);
+    VEC_PUSH(&batch->touched_jobs, job);
+}
+
+void batch_clear(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->touched_jobs.count; i++) {
+        batch->touched.items[batch->touched_jobs.items[i] / 64] = 0;
+    }
+    batch->touched_jobs.count = 0;
+    batch->leaving.count = 0;
+    batch->owed.count = 0;
+    batch->planned.count = 0;
+    batch->quiet_count = 0;
+    batch->fresh.count = 0;
+    map_fini(&batch->fresh_by_key);
+    log_batch_clear(&batch->log);
+    arena_reset(&batch->arena);
+    batch->first = batch->last = NULL;
+    batch->decision_count = 0;
+    batch->submit_count = 0;
+    batch->fresh_node_count = 0;
+    batch->is_in_flight = batch->is_told = batch->is_announcement = false;
+    batch->changes_pools = batch->moves_nodes = batch->is_counted = false;
+    batch->deletes_a_queue = batch->has_training = false;
+}
+
+void batch_keep(struct batch *batch, struct command *command)
+{
+    command->next = NULL;
+    if (batch->last) {
+        batch->last->next = command;
+    } else {
+        batch->first = command;
+    }
+    batch->last = command;
+}
