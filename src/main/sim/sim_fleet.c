@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "main/sim/sim_main.h"
-#include "sim/scenario/fleet.h"
+#include "sim/fleet/fleet.h"
 #include "wire/settings/settings.h"
 
 enum { GPUS = 448, SAMPLE_MS = 600000 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/strbuf.h"
-#include "sim/scenario/fleet.h"
+#include "sim/fleet/fleet.h"
 #include "unit.h"
 
 static const char rows[] = "timestamp,duration,num_gpus,gpu_time,cluster\n"

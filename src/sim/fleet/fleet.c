@@ -1,4 +1,4 @@
-#include "sim/scenario/fleet.h"
+#include "sim/fleet/fleet.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "sim/scenario/fleet_machines.h"
+#include "sim/fleet/fleet_machines.h"
 
 #include <stdlib.h>
 

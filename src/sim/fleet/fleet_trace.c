@@ -1,7 +1,7 @@
 /* Reading traces. */
 #include <stdlib.h>
 
-#include "sim/scenario/fleet.h"
+#include "sim/fleet/fleet.h"
 #include "sim/world/text_file.h"
 
 enum {

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "sim/scenario/fleet_machines.h"
+#include "sim/fleet/fleet_machines.h"
 #include "sim/world/tally.h"
 
 enum {
