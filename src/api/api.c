@@ -4,6 +4,7 @@
 
 #include "api/core/state.h"
 #include "api/handlers.h"
+#include "api/logs/log_hub.h"
 
 #define UNARY(path_, handler_, permission_)                          \
     {                                                                \

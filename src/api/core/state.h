@@ -9,11 +9,13 @@
 #include "api/core/event_hub.h"
 #include "api/core/reader_pool.h"
 #include "api/core/spec_cache.h"
-#include "api/logs/log_hub.h"
 
 enum { RANDOM_ID_BYTES = 16 };
 
+/* Of api.c. */
 struct bound_method;
+/* Of logs/log_hub.h. */
+struct log_hub;
 
 struct api {
     const struct api_config *config;
