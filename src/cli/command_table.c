@@ -1,4 +1,6 @@
-#include "cli/shared/command.h"
+#include "cli/command_table.h"
+
+#include "cli/commands/commands.h"
 
 const struct option_spec command_common_options[] = {
     {"config", 0, OPTION_TEXT, "FILE",

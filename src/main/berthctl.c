@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/shared/cli.h"
+#include "cli/cli_main.h"
 #include "main/common/machine.h"
 
 static void pause_ms(int64_t ms)

@@ -1,6 +1,7 @@
 /*
  * apply: make what a file describes, or change what is there to it.
  */
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/pool_table.h"
 #include "cli/shared/queues.h"

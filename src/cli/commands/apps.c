@@ -2,7 +2,7 @@
  * get apps: applications of queues and their states.
  */
 #include "berth/api.pb-c.h"
-#include "cli/shared/command.h"
+#include "cli/commands/commands.h"
 
 static const char *const headings[] = {"QUEUE", "APPLICATION", "STATE",
                                        "ASKS",  "ALLOCATIONS", "SINCE",

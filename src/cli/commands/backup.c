@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "berth/api.pb-c.h"
-#include "cli/shared/command.h"
+#include "cli/commands/commands.h"
 
 /* The copy as far as it has come. */
 struct backup {

@@ -3,7 +3,7 @@
  */
 #include <unistd.h>
 
-#include "cli/shared/command.h"
+#include "cli/commands/commands.h"
 #include "wire/yaml/yaml.h"
 
 static const char *config_path(struct cli *cli)

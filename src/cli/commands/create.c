@@ -1,6 +1,7 @@
 /*
  * create -f: queues, retry policies and pools from the documents of a file.
  */
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/pool_table.h"
 #include "cli/shared/queues.h"

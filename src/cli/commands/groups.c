@@ -2,6 +2,7 @@
  * get podgroups: gangs by sub-group, and the jobs of one.
  */
 #include "berth/api.pb-c.h"
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 
 static const char *const headings[] = {"GROUP",    "QUEUE", "JOBSET", "KIND",

@@ -2,6 +2,7 @@
  * cancel, preempt and reprioritize of jobs and job sets.
  */
 #include "armada/services.pb-c.h"
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "wire/settings/settings.h"
 

@@ -2,6 +2,7 @@
  * get jobs: a page of jobs at a time, as a table.
  */
 #include "berth/api.pb-c.h"
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/states.h"
 

@@ -2,6 +2,7 @@
  * logs: what a job's containers have written, through Binoculars.
  */
 #include "armada/binoculars.pb-c.h"
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 
 static void print_lines(const struct cli *cli,

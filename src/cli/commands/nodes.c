@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "berth/api.pb-c.h"
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "model/quantity.h"
 #include "wire/kube/entries.h"

@@ -4,6 +4,7 @@
  */
 #include "armada/binoculars.pb-c.h"
 #include "berth/api.pb-c.h"
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/queues.h"
 #include "cli/shared/states.h"

@@ -1,6 +1,7 @@
 /*
  * create, edit and delete of pools.
  */
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/pool_options.h"
 #include "cli/shared/pool_table.h"

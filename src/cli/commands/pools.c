@@ -1,6 +1,7 @@
 /*
  * get of pools.
  */
+#include "cli/commands/commands.h"
 #include "cli/shared/pool_table.h"
 
 const char *cli_pool_name(const char *text)

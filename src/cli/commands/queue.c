@@ -1,6 +1,7 @@
 /*
  * create, update, delete, get and cordon of queues.
  */
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/queue_options.h"
 #include "cli/shared/queues.h"

@@ -3,6 +3,7 @@
  */
 #include "armada/scheduler_reporting.pb-c.h"
 #include "berth/api.pb-c.h"
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 
 static int32_t verbosity(const struct cli *cli)

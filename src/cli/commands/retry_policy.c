@@ -2,7 +2,7 @@
  * create, update, delete and get of retry policies.
  */
 #include "armada/services.pb-c.h"
-#include "cli/shared/command.h"
+#include "cli/commands/commands.h"
 
 static enum cli_exit put_policy(struct cli *cli, const char *method,
                                 const char *done)

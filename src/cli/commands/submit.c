@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "armada/services.pb-c.h"
+#include "cli/commands/commands.h"
 #include "cli/shared/kubernetes_job.h"
 #include "model/id.h"
 #include "wire/training/training_job.h"

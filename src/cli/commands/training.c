@@ -2,6 +2,7 @@
  * TrainingJobs: submit, get, update and delete.
  */
 #include "berth/api.pb-c.h"
+#include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "wire/training/training_job.h"
 #include "wire/yaml/yaml.h"

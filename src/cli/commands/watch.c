@@ -5,7 +5,7 @@
 
 #include "armada/services.pb-c.h"
 #include "base/intern.h"
-#include "cli/shared/command.h"
+#include "cli/commands/commands.h"
 
 enum { RECONNECT_MS = 5000 };
 

@@ -1,10 +1,5 @@
 /*
- * cli - the command line of berthctl: armadactl's verbs and flags
- * (armada-api.md 5.1) and Berth's own.
- *
- * One table of commands (command_table.c) says what there is; each cmd_*.c
- * implements a few.  What is printed on standard output is for programs as
- * well as for people; remarks and errors go to standard error.
+ * cli - what berthctl needs of the world around it, and what it exits with.
  *
  * Threads: one.
  */
@@ -35,7 +30,3 @@ struct cli_ports {
     bool is_terminal;             /* `out` is one */
     void (*pause_ms)(int64_t ms); /* NULL: not at all */
 };
-
-/* Run one command line.  `arguments` may be reordered. */
-enum cli_exit cli_main(const struct cli_ports *ports, int argument_count,
-                       char **arguments);

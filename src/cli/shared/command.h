@@ -1,6 +1,6 @@
 /*
- * command - what the commands of berthctl have in common: their table, their
- * parsed options, and the words to talk to the server and to people.
+ * command - what the commands of berthctl have in common: what describes one,
+ * its parsed options, and the words to talk to the server and to people.
  *
  * Memory of one invocation is in `cli->arena`.
  */
@@ -85,14 +85,6 @@ struct cli {
     const char *about;           /* what a failing call was about, or NULL */
 };
 
-/* All commands, in the order of --help. */
-extern const struct command_spec command_table[];
-extern const uint32_t command_count;
-
-/* The options that every command has. */
-extern const struct option_spec command_common_options[];
-extern const uint32_t command_common_option_count;
-
 /* What was given for the option `name`, which the command must have. */
 const struct option_value *cli_option(const struct cli *cli, const char *name);
 /* Whether the option was given; of a list: with an item at least. */
@@ -108,22 +100,6 @@ enum cli_exit cli_switch(const struct cli *cli, const char *name,
                          protobuf_c_boolean *ret_is_on);
 /* The argument `index`, which must be there. */
 char *cli_argument(const struct cli *cli, int index);
-
-/* Parse the command line; the answer is CLI_OK, or what to exit with. */
-enum cli_exit options_parse(struct cli *cli, int argument_count,
-                            char **arguments, bool *ret_is_done);
-/* Write what `command` takes. */
-void options_print_help(const struct cli *cli, FILE *out);
-/* Write the commands and their options for the tools that make the manual
- * page and the completion, fields between tabs: a line "command", name, other
- * name, arguments, about; then a line "option", name, letter, value, about for
- * each of its own.  Last come, under no name, those of every command. */
-void options_print_table(FILE *out);
-/* Write the commands whose first word is `word` ("": all), a line each, to
- * `out` unless it is NULL.  Returns their number. */
-uint32_t options_print_commands_of(FILE *out, const char *word);
-/* Write the list of commands. */
-void options_print_commands(FILE *out);
 
 /* Say what is wrong, for people, and return `code`. */
 enum cli_exit cli_fail(const struct cli *cli, enum cli_exit code,
@@ -216,71 +192,3 @@ void table_add(struct table *table, const char *text);
 void table_addf(struct table *table, const char *format, ...) printf_like(2, 3);
 /* Write it and forget the cells. */
 void table_print(struct table *table, FILE *out);
-
-/* Submit every TrainingJob of a file's text, or only check them
- * (--dry-run). */
-enum cli_exit submit_training_jobs(struct cli *cli, struct str text);
-
-/* The commands themselves, by file. */
-enum cli_exit cmd_submit(struct cli *cli);
-enum cli_exit cmd_watch(struct cli *cli);
-enum cli_exit cmd_cancel_job(struct cli *cli);
-enum cli_exit cmd_cancel_job_set(struct cli *cli);
-enum cli_exit cmd_cancel_executor(struct cli *cli);
-enum cli_exit cmd_cancel_node(struct cli *cli);
-enum cli_exit cmd_cancel_queues(struct cli *cli);
-enum cli_exit cmd_preempt_job(struct cli *cli);
-enum cli_exit cmd_preempt_executor(struct cli *cli);
-enum cli_exit cmd_preempt_node(struct cli *cli);
-enum cli_exit cmd_preempt_queues(struct cli *cli);
-enum cli_exit cmd_reprioritize_job(struct cli *cli);
-enum cli_exit cmd_reprioritize_job_set(struct cli *cli);
-enum cli_exit cmd_apply(struct cli *cli);
-enum cli_exit cmd_create(struct cli *cli);
-enum cli_exit cmd_create_queue(struct cli *cli);
-enum cli_exit cmd_update_queue(struct cli *cli);
-enum cli_exit cmd_delete_queue(struct cli *cli);
-enum cli_exit cmd_get_queue(struct cli *cli);
-enum cli_exit cmd_get_queues(struct cli *cli);
-enum cli_exit cmd_cordon_queues(struct cli *cli);
-enum cli_exit cmd_uncordon_queues(struct cli *cli);
-enum cli_exit cmd_cordon_executor(struct cli *cli);
-enum cli_exit cmd_uncordon_executor(struct cli *cli);
-enum cli_exit cmd_cordon_node(struct cli *cli);
-enum cli_exit cmd_uncordon_node(struct cli *cli);
-enum cli_exit cmd_delete_executor(struct cli *cli);
-enum cli_exit cmd_create_pool(struct cli *cli);
-enum cli_exit cmd_edit_pool(struct cli *cli);
-enum cli_exit cmd_delete_pool(struct cli *cli);
-enum cli_exit cmd_get_pools(struct cli *cli);
-enum cli_exit cmd_create_retry_policy(struct cli *cli);
-enum cli_exit cmd_update_retry_policy(struct cli *cli);
-enum cli_exit cmd_delete_retry_policy(struct cli *cli);
-enum cli_exit cmd_get_retry_policy(struct cli *cli);
-enum cli_exit cmd_get_retry_policies(struct cli *cli);
-enum cli_exit cmd_get_scheduling_report(struct cli *cli);
-enum cli_exit cmd_get_queue_report(struct cli *cli);
-enum cli_exit cmd_get_job_report(struct cli *cli);
-enum cli_exit cmd_get_jobs(struct cli *cli);
-enum cli_exit cmd_get_pod_groups(struct cli *cli);
-enum cli_exit cmd_get_nodes(struct cli *cli);
-enum cli_exit cmd_get_executors(struct cli *cli);
-enum cli_exit cmd_quarantine_node(struct cli *cli);
-enum cli_exit cmd_release_node(struct cli *cli);
-enum cli_exit cmd_get_shares(struct cli *cli);
-enum cli_exit cmd_get_apps(struct cli *cli);
-enum cli_exit cmd_get_training_jobs(struct cli *cli);
-enum cli_exit cmd_update_training_job(struct cli *cli);
-enum cli_exit cmd_delete_training_job(struct cli *cli);
-enum cli_exit cmd_explain(struct cli *cli);
-enum cli_exit cmd_logs(struct cli *cli);
-enum cli_exit cmd_backup(struct cli *cli);
-enum cli_exit cmd_config_use_context(struct cli *cli);
-enum cli_exit cmd_config_get_contexts(struct cli *cli);
-enum cli_exit cmd_config_current_context(struct cli *cli);
-enum cli_exit cmd_version(struct cli *cli);
-
-/* The jobs of a gang or group of pods that have not ended; there must be one
- * of that id. */
-enum cli_exit groups_jobs(struct cli *cli, const char *id,
-                          struct cli_names *ret_jobs);

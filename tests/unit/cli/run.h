@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "cli/shared/cli.h"
+#include "cli/cli_main.h"
 
 enum { RUN_ARGUMENTS_MAX = 16 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/command.h"
+#include "cli/command_table.h"
 #include "run.h"
 #include "unit.h"
 

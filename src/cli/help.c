@@ -1,5 +1,6 @@
 /* What --help and its like write, from the table of commands. */
-#include "cli/shared/command.h"
+#include "cli/command_table.h"
+#include "cli/parse.h"
 
 static const char program[] = "berthctl";
 

@@ -1,0 +1,75 @@
+/*
+ * commands - what each command of berthctl does, and what one command's file
+ * does for another's.
+ */
+#pragma once
+
+#include "cli/shared/command.h"
+
+/* Submit every TrainingJob of a file's text, or only check them
+ * (--dry-run). */
+enum cli_exit submit_training_jobs(struct cli *cli, struct str text);
+
+/* The jobs of a gang or group of pods that have not ended; there must be one
+ * of that id. */
+enum cli_exit groups_jobs(struct cli *cli, const char *id,
+                          struct cli_names *ret_jobs);
+
+/* The commands themselves, by file. */
+enum cli_exit cmd_submit(struct cli *cli);
+enum cli_exit cmd_watch(struct cli *cli);
+enum cli_exit cmd_cancel_job(struct cli *cli);
+enum cli_exit cmd_cancel_job_set(struct cli *cli);
+enum cli_exit cmd_cancel_executor(struct cli *cli);
+enum cli_exit cmd_cancel_node(struct cli *cli);
+enum cli_exit cmd_cancel_queues(struct cli *cli);
+enum cli_exit cmd_preempt_job(struct cli *cli);
+enum cli_exit cmd_preempt_executor(struct cli *cli);
+enum cli_exit cmd_preempt_node(struct cli *cli);
+enum cli_exit cmd_preempt_queues(struct cli *cli);
+enum cli_exit cmd_reprioritize_job(struct cli *cli);
+enum cli_exit cmd_reprioritize_job_set(struct cli *cli);
+enum cli_exit cmd_apply(struct cli *cli);
+enum cli_exit cmd_create(struct cli *cli);
+enum cli_exit cmd_create_queue(struct cli *cli);
+enum cli_exit cmd_update_queue(struct cli *cli);
+enum cli_exit cmd_delete_queue(struct cli *cli);
+enum cli_exit cmd_get_queue(struct cli *cli);
+enum cli_exit cmd_get_queues(struct cli *cli);
+enum cli_exit cmd_cordon_queues(struct cli *cli);
+enum cli_exit cmd_uncordon_queues(struct cli *cli);
+enum cli_exit cmd_cordon_executor(struct cli *cli);
+enum cli_exit cmd_uncordon_executor(struct cli *cli);
+enum cli_exit cmd_cordon_node(struct cli *cli);
+enum cli_exit cmd_uncordon_node(struct cli *cli);
+enum cli_exit cmd_delete_executor(struct cli *cli);
+enum cli_exit cmd_create_pool(struct cli *cli);
+enum cli_exit cmd_edit_pool(struct cli *cli);
+enum cli_exit cmd_delete_pool(struct cli *cli);
+enum cli_exit cmd_get_pools(struct cli *cli);
+enum cli_exit cmd_create_retry_policy(struct cli *cli);
+enum cli_exit cmd_update_retry_policy(struct cli *cli);
+enum cli_exit cmd_delete_retry_policy(struct cli *cli);
+enum cli_exit cmd_get_retry_policy(struct cli *cli);
+enum cli_exit cmd_get_retry_policies(struct cli *cli);
+enum cli_exit cmd_get_scheduling_report(struct cli *cli);
+enum cli_exit cmd_get_queue_report(struct cli *cli);
+enum cli_exit cmd_get_job_report(struct cli *cli);
+enum cli_exit cmd_get_jobs(struct cli *cli);
+enum cli_exit cmd_get_pod_groups(struct cli *cli);
+enum cli_exit cmd_get_nodes(struct cli *cli);
+enum cli_exit cmd_get_executors(struct cli *cli);
+enum cli_exit cmd_quarantine_node(struct cli *cli);
+enum cli_exit cmd_release_node(struct cli *cli);
+enum cli_exit cmd_get_shares(struct cli *cli);
+enum cli_exit cmd_get_apps(struct cli *cli);
+enum cli_exit cmd_get_training_jobs(struct cli *cli);
+enum cli_exit cmd_update_training_job(struct cli *cli);
+enum cli_exit cmd_delete_training_job(struct cli *cli);
+enum cli_exit cmd_explain(struct cli *cli);
+enum cli_exit cmd_logs(struct cli *cli);
+enum cli_exit cmd_backup(struct cli *cli);
+enum cli_exit cmd_config_use_context(struct cli *cli);
+enum cli_exit cmd_config_get_contexts(struct cli *cli);
+enum cli_exit cmd_config_current_context(struct cli *cli);
+enum cli_exit cmd_version(struct cli *cli);
