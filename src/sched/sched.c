@@ -73,7 +73,6 @@ struct sched *sched_create(const struct policy *policy)
     (void)intern_add(sched->taint_sets, STR(""));
     node_shapes_init(sched);
     sched->version = 1;
-    sched->cooldown_waived = NONE;
     apps_init(sched);
     set_levels(sched);
     set_pools(sched);

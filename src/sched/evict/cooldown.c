@@ -6,6 +6,7 @@
 #include "base/time_add.h"
 #include "sched/order/round.h"
 #include "sched/state/sub_groups.h"
+#include "sched/state/what_if.h"
 
 static struct key128 key_of(uint32_t item, bool is_gang)
 {
@@ -42,15 +43,21 @@ static bool is_over(const struct sched *sched, const struct cooldown *cooldown,
            now_ms >= end_of(sched, cooldown);
 }
 
+/* Whether the plan in the making does without it. */
+static bool is_waived(const struct sched *sched,
+                      const struct cooldown *cooldown)
+{
+    return is_what_if(sched) && sched->what_if->cooldown_waived != NONE &&
+           find(sched, sched->what_if->cooldown_waived) == cooldown;
+}
+
 bool cooldown_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
                     int64_t *ret_until_ms)
 {
     const struct cooldown *cooldown = find(sched, job);
 
-    bool is_waived = cooldown && sched->cooldown_waived != NONE &&
-                     find(sched, sched->cooldown_waived) == cooldown;
-
-    if (!cooldown || is_waived || is_over(sched, cooldown, now_ms)) {
+    if (!cooldown || is_waived(sched, cooldown) ||
+        is_over(sched, cooldown, now_ms)) {
         return false;
     }
     *ret_until_ms = cooldown->news_count != sched->news_count

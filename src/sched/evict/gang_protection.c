@@ -1,7 +1,7 @@
 #include "sched/evict/gang_protection.h"
 
 #include "base/time_add.h"
-#include "sched/state/waiver.h"
+#include "sched/state/what_if.h"
 
 /* Numbers that differ by less are of one share. */
 static const double SLACK = 1e-9;
@@ -78,7 +78,7 @@ static bool find_out(struct round *round, const struct share *share,
                      const struct gang *gang, int64_t youth_ms)
 {
     const struct sched *sched = round->sched;
-    struct waiver_gang kept = {.until_ms = INT64_MAX};
+    struct what_if_gang kept = {.until_ms = INT64_MAX};
 
     if (!is_needed(round, share, gang)) {
         return false;
@@ -92,7 +92,7 @@ static bool find_out(struct round *round, const struct share *share,
         }
         round_wake_by(round, kept.until_ms);
     }
-    return !waiver_keep(sched, &kept);
+    return !what_if_takes_gang(sched, &kept);
 }
 
 bool gang_protection_holds(struct round *round, const struct share *share,

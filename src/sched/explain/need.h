@@ -21,12 +21,6 @@ enum {
     NEED_TIMES_MAX = 32, /* of what it lacks, where others go first */
 };
 
-/* A limit that is raised for a trial; see queue_limit_of(). */
-struct limit_trial {
-    uint32_t queue, pool, priority_class;
-    struct resource_vec more;
-};
-
 /* Nodes that could hold a job when empty, nearest first. */
 struct closest_nodes {
     uint32_t nodes[NEED_NODES_MAX];

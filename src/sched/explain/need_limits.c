@@ -13,38 +13,39 @@ static const double BUDGET_MILLI_MAX = 1e15;
 /* Parts above a share, in millionths, likewise. */
 static const double OVER_SHARE_MAX = 1e12;
 
-/* What it takes of a lever, known to lack `more` at the least, or more often
+/* What it takes of something of which `more` lacks at the least, or more often
  * where others go first; the least is said in any case, for nothing may be
  * enough, or nothing may be tried. */
-static void find_least(const struct lever *lever, struct resource_vec more,
+static void find_least(struct trials *trials, struct what_if_more more,
                        struct sched_need *need)
 {
     bool is_enough = false;
 
-    need->missing = more;
+    need->missing = more.amount;
     for (uint32_t times = 1;
-         times <= NEED_TIMES_MAX && !need_is_nothing(&more) && !is_enough &&
-         trial_may(lever->trials);
+         times <= NEED_TIMES_MAX && !need_is_nothing(&more.amount) &&
+         !is_enough && trial_may(trials);
          times *= 2) {
-        more = (struct resource_vec){0};
-        amounts_add_times(&more, &need->missing, times);
-        is_enough = trial_pull(lever, &more);
+        more.amount = (struct resource_vec){0};
+        amounts_add_times(&more.amount, &need->missing, times);
+        is_enough = trial_starts_with(trials, &more);
     }
     if (!is_enough) {
         return;
     }
-    need->is_exact = trial_shrink(lever, &more);
-    need->missing = more;
-    if (need_is_nothing(&more)) {
+    need->is_exact = trial_shrink(trials, &more);
+    need->missing = more.amount;
+    if (need_is_nothing(&more.amount)) {
         *need = (struct sched_need){.node = NONE};
     }
 }
 
-/* The same of a number, which is the lever's first column. */
-static void find_least_number(const struct lever *lever, int64_t more,
-                              struct sched_need *need)
+/* The same of a number, which is the first column. */
+static void find_least_number(struct trials *trials, struct what_if_more more,
+                              int64_t number, struct sched_need *need)
 {
-    find_least(lever, (struct resource_vec){.v = {more}}, need);
+    more.amount = (struct resource_vec){.v = {number}};
+    find_least(trials, more, need);
     need->more = need->missing.v[0];
     need->missing = (struct resource_vec){0};
 }
@@ -54,14 +55,15 @@ void need_limit(struct trials *trials, struct sched_need *need)
     struct sched *sched = trials->sched;
     const struct list *list = trial_list(trials);
     const struct class *class = &sched->classes.items[list->class_index];
-    struct lever lever = {
-        .trials = trials,
-        .kind = LEVER_LIMIT,
-        .limit = {list->queue, trials->pool, class->priority_class, {{0}}},
+    struct what_if_more more = {
+        .kind = WHAT_IF_LIMIT,
+        .queue = list->queue,
+        .pool = trials->pool,
+        .priority_class = class->priority_class,
     };
     uint32_t at =
         account_get(sched, list->queue, trials->pool, class->priority_class);
-    struct resource_vec more = {0}, asked = trial_asked(trials);
+    struct resource_vec asked = trial_asked(trials);
 
     for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
         int64_t most = queue_limit_of(sched, list->queue, trials->pool,
@@ -69,44 +71,44 @@ void need_limit(struct trials *trials, struct sched_need *need)
         int64_t wanted =
             asked.v[r] + queue_used_of(sched, &sched->accounts.items[at],
                                        list->is_borrowed, r);
-        more.v[r] = asked.v[r] > 0 && wanted > most ? wanted - most : 0;
+        more.amount.v[r] = asked.v[r] > 0 && wanted > most ? wanted - most : 0;
     }
     need->kind = SCHED_NEED_LIMIT;
-    find_least(&lever, more, need);
+    find_least(trials, more, need);
 }
 
 void need_quota(struct trials *trials, struct sched_need *need)
 {
     struct sched *sched = trials->sched;
     uint32_t queue = trial_list(trials)->queue;
-    struct lever lever = {
-        .trials = trials,
-        .kind = LEVER_QUOTA,
-        .queue = &sched->queues.items[queue],
-    };
     struct resource_vec asked = trial_asked(trials);
+    struct what_if_more more = {
+        .kind = WHAT_IF_QUOTA,
+        .queue = queue,
+        .amount = queue_quota_missing(sched, queue, &asked),
+    };
 
     need->kind = SCHED_NEED_QUOTA;
-    find_least(&lever, queue_quota_missing(sched, queue, &asked), need);
+    find_least(trials, more, need);
 }
 
 void need_floating(struct trials *trials, struct sched_need *need)
 {
     const struct sched *sched = trials->sched;
     const struct pool *pool = &sched->pools.items[trials->pool];
-    struct lever lever = {.trials = trials, .kind = LEVER_FLOATING};
-    struct resource_vec more = {0}, asked = trial_asked(trials);
+    struct what_if_more more = {.kind = WHAT_IF_FLOATING, .pool = trials->pool};
+    struct resource_vec asked = trial_asked(trials);
 
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         int64_t left = pool->total.v[r] - pool->used.v[r];
         if (sched->policy->is_floating[r] && asked.v[r] > 0 &&
             asked.v[r] > left) {
-            more.v[r] = asked.v[r] - left;
+            more.amount.v[r] = asked.v[r] - left;
         }
     }
     need->kind = SCHED_NEED_FLOATING;
     need->pool = intern_get(sched->pool_names, trials->pool);
-    find_least(&lever, more, need);
+    find_least(trials, more, need);
 }
 
 void need_budget(struct trials *trials, const struct sched_explanation *why,
@@ -123,21 +125,20 @@ void need_budget(struct trials *trials, const struct sched_explanation *why,
                     trials->now_ms, &limits)) {
         return;
     }
-    struct lever lever = {
-        .trials = trials,
-        .kind = LEVER_BUDGET,
-        .queue = &sched->queues.items[queue],
+    struct what_if_more more = {
+        .kind = WHAT_IF_BUDGET,
+        .queue = queue,
         .base = sched->queues.items[queue].excess_budget_milli,
     };
-    if (lever.base < 0) {
-        lever.base =
+    if (more.base < 0) {
+        more.base =
             (int64_t)((double)limits.budget_max *
                       sched->pools.items[pool].base.units / CHARGE_PER_MILLI);
     }
     need->kind = SCHED_NEED_BUDGET;
     need->pool = intern_get(sched->pool_names, pool);
-    need->base = lever.base;
-    find_least_number(&lever, (int64_t)lack + 2, need);
+    need->base = more.base;
+    find_least_number(trials, more, (int64_t)lack + 2, need);
 }
 
 void need_share(struct trials *trials, const struct sched_explanation *why,
@@ -159,28 +160,24 @@ void need_share(struct trials *trials, const struct sched_explanation *why,
     if (lack < 0 || lack >= OVER_SHARE_MAX) {
         return;
     }
-    struct lever lever = {
-        .trials = trials,
-        .kind = LEVER_SHARE,
-        .queue = &sched->queues.items[queue],
+    struct what_if_more more = {
+        .kind = WHAT_IF_SHARE,
+        .queue = queue,
         .base = limits.over_share_ppm,
     };
     need->kind = SCHED_NEED_SHARE;
     need->pool = intern_get(sched->pool_names, pool);
-    need->base = lever.base;
-    find_least_number(&lever, (int64_t)lack + 2, need);
+    need->base = more.base;
+    find_least_number(trials, more, (int64_t)lack + 2, need);
 }
 
 void need_apps(struct trials *trials, struct sched_need *need)
 {
     struct sched *sched = trials->sched;
-    struct lever lever = {
-        .trials = trials,
-        .kind = LEVER_APPS,
-        .queue = &sched->queues.items[trial_list(trials)->queue],
-    };
+    uint32_t queue = trial_list(trials)->queue;
+    struct what_if_more more = {.kind = WHAT_IF_APPS, .queue = queue};
 
     need->kind = SCHED_NEED_APPS;
-    need->base = lever.queue->running_apps_max;
-    find_least_number(&lever, 1, need);
+    need->base = sched->queues.items[queue].running_apps_max;
+    find_least_number(trials, more, 1, need);
 }

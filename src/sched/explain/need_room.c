@@ -66,16 +66,32 @@ static uint32_t fits_of(const struct sched *sched, const struct crowd *crowd,
     return count;
 }
 
+/* More room on a node, for the last `count` of a crowd. */
+static struct what_if_more room_for(const struct sched *sched, uint32_t node,
+                                    const struct crowd *crowd, uint32_t count)
+{
+    return (struct what_if_more){.kind = WHAT_IF_ROOM,
+                                 .node = node,
+                                 .amount = lack_of(sched, crowd, node, count)};
+}
+
+static bool starts_with_room_for(struct trials *trials, uint32_t node,
+                                 const struct crowd *crowd, uint32_t count)
+{
+    struct what_if_more more = room_for(trials->sched, node, crowd, count);
+
+    return trial_starts_with(trials, &more);
+}
+
 /* Fewer of the crowd may do; `*count` of them start it. */
-static void find_fewer(const struct lever *lever, const struct crowd *crowd,
-                       uint32_t first, uint32_t *count)
+static void find_fewer(struct trials *trials, uint32_t node,
+                       const struct crowd *crowd, uint32_t first,
+                       uint32_t *count)
 {
     uint32_t low = first, high = *count, middle = high - 1;
 
-    while (low < high && !lever->trials->is_over) {
-        struct resource_vec more =
-            lack_of(lever->trials->sched, crowd, lever->node, middle);
-        bool is = trial_pull(lever, &more);
+    while (low < high && !trials->is_over) {
+        bool is = starts_with_room_for(trials, node, crowd, middle);
         high = is ? middle : high;
         low = is ? low : middle + 1;
         middle = low + (high - low) / 2;
@@ -84,17 +100,18 @@ static void find_fewer(const struct lever *lever, const struct crowd *crowd,
 }
 
 /* So many of the crowd have room, and that starts it: find the least. */
-static bool settle(const struct lever *lever, const struct crowd *crowd,
-                   uint32_t first, uint32_t count, struct sched_need *need)
+static bool settle(struct trials *trials, uint32_t node,
+                   const struct crowd *crowd, uint32_t first, uint32_t count,
+                   struct sched_need *need)
 {
-    find_fewer(lever, crowd, first, &count);
-    struct resource_vec more =
-        lack_of(lever->trials->sched, crowd, lever->node, count);
-    need->is_exact = trial_shrink(lever, &more);
-    need->kind = need_is_nothing(&more) ? SCHED_NEED_NONE : SCHED_NEED_ROOM;
+    find_fewer(trials, node, crowd, first, &count);
+    struct what_if_more more = room_for(trials->sched, node, crowd, count);
+    need->is_exact = trial_shrink(trials, &more);
+    need->kind =
+        need_is_nothing(&more.amount) ? SCHED_NEED_NONE : SCHED_NEED_ROOM;
     need->is_exact &= need->kind == SCHED_NEED_ROOM;
-    need->node = lever->node;
-    need->missing = more;
+    need->node = node;
+    need->missing = more.amount;
     return true;
 }
 
@@ -114,7 +131,6 @@ static bool could_have(const struct sched *sched, uint32_t node,
 static bool try_node(struct trials *trials, uint32_t node, bool is_possible,
                      const struct crowd *crowd, struct sched_need *need)
 {
-    struct lever lever = {.trials = trials, .kind = LEVER_ROOM, .node = node};
     uint32_t fitting = fits_of(trials->sched, crowd, node);
     uint32_t count = crowd->lack_count < crowd->count - fitting
                          ? fitting + crowd->lack_count
@@ -125,21 +141,20 @@ static bool try_node(struct trials *trials, uint32_t node, bool is_possible,
         could_have(trials->sched, node, &more) != is_possible) {
         return false;
     }
-    if (!trial_pull(&lever, &more)) {
-        more = lack_of(trials->sched, crowd, node, crowd->count);
-        if (count == crowd->count || !trial_pull(&lever, &more)) {
+    if (!starts_with_room_for(trials, node, crowd, count)) {
+        if (count == crowd->count ||
+            !starts_with_room_for(trials, node, crowd, crowd->count)) {
             return false;
         }
         count = crowd->count;
     }
-    return settle(&lever, crowd, fitting + 1, count, need);
+    return settle(trials, node, crowd, fitting + 1, count, need);
 }
 
 /* The same for a job alone, where others would take so much first. */
 static bool try_behind(struct trials *trials, uint32_t node,
                        struct sched_need *need)
 {
-    struct lever lever = {.trials = trials, .kind = LEVER_ROOM, .node = node};
     const struct resource_vec *requests[NEED_TIMES_MAX];
     struct crowd crowd = {.requests = requests, .count = NEED_TIMES_MAX};
     struct resource_vec request = trial_asked(trials);
@@ -150,9 +165,8 @@ static bool try_behind(struct trials *trials, uint32_t node,
     }
     first = fits_of(trials->sched, &crowd, node) + 1;
     for (uint32_t count = first * 2; count <= NEED_TIMES_MAX; count *= 2) {
-        struct resource_vec more = lack_of(trials->sched, &crowd, node, count);
-        if (trial_pull(&lever, &more)) {
-            return settle(&lever, &crowd, first + 1, count, need);
+        if (starts_with_room_for(trials, node, &crowd, count)) {
+            return settle(trials, node, &crowd, first + 1, count, need);
         }
     }
     return false;

@@ -2,17 +2,17 @@
  * need_trial - a round planned to see whether a job would start, with
  * something more than there is; and the least of that with which it does.
  *
- * A trial changes what a node has, or what a limit is, plans a balance round,
- * and puts everything back: nothing that decides later is touched.  What
- * trials cost is counted, not timed, in nodes looked at (sweep.h): they end
- * when they have cost NEED_LOOKS_MAX, and a round that is left in its midst for
- * that tells nothing.
+ * A trial is a plan to explain by (state/what_if.h): nothing that decides later
+ * is touched.  What trials cost is counted, not timed, in nodes looked at
+ * (sweep.h): they end when they have cost NEED_LOOKS_MAX, and a round that is
+ * left in its midst for that tells nothing.
  *
  * Private to src/sched.
  */
 #pragma once
 
 #include "sched/explain/need.h"
+#include "sched/state/what_if.h"
 
 /* Who is asked about, and what trials may cost. */
 struct trials {
@@ -26,28 +26,6 @@ struct trials {
     bool is_over; /* one came to no end */
 };
 
-/* What is tried. */
-enum lever_kind {
-    LEVER_ROOM,     /* a node has more */
-    LEVER_LIMIT,    /* the limit of the queue for the class is higher */
-    LEVER_QUOTA,    /* the queue's quota is */
-    LEVER_FLOATING, /* the pool has more that is of no node */
-    /* By the first column: */
-    LEVER_BUDGET, /* the queue's excess budget is higher, in thousandths of a
-                     unit x minute, */
-    LEVER_SHARE,  /* what it may have above its share, in millionths of that, */
-    LEVER_APPS,   /* or the number of its applications that may run */
-};
-
-struct lever {
-    struct trials *trials;
-    enum lever_kind kind;
-    uint32_t node;            /* ROOM */
-    struct limit_trial limit; /* LIMIT */
-    struct queue *queue;      /* QUOTA and all of the first column */
-    int64_t base;             /* BUDGET, SHARE: what it is now */
-};
-
 /* Where the job waits. */
 const struct list *trial_list(const struct trials *trials);
 /* What must be had at once: of the job, of its gang, or of the next pod that
@@ -58,8 +36,11 @@ struct resource_vec trial_asked(const struct trials *trials);
 bool trial_may(const struct trials *trials);
 /* Whether the next round starts the job, or others of its gang. */
 bool trial_starts(struct trials *trials, int64_t now_ms);
-/* The same with so much more; false also when that cannot be told. */
-bool trial_pull(const struct lever *lever, const struct resource_vec *more);
+/* The same now and if `what_if` says so; of that the trial sets how much it may
+ * work, and whether gangs grow. */
+bool trial_starts_if(struct trials *trials, struct what_if what_if);
+/* The same with more of something; false also when that cannot be told. */
+bool trial_starts_with(struct trials *trials, const struct what_if_more *more);
 /* Bring what starts the job down to the least of each column that does, the
  * others as they are; false when trials run out. */
-bool trial_shrink(const struct lever *lever, struct resource_vec *more);
+bool trial_shrink(struct trials *trials, struct what_if_more *more);

@@ -2,17 +2,12 @@
 #include "sched/evict/cooldown.h"
 #include "sched/explain/need_parts.h"
 #include "sched/fairness/admitted.h"
-#include "sched/state/waiver.h"
 
 /* Whether the next round starts the job without a rule, which it met. */
-static bool is_cause(struct trials *trials, struct waiver *waiver)
+static bool is_cause(struct trials *trials, struct what_if what_if)
 {
-    struct sched *sched = trials->sched;
-
-    sched->waiver = waiver;
-    bool starts = trial_may(trials) && trial_starts(trials, trials->now_ms);
-    sched->waiver = NULL;
-    return starts && (waiver->near_job != NONE || waiver->gangs.count);
+    return trial_may(trials) && trial_starts_if(trials, what_if) &&
+           (what_if.met->reserved_job != NONE || what_if.met->gangs.count);
 }
 
 /* Whether it does with all rules; the decisions of the trial before are gone
@@ -32,9 +27,8 @@ static bool find_cooldown(struct trials *trials,
         !cooldown_holds(sched, trials->job, trials->now_ms, &until_ms)) {
         return false;
     }
-    sched->cooldown_waived = trials->job;
-    bool is = trial_starts(trials, trials->now_ms);
-    sched->cooldown_waived = NONE;
+    struct what_if what_if = {.cooldown_waived = trials->job};
+    bool is = trial_starts_if(trials, what_if);
     if (is) {
         explanation->wait = SCHED_WAIT_COOLDOWN;
         explanation->until_ms = until_ms == INT64_MAX ? 0 : until_ms;
@@ -70,15 +64,17 @@ static bool has_near_promise(const struct trials *trials)
 static bool find_near(struct trials *trials,
                       struct sched_explanation *explanation)
 {
-    struct waiver waiver = {.is_near = true, .near_job = NONE};
+    struct what_if_met met = {.reserved_job = NONE};
+    struct what_if what_if = {
+        .cooldown_waived = NONE, .waives_reserved_soon = true, .met = &met};
 
-    if (!has_near_promise(trials) || !is_cause(trials, &waiver) ||
+    if (!has_near_promise(trials) || !is_cause(trials, what_if) ||
         starts_anyway(trials)) {
         return false;
     }
     explanation->wait = SCHED_WAIT_RESERVED_SOON;
-    explanation->for_job = waiver.near_job;
-    explanation->until_ms = waiver.near_ms;
+    explanation->for_job = met.reserved_job;
+    explanation->until_ms = met.reserved_ms;
     return true;
 }
 
@@ -111,11 +107,11 @@ static bool has_gang_over_share(struct trials *trials)
     return false;
 }
 
-static struct waiver_gang *find_gang(struct waiver *waiver, uint32_t gang)
+static struct what_if_gang *find_gang(struct what_if_met *met, uint32_t gang)
 {
-    for (size_t i = 0; i < waiver->gangs.count; i++) {
-        if (waiver->gangs.items[i].gang == gang) {
-            return &waiver->gangs.items[i];
+    for (size_t i = 0; i < met->gangs.count; i++) {
+        if (met->gangs.items[i].gang == gang) {
+            return &met->gangs.items[i];
         }
     }
     return NULL;
@@ -137,7 +133,7 @@ static bool is_for_queue(const struct trials *trials,
 
 /* Tell of the kept gangs that the trial preempts: of the first, how many, and
  * until when the last is kept. */
-static void tell_kept(const struct trials *trials, struct waiver *waiver,
+static void tell_kept(const struct trials *trials, struct what_if_met *met,
                       struct sched_explanation *explanation)
 {
     const struct sched *sched = trials->sched;
@@ -145,11 +141,11 @@ static void tell_kept(const struct trials *trials, struct waiver *waiver,
     for (size_t i = 0; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];
         uint32_t g = sched->jobs.items[decision->job].gang;
-        struct waiver_gang *kept = decision->action == SCHED_PREEMPT &&
-                                           g != NONE &&
-                                           is_for_queue(trials, decision)
-                                       ? find_gang(waiver, g)
-                                       : NULL;
+        struct what_if_gang *kept = decision->action == SCHED_PREEMPT &&
+                                            g != NONE &&
+                                            is_for_queue(trials, decision)
+                                        ? find_gang(met, g)
+                                        : NULL;
         if (!kept || kept->is_told) {
             continue;
         }
@@ -171,17 +167,19 @@ static void tell_kept(const struct trials *trials, struct waiver *waiver,
 static void find_kept(struct trials *trials,
                       struct sched_explanation *explanation)
 {
-    struct waiver waiver = {.is_keep = true, .near_job = NONE};
+    struct what_if_met met = {.reserved_job = NONE};
+    struct what_if what_if = {
+        .cooldown_waived = NONE, .waives_gang_protection = true, .met = &met};
     struct sched_explanation told = *explanation;
 
-    if (has_gang_over_share(trials) && is_cause(trials, &waiver)) {
-        tell_kept(trials, &waiver, &told);
+    if (has_gang_over_share(trials) && is_cause(trials, what_if)) {
+        tell_kept(trials, &met, &told);
         if (told.kept_count && !starts_anyway(trials)) {
             *explanation = told;
             explanation->wait = SCHED_WAIT_GANG_PROTECTION;
         }
     }
-    VEC_FREE(&waiver.gangs);
+    VEC_FREE(&met.gangs);
 }
 
 void need_waiver(struct trials *trials, struct sched_explanation *explanation)

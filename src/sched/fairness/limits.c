@@ -1,6 +1,7 @@
 #include "sched/fairness/limits.h"
 
 #include "sched/fairness/usage_ledger.h"
+#include "sched/state/what_if.h"
 
 /* Weights of one pool's queues sum up to less than 2^96. */
 #define WEIGHT_MAX ((u128)1 << 72)
@@ -79,17 +80,16 @@ static int64_t budget_of(const struct sched *sched, uint32_t index,
 {
     const struct queue *queue = &sched->queues.items[index];
     double units = sched->pools.items[pool].base.units;
+    int64_t own_milli = what_if_excess_budget_milli(sched, queue);
 
-    if (queue->excess_budget_milli == INT64_MAX ||
-        (queue->excess_budget_milli < 0 &&
-         (!policy || policy->excess_budget_minutes < 0))) {
+    if (own_milli == INT64_MAX ||
+        (own_milli < 0 && (!policy || policy->excess_budget_minutes < 0))) {
         return INT64_MAX;
     }
     double budget;
-    if (queue->excess_budget_milli >= 0) {
+    if (own_milli >= 0) {
         /* 1/1000 x 60,000 ms x 10^6 ppm. */
-        budget =
-            units > 0 ? (double)queue->excess_budget_milli * 60e6 / units : 0;
+        budget = units > 0 ? (double)own_milli * 60e6 / units : 0;
     } else {
         u128 share =
             exact_ratio(weight_of(sched, index), sched->weight_sum, true);
@@ -111,7 +111,7 @@ bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
     const struct pool_policy *policy =
         pool->policy_index < 0 ? NULL
                                : &sched->policy->pools[pool->policy_index];
-    int64_t over_ppm = queue->over_share_ppm;
+    int64_t over_ppm = what_if_over_share_ppm(sched, queue);
 
     if (!sched->keeps_usage_ledgers) {
         return false;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sched/fairness/admitted.h"
+#include "sched/state/what_if.h"
 
 void quota_resolve(const struct sched *sched, struct queue *queue)
 {
@@ -160,13 +161,14 @@ void quota_begin(const struct round *round, struct lane *lane)
     lane->quota->before = lane->all;
 }
 
-static int find_short(const struct queue *queue, const struct resource_vec *has,
+static int find_short(const struct sched *sched, const struct queue *queue,
+                      const struct resource_vec *has,
                       const struct resource_vec *more,
                       const struct resource_vec *request)
 {
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         i128 sum = (i128)has->v[r] + more->v[r] + request->v[r];
-        if (request->v[r] > 0 && sum > queue->quota.v[r]) {
+        if (request->v[r] > 0 && sum > what_if_quota(sched, queue, r)) {
             return r;
         }
     }
@@ -176,7 +178,7 @@ static int find_short(const struct queue *queue, const struct resource_vec *has,
 int quota_short_indeed(const struct round *round, const struct lane *lane,
                        const struct resource_vec *request)
 {
-    return find_short(&round->sched->queues.items[lane->queue],
+    return find_short(round->sched, &round->sched->queues.items[lane->queue],
                       &lane->quota->elsewhere, &lane->all, request);
 }
 
@@ -209,7 +211,7 @@ int quota_short_of(const struct sched *sched, uint32_t index,
         return -1;
     }
     struct resource_vec sum = sum_beside(sched, queue, NONE);
-    int r = find_short(queue, &sum, &none, request);
+    int r = find_short(sched, queue, &sum, &none, request);
     if (r >= 0) {
         *ret_used = sum.v[r];
     }

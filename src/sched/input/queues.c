@@ -3,10 +3,10 @@
 #include "sched/apps/apps.h"
 #include "sched/evict/cooldown.h"
 #include "sched/evict/evictable.h"
-#include "sched/explain/need.h"
 #include "sched/fairness/penalty.h"
 #include "sched/fairness/quota.h"
 #include "sched/fairness/usage_ledger.h"
+#include "sched/state/what_if.h"
 
 static struct str name_of(const struct queue *queue)
 {
@@ -263,11 +263,7 @@ int64_t queue_limit_of(const struct sched *sched, uint32_t index, uint32_t pool,
     }
     i128 amount =
         (i128)sched->pools.items[pool].total.v[column] * ppm / FRACTION_ONE_PPM;
-    const struct limit_trial *trial = sched->limit_trial;
-    if (trial && trial->queue == index && trial->pool == pool &&
-        trial->priority_class == priority_class) {
-        amount += trial->more.v[column];
-    }
+    amount += what_if_limit_more(sched, index, pool, priority_class, column);
     return amount > INT64_MAX ? INT64_MAX : (int64_t)amount;
 }
 

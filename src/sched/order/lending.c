@@ -3,6 +3,7 @@
 #include "sched/order/lane_fill.h"
 #include "sched/order/lanes.h"
 #include "sched/order/sweep_undo.h"
+#include "sched/state/what_if.h"
 
 bool lend_missed(const struct round *round, const struct class *class)
 {
@@ -29,7 +30,7 @@ void lend_begin(struct round *round)
 
 void lend_miss(const struct round *round, struct class *class)
 {
-    if (!round->sched->is_trial) {
+    if (!is_what_if(round->sched)) {
         sweep_stamp_class(round, class, SWEEP_CLASS_LENT);
     }
 }

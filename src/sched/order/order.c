@@ -1,6 +1,7 @@
 #include "sched/order/order.h"
 
 #include "sched/apps/apps.h"
+#include "sched/state/what_if.h"
 
 static struct queue *queue_of(const struct round *round,
                               const struct lane *lane)
@@ -61,15 +62,16 @@ static struct app_queue *apps_of(const struct round *round,
                 : 0;
         apps->chosen = NONE;
         apps->chosen_at = (struct seq_cursor){0};
-        apps->held_app = round->sched->is_trial ? apps->held_app : NONE;
+        apps->held_app = is_what_if(round->sched) ? apps->held_app : NONE;
     }
     return apps;
 }
 
-static bool is_full(const struct queue *queue, const struct app_queue *apps)
+static bool is_full(const struct sched *sched, const struct queue *queue,
+                    const struct app_queue *apps)
 {
     return queue->running_apps_max &&
-           apps->running_count >= queue->running_apps_max;
+           apps->running_count >= what_if_running_apps_max(sched, queue);
 }
 
 /* Ranks. */
@@ -169,7 +171,7 @@ static void choose(struct round *round, struct lane *lane,
     bool is_next = apps->chosen == NONE ||
                    order_state(round, apps->chosen) != SCHED_APP_ACCEPTED;
 
-    if (apps->starting_count > 0 || is_full(queue, apps)) {
+    if (apps->starting_count > 0 || is_full(round->sched, queue, apps)) {
         return;
     }
     if (!is_next) {
@@ -226,7 +228,7 @@ void order_settle(struct round *round, struct lane *lane)
         struct head *head = lane_first(lane);
         const struct app_rank *rank =
             app_at(round->sched, head->rank->app)->rank;
-        if (is_full(queue, apps) &&
+        if (is_full(round->sched, queue, apps) &&
             order_state(round, rank->app) == SCHED_APP_ACCEPTED) {
             lane_drop_list(round, lane);
         } else if (!lane->is_in_turn && is_late(round, queue, head)) {
@@ -315,7 +317,7 @@ bool order_allows(struct round *round, const struct lane *lane, uint32_t list)
         return true;
     }
     const struct app_queue *apps = apps_of(round, queue);
-    return !is_full(queue, apps) &&
+    return !is_full(round->sched, queue, apps) &&
            (queue->ordering != QUEUE_BY_STATEAWARE ||
             (apps->chosen == app && apps->starting_count == 0));
 }

@@ -2,6 +2,7 @@
 
 #include "sched/order/round.h"
 #include "sched/order/sweep_undo.h"
+#include "sched/state/what_if.h"
 
 /* Jobs that were missed by themselves are looked at again. */
 static void forget_jobs(struct sched *sched, enum round_kind kind)
@@ -22,7 +23,7 @@ uint32_t sweep_open(struct sched *sched, enum round_kind kind,
     struct sweep *sweep = &sched->sweeps[kind];
 
     *ret_is_resumed = false;
-    if (sched->is_trial) {
+    if (is_what_if(sched)) {
         return 0;
     }
     *ret_is_resumed =
@@ -42,7 +43,7 @@ void sweep_begin_pool(struct round *round, bool is_resumed)
     struct sched *sched = round->sched;
     struct sweep *sweep = &sched->sweeps[round->kind];
 
-    if (!is_resumed && !sched->is_trial) {
+    if (!is_resumed && !is_what_if(sched)) {
         forget_jobs(sched, round->kind);
         sweep->id = ++sweep->id_last;
     }
@@ -54,7 +55,7 @@ void sweep_end_pool(struct round *round, uint32_t pool_at)
 {
     struct sweep *sweep = &round->sched->sweeps[round->kind];
 
-    if (round->sched->is_trial) {
+    if (is_what_if(round->sched)) {
         return;
     }
     sweep->is_open |= round->is_spent;
@@ -66,7 +67,7 @@ bool sweep_close(struct sched *sched, enum round_kind kind)
 {
     struct sweep *sweep = &sched->sweeps[kind];
 
-    if (sched->is_trial) {
+    if (is_what_if(sched)) {
         return true;
     }
     forget_jobs(sched, kind);
@@ -100,8 +101,8 @@ static uint64_t work_max_of(const struct round *round)
     const struct sched *sched = round->sched;
     uint64_t most = (uint64_t)sched->policy->round_work_max;
 
-    return sched->is_trial && (most == 0 || sched->trial_work_max < most)
-               ? sched->trial_work_max
+    return is_what_if(sched) && (most == 0 || sched->what_if->work_max < most)
+               ? sched->what_if->work_max
                : most;
 }
 
@@ -116,7 +117,7 @@ void sweep_step(struct round *round)
  * first, or was left once in this sweep. */
 static bool is_last_try(const struct round *round, const struct gang *gang)
 {
-    return round->counters->steps == 0 || round->sched->is_trial ||
+    return round->counters->steps == 0 || is_what_if(round->sched) ||
            gang->cut[round->kind] == round->sweep_id;
 }
 
@@ -127,7 +128,7 @@ uint64_t sweep_gang_end(const struct round *round, const struct gang *gang)
     if (more == 0) {
         return UINT64_MAX;
     }
-    if (round->sched->is_trial && more == round->sched->trial_work_max) {
+    if (is_what_if(round->sched) && more == round->sched->what_if->work_max) {
         return more;
     }
     if (is_last_try(round, gang) && more < SWEEP_GANG_WORK) {
@@ -153,7 +154,7 @@ bool sweep_gang_is_cut(struct round *round, struct gang *gang)
 
 void sweep_miss_class(const struct round *round, struct class *class)
 {
-    if (!round->sched->is_trial) {
+    if (!is_what_if(round->sched)) {
         sweep_stamp_class(round, class, SWEEP_CLASS_MISSED);
     }
 }
@@ -161,7 +162,7 @@ void sweep_miss_class(const struct round *round, struct class *class)
 void sweep_bar_class(const struct round *round, struct class *class)
 {
     class->is_barred = true;
-    if (!round->sched->is_trial) {
+    if (!is_what_if(round->sched)) {
         sweep_stamp_class(round, class, SWEEP_CLASS_BARRED);
     }
 }
@@ -171,7 +172,7 @@ void sweep_miss_job(struct round *round, uint32_t job)
     struct sched *sched = round->sched;
     uint8_t bit = sweep_bit(round->kind);
 
-    if (!sched->is_trial && !(sched->job_flags.items[job] & bit)) {
+    if (!is_what_if(sched) && !(sched->job_flags.items[job] & bit)) {
         sched->job_flags.items[job] |= bit;
         VEC_PUSH(&sched->sweeps[round->kind].jobs, job);
     }
@@ -179,7 +180,7 @@ void sweep_miss_job(struct round *round, uint32_t job)
 
 void sweep_miss_gang(const struct round *round, struct gang *gang)
 {
-    if (!round->sched->is_trial) {
+    if (!is_what_if(round->sched)) {
         sweep_stamp_gang(round, gang, SWEEP_GANG_MISSED);
     }
 }

@@ -2,6 +2,7 @@
 
 #include "sched/data/packed.h"
 #include "sched/explain/need.h"
+#include "sched/state/what_if.h"
 
 /* More open nodes are told to the index, asked or not: what is undone looks at
  * all that are open. */
@@ -9,7 +10,7 @@ enum { OPEN_NODES_MAX = 1024 };
 
 void place_changes_count_work(const struct round *round, uint32_t work)
 {
-    round->counters->nodes_examined += round->sched->is_trial ? work : 0;
+    round->counters->nodes_examined += is_what_if(round->sched) ? work : 0;
 }
 
 /* The node's place in the index follows what it has free. */

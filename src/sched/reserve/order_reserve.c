@@ -4,6 +4,7 @@
  * by the backfill test or waits. */
 #include "sched/apps/apps.h"
 #include "sched/order/order.h"
+#include "sched/state/what_if.h"
 
 /* What found no room in this round; there is some if `claim` has a lane. */
 struct unmet {
@@ -173,7 +174,7 @@ void order_note_held(struct round *round, const struct lane *lane)
     struct app_queue *apps = sched->queues.items[lane->queue].apps;
     uint32_t job = round->reserve.own->job;
 
-    if (sched->is_trial) {
+    if (is_what_if(sched)) {
         return;
     }
     apps->held_app = sched->lists.items[lane_first(lane)->list].app;

@@ -5,7 +5,7 @@
 #include "sched/order/lanes.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/reserve/private.h"
-#include "sched/state/waiver.h"
+#include "sched/state/what_if.h"
 
 /* Of a run that is asked when it goes, in nodes looked at. */
 enum { RUN_WORK = 4 };
@@ -136,7 +136,7 @@ bool reserve_is_any_soon(const struct round *round, const struct class *class)
     struct passer passer = passer_of(round, class);
     return passer.level <= hold->level &&
            pass_in_time(hold, &passer) == BACKFILL_REVOCABLE &&
-           !waiver_near(round->sched, hold->job, hold->fair_ms);
+           !what_if_takes_reserved_soon(round->sched, hold->job, hold->fair_ms);
 }
 
 bool reserve_is_soon(const struct round *round, const struct class *class,

@@ -11,6 +11,7 @@
 #include "sched/order/order.h"
 #include "sched/reserve/admission.h"
 #include "sched/round/private.h"
+#include "sched/state/what_if.h"
 #include "sched/victims/urgency_index.h"
 
 void round_wake_by(struct round *round, int64_t when_ms)
@@ -132,7 +133,7 @@ static bool has_growth(const struct round *round)
     const struct sched *sched = round->sched;
 
     return sched->elastic.count && round->kind == ROUND_BALANCE &&
-           (!sched->is_trial || sched->trial_grows) &&
+           (!is_what_if(sched) || sched->what_if->grows) &&
            !(round->rest_count && head_waits(round));
 }
 

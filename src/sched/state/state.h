@@ -129,9 +129,6 @@ struct sched {
     struct map cooldown_map;        /* jobs and gangs to serial numbers */
     uint64_t news_count;            /* what came from outside so far */
     bool is_told_news;              /* see sched_news_follow() */
-    uint32_t
-        cooldown_waived;   /* a job that none binds; or NONE: need_waiver.c */
-    struct waiver *waiver; /* other rules that hold nobody, or NULL: waiver.h */
 
     bool keeps_usage_ledgers;    /* see usage_ledger.h */
     struct flow_hold *flow_hold; /* see usage_ledger_hold.h; NULL: never */
@@ -159,13 +156,11 @@ struct sched {
     int64_t plan_now_ms; /* of the last */
     struct arena arena;  /* of the round */
     VEC(struct sched_decision) decisions;
-    VEC(struct sched_looked) looked;       /* of the last plan */
-    const struct limit_trial *limit_trial; /* or NULL; see need.h */
-    bool is_trial;    /* the plan in the making is only to explain by, ... */
-    bool trial_grows; /* ... gangs grow in it all the same, ... */
-    uint64_t trial_work_max; /* ... and it ends after so much work */
-    bool forgets_victims;    /* for tests: searches remember nothing, or ... */
-    bool checks_victims;     /* ... are made both ways; see memo.h */
+    VEC(struct sched_looked) looked; /* of the last plan */
+    /* The plan in the making is only to explain by; or NULL: what_if.h. */
+    const struct what_if *what_if;
+    bool forgets_victims; /* for tests: searches remember nothing, or ... */
+    bool checks_victims;  /* ... are made both ways; see memo.h */
     VEC(struct journal_entry) journal; /* see round.h */
 };
 

@@ -1,0 +1,107 @@
+/*
+ * what_if - a plan that is made only to explain by: what it has more of than
+ * there is, and which rules do not hold in it.
+ *
+ * The asker owns the value and passes it down with plan_if() (round/plan.h).
+ * While that plan is in the making, whoever decides asks the functions below
+ * for an amount or a rule; outside of it they say what the state says.  Such a
+ * plan is no news: it moves no sweep, and leaves nothing that a later plan
+ * goes by.
+ *
+ * Rules that may be waived, by which nobody loses a place for a job though its
+ * queue is due more (need_waiver.c finds out which of them matters):
+ *
+ *     cooldown         of one job, or its gang (cooldown.h)
+ *     reserved soon    what it took it would soon give up (reserve_is_soon())
+ *     gang protection  evicting a gang would do more harm than good
+ *                      (gang_protection.h)
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/state/state.h"
+
+/* What there is more of. */
+enum what_if_kind {
+    WHAT_IF_NOTHING,
+    WHAT_IF_ROOM,     /* a node has more */
+    WHAT_IF_LIMIT,    /* a queue's limit for a class in a pool is higher */
+    WHAT_IF_QUOTA,    /* a queue's quota is higher */
+    WHAT_IF_FLOATING, /* a pool has more that is of no node */
+    /* By the first column of `amount`: */
+    WHAT_IF_BUDGET, /* a queue's excess budget is `base` and so much, in
+                       thousandths of a unit x minute */
+    WHAT_IF_SHARE,  /* what it may have above its share likewise, in millionths
+                       of that */
+    WHAT_IF_APPS,   /* so many more of its applications may run */
+};
+
+/* More of one thing. */
+struct what_if_more {
+    enum what_if_kind kind;
+    uint32_t node;           /* ROOM */
+    uint32_t pool;           /* LIMIT, FLOATING */
+    uint32_t queue;          /* LIMIT, QUOTA, BUDGET, SHARE, APPS */
+    uint32_t priority_class; /* LIMIT */
+    int64_t base;            /* BUDGET, SHARE: what it is now */
+    struct resource_vec amount;
+};
+
+/* A gang that is not protected in such a plan. */
+struct what_if_gang {
+    uint32_t gang;
+    bool is_young; /* protected only since it is; else while nobody is poor */
+    bool is_told;  /* of use to who asks */
+    int64_t until_ms; /* so long it is; INT64_MAX: not known */
+};
+
+/* What a plan met of the rules that it waived.  Zeroed at first but for
+ * `reserved_job`, which is NONE; VEC_FREE(&met.gangs) at the end. */
+struct what_if_met {
+    uint32_t reserved_job; /* for whom places are reserved, or NONE */
+    int64_t reserved_ms;   /* from when on */
+    VEC(struct what_if_gang) gangs;
+};
+
+struct what_if {
+    struct what_if_more more;
+    uint64_t work_max;        /* it ends after so much work (sweep_work()) */
+    bool grows;               /* gangs grow in it, as in no other */
+    uint32_t cooldown_waived; /* a job that none binds; or NONE */
+    bool waives_reserved_soon, waives_gang_protection;
+    struct what_if_met *met; /* the asker's; may be NULL if neither is waived */
+};
+
+/* Whether the plan in the making is only to explain by. */
+static inline bool is_what_if(const struct sched *sched)
+{
+    return sched->what_if;
+}
+
+/* What there is more of, if it is of that kind; or NULL. */
+const struct what_if_more *what_if_more_of(const struct sched *sched,
+                                           enum what_if_kind kind);
+/* How much more a queue's limit for a class in a pool allows, by column. */
+int64_t what_if_limit_more(const struct sched *sched, uint32_t queue,
+                           uint32_t pool, uint32_t priority_class, int column);
+/* A queue's quota in a column. */
+int64_t what_if_quota(const struct sched *sched, const struct queue *queue,
+                      int column);
+/* A queue's own excess budget, in thousandths, as in struct queue. */
+int64_t what_if_excess_budget_milli(const struct sched *sched,
+                                    const struct queue *queue);
+/* What a queue may have above its share by its own word, likewise. */
+int64_t what_if_over_share_ppm(const struct sched *sched,
+                               const struct queue *queue);
+/* How many applications of a queue may run; 0: any number. */
+uint32_t what_if_running_apps_max(const struct sched *sched,
+                                  const struct queue *queue);
+
+/* Whether whoever would give way to a job, for which places are reserved from
+ * a time on, takes them all the same; that is noted. */
+bool what_if_takes_reserved_soon(const struct sched *sched, uint32_t job,
+                                 int64_t from_ms);
+/* Whether a gang that would be protected goes all the same; that is noted. */
+bool what_if_takes_gang(const struct sched *sched,
+                        const struct what_if_gang *gang);
