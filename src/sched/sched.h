@@ -21,7 +21,7 @@
  *     sched_records.h  between states: what was told, to be told again
  *
  * Semantics: model.md 6, in the profiles of 6.10 (each pool has its own);
- * README.md lists the choices.
+ * docs/rules has them in words.
  *
  * Pure.  Threads: one owner.  Strings given are copied, but for the policy's.
  */
