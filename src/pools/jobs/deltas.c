@@ -35,7 +35,7 @@ static void touch(struct pools *pools, struct shard *shard,
     }
 }
 
-/* Which of the deltas tells of a job what it is (borrowers.c). */
+/* Which of the deltas tells of a job what it is (lent.c). */
 static void index_job(struct shard *shard, const struct delta *delta)
 {
     struct key128 key = key_of_u64(delta->job);

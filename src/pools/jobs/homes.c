@@ -1,8 +1,8 @@
 /* Homes: where a job belongs, and how it gets there.  A job that cannot go yet
  * counts as gone: see docs/rules/pools.md. */
-#include "pools/jobs/borrowers.h"
 #include "pools/jobs/deltas.h"
 #include "pools/jobs/jobs.h"
+#include "pools/jobs/lent.h"
 #include "pools/jobs/quota.h"
 #include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"

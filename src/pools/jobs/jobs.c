@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "pools/jobs/borrowers.h"
 #include "pools/jobs/deltas.h"
+#include "pools/jobs/lent.h"
 #include "pools/jobs/quota.h"
 #include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"

@@ -1,6 +1,6 @@
 /* What the shard of a job is told of it that moves it nowhere. */
-#include "pools/jobs/borrowers.h"
 #include "pools/jobs/jobs.h"
+#include "pools/jobs/lent.h"
 #include "pools/tables/node_table.h"
 
 static void apply_avoid(struct pools *pools, struct shard *shard,

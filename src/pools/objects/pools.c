@@ -1,9 +1,9 @@
 /* The state as a whole, queues and time. */
 #include "pools/pools.h"
 
-#include "pools/jobs/borrowers.h"
 #include "pools/jobs/deltas.h"
 #include "pools/jobs/jobs.h"
+#include "pools/jobs/lent.h"
 #include "pools/jobs/quota.h"
 #include "pools/nodes/nodes.h"
 #include "pools/objects/objects.h"

@@ -1,7 +1,6 @@
 /* Who is out as a borrower asks its application at home all the while: what
  * comes of it is told there when it is known. */
-
-#include "pools/jobs/borrowers.h"
+#include "pools/jobs/lent.h"
 
 #include "pools/jobs/deltas.h"
 #include "pools/jobs/jobs.h"

@@ -1,6 +1,6 @@
 /*
- * borrowers - who waits with a lender, and asks its application at home all the
- * while.  Private to src/pools.
+ * lent - which jobs wait with a lender: each asks its application at home all
+ * the while.  Private to src/pools.
  */
 #pragma once
 
