@@ -27,7 +27,7 @@ enum {
     POOLS_DELTAS_MAX = 1 << 21, /* kept for a shard that is being planned */
     POOLS_DELTA_BYTES_MAX = 1 << 28, /* that they take, with what they say */
     POOLS_LEND_CANDIDATES_MAX =
-        1 << 14,               /* jobs handed out to lenders after a plan */
+        1 << 14,               /* jobs offered to lenders after a plan */
     POOLS_LOOKS_MAX = 1 << 22, /* at nodes and lenders meanwhile; what is
                                   left goes on after the next plan */
 };
@@ -68,7 +68,8 @@ void pools_pool_set(struct pools *pools, const struct pool_record *record);
 void pools_pool_delete(struct pools *pools, struct str name);
 /* How many objects there are; their shards go by names: see below. */
 uint32_t pools_object_count(const struct pools *pools);
-/* An object, by its place in the order of names; borrowed until they change. */
+/* An object, by its number in the order of names; borrowed until they change.
+ */
 const struct pool_record *pools_object(const struct pools *pools, uint32_t at);
 /* Its shard. */
 uint32_t pools_object_shard(const struct pools *pools, uint32_t at);
@@ -79,8 +80,8 @@ const struct pool_record *pools_shard_record(const struct pools *pools,
 uint32_t pools_job_shard(const struct pools *pools, uint32_t job);
 /* The pool that a job names as its home, or "". */
 struct str pools_job_names(const struct pools *pools, uint32_t job);
-/* Whether it is a borrower there: its home is another. */
-bool pools_job_is_away(const struct pools *pools, uint32_t job);
+/* Whether it is borrowed there: its home is another. */
+bool pools_job_is_borrowed(const struct pools *pools, uint32_t job);
 /* The shard that a node is in. */
 uint32_t pools_node_shard(const struct pools *pools, uint32_t node);
 /* The shard of a pool, by its index. */
@@ -251,7 +252,7 @@ uint32_t pools_plan_end(struct pools *pools, uint32_t shard,
 /* After a plan, before what it decides is told: borrowers that it gave no
  * place are to go home, and after a balance round (in pools that borrow first
  * also after a fast one) what waits here and has no place is to go to lenders,
- * for their next plan (model.md 5.5; borrow.h).  What is handed out is not
+ * for their next plan (model.md 5.5; borrow.h).  What is lent is not
  * admitted any more: `plan` says so.  How many jobs come or go, or ask the
  * first lender again next time; then it must be logged that the plan was
  * made. */
@@ -259,7 +260,7 @@ uint32_t pools_borrow(struct pools *pools, uint32_t shard, enum round_kind kind,
                       struct sched_plan *plan);
 /* What the last plan of a shard decides was told: it stands, and who is to
  * come or go does so now, but for those still admitted here: the plan was cut
- * before it dismissed them.  Whether anybody was handed out.  Nothing is done
+ * before it dismissed them.  Whether any job was lent.  Nothing is done
  * for a shard that is being planned again by then, or that is gone. */
 bool pools_plan_commit(struct pools *pools, uint32_t shard);
 /* It comes to nothing instead: nobody comes or goes, and the next plan goes on
@@ -271,9 +272,9 @@ void pools_plan_forget(struct pools *pools, uint32_t shard);
  * Another balance round of the shard does it. */
 bool pools_must_ask_again(const struct pools *pools, uint32_t shard);
 /* Whether borrowers wait in a shard. */
-bool pools_has_guests(const struct pools *pools, uint32_t shard);
+bool pools_has_borrowers(const struct pools *pools, uint32_t shard);
 /* How many jobs of a shard wait with lenders. */
-uint32_t pools_away_count(const struct pools *pools, uint32_t home);
+uint32_t pools_lent_count(const struct pools *pools, uint32_t home);
 /* The pool index of a shard; of Default: of its first pool. */
 uint32_t pools_shard_pool(const struct pools *pools, uint32_t shard);
 /* Whether something went from one shard to another when a plan came back, since

@@ -40,7 +40,7 @@ static void add_preemption(struct control *c,
         jobs_get(c->jobs, decision->for_job, &preempting);
     }
     struct str reason = preemption_reason(c, decision);
-    if (pools_job_is_away(c->pools, decision->job)) {
+    if (pools_job_is_borrowed(c->pools, decision->job)) {
         job_recall(c->jobs, decision->job, reason, preempting.id,
                    c->batch.time_ms, &decisions);
     } else {

@@ -100,7 +100,7 @@ static void wake_lenders(struct control *c)
 {
     for (uint32_t i = 0; i <= pools_object_count(c->pools); i++) {
         uint32_t shard = rounds_shard_at(c, i);
-        if (pools_has_guests(c->pools, shard)) {
+        if (pools_has_borrowers(c->pools, shard)) {
             rounds_of(c, shard)->is_plan_wanted = true;
         }
     }

@@ -67,7 +67,7 @@ static bool must_borrow_first(struct control *c, uint32_t shard,
         plan(c, shard, ROUND_FAST);
         return true;
     }
-    return rounds->is_plan_wanted || pools_away_count(c->pools, shard) > 0;
+    return rounds->is_plan_wanted || pools_lent_count(c->pools, shard) > 0;
 }
 
 static void add_one(struct control *c, uint32_t shard)

@@ -184,7 +184,7 @@ void pools_application_counts(const struct pools *pools, uint32_t queue,
 /* Whether the router's tables agree with a shard. */
 static bool is_right(const struct pools *pools, const struct shard *shard)
 {
-    uint32_t waiting = 0, guests = 0;
+    uint32_t waiting = 0, borrowers = 0;
 
     for (uint32_t i = 0; i < shard->jobs.count; i++) {
         uint32_t job = shard->jobs.items[i];
@@ -195,19 +195,20 @@ static bool is_right(const struct pools *pools, const struct shard *shard)
         if (!is_there) {
             continue;
         }
-        const struct place *place = &pools->places.items[job];
+        const struct pool_job *row = &pools->jobs.items[job];
         uint32_t node = sched_job_node(shard->sched, i);
-        if (place->local != i || place->shard != shard->index ||
-            place->node != node_back(shard, node) ||
-            place->is_borrowed != job_is_borrowed(pools, job, shard) ||
+        if (row->local != i || row->shard != shard->index ||
+            row->node != node_back(shard, node) ||
+            row->is_borrowed != job_is_borrowed(pools, job, shard) ||
             (node != NONE &&
-             pools->posts.items[place->node].shard != shard->index)) {
+             pools->nodes.items[row->node].shard != shard->index)) {
             return false;
         }
-        waiting += node == NONE && !place->is_borrowed;
-        guests += node == NONE && place->is_borrowed;
+        waiting += node == NONE && !row->is_borrowed;
+        borrowers += node == NONE && row->is_borrowed;
     }
-    return waiting == shard->waiting_count && guests == shard->guest_count &&
+    return waiting == shard->waiting_count &&
+           borrowers == shard->borrower_count &&
            sched_jobs_end(shard->sched) <= shard->jobs.count;
 }
 

@@ -1,6 +1,6 @@
 /*
- * ask - what rooms' answers are made of: handles of one shard in another's
- * words. For pools/ask only.
+ * ask - a shard's answers in the router's handles, and a shard's classes in
+ * those of another.  For pools/ask only.
  */
 #pragma once
 

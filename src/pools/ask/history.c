@@ -10,32 +10,32 @@
  * were at home. */
 enum { SHARDS_MARK_FIRST = 1000, SHARDS_MARK = 1001 };
 
-/* Borrowers that wait, and where others have been: what a shard remembers may
- * speak of those that are its guests. */
+/* Borrowers that wait, and which lenders others have tried: what a shard
+ * remembers may speak of its borrowers. */
 
 static void pack_id(const struct pools *pools, uint32_t job, struct strbuf *buf)
 {
     struct sched_job record;
 
-    sched_job_record(shard_of(pools, job)->sched,
-                     pools->places.items[job].local, &record);
+    sched_job_record(shard_of(pools, job)->sched, pools->jobs.items[job].local,
+                     &record);
     pack_u64(buf, record.id.v.hi);
     pack_u64(buf, record.id.v.lo);
 }
 
-static void pack_guests(const struct pools *pools, const struct shard *shard,
-                        struct strbuf *buf)
+static void pack_borrowers(const struct pools *pools, const struct shard *shard,
+                           struct strbuf *buf)
 {
     uint32_t count = 0;
 
-    for (size_t i = 0; i < shard->guests.count; i++) {
-        count += job_is_guest(pools, shard, shard->guests.items[i]);
+    for (size_t i = 0; i < shard->borrowers.count; i++) {
+        count += job_is_borrower(pools, shard, shard->borrowers.items[i]);
     }
     pack_u64(buf, shard->asked_count);
     pack_u64(buf, count);
-    for (size_t i = 0; i < shard->guests.count; i++) {
-        uint32_t job = shard->guests.items[i];
-        if (job_is_guest(pools, shard, job)) {
+    for (size_t i = 0; i < shard->borrowers.count; i++) {
+        uint32_t job = shard->borrowers.items[i];
+        if (job_is_borrower(pools, shard, job)) {
             pack_id(pools, job, buf);
         }
     }
@@ -63,11 +63,11 @@ typedef bool note_fn(const struct pools *pools, uint32_t job,
 static bool note_tries(const struct pools *pools, uint32_t job,
                        uint64_t *ret_what)
 {
-    *ret_what = pools->places.items[job].try_count;
+    *ret_what = pools->jobs.items[job].try_count;
     return *ret_what > 0;
 }
 
-/* The place of a shard in the order in which they are packed. */
+/* The number of a shard in the order in which they are packed. */
 static uint32_t position_of(const struct pools *pools, uint32_t shard)
 {
     for (uint32_t i = 0; i < pools->objects.count; i++) {
@@ -78,24 +78,25 @@ static uint32_t position_of(const struct pools *pools, uint32_t shard)
     return 0;
 }
 
-static const struct mates *mates_of(const struct pools *pools, uint32_t job)
+static const struct pool_gang *running_gang_of(const struct pools *pools,
+                                               uint32_t job)
 {
-    uint32_t gang = pools->places.items[job].gang;
+    uint32_t gang = pools->jobs.items[job].gang;
 
     return gang == NONE || pools->gangs.items[gang].leased_count == 0
                ? NULL
                : &pools->gangs.items[gang];
 }
 
-static bool note_mate(const struct pools *pools, uint32_t job,
-                      uint64_t *ret_what)
+static bool note_member(const struct pools *pools, uint32_t job,
+                        uint64_t *ret_what)
 {
-    const struct place *place = &pools->places.items[job];
+    const struct pool_job *row = &pools->jobs.items[job];
 
-    if (place->node != NONE || !mates_of(pools, job)) {
+    if (row->node != NONE || !running_gang_of(pools, job)) {
         return false;
     }
-    *ret_what = position_of(pools, place->shard);
+    *ret_what = position_of(pools, row->shard);
     return true;
 }
 
@@ -103,13 +104,13 @@ static bool note_mate(const struct pools *pools, uint32_t job,
 static bool note_anchor(const struct pools *pools, uint32_t job,
                         uint64_t *ret_what)
 {
-    const struct place *place = &pools->places.items[job];
-    const struct mates *mates = mates_of(pools, job);
+    const struct pool_job *row = &pools->jobs.items[job];
+    const struct pool_gang *gang_row = running_gang_of(pools, job);
 
-    if (place->node == NONE || !mates || mates->anchor == place->shard) {
+    if (row->node == NONE || !gang_row || gang_row->anchor == row->shard) {
         return false;
     }
-    *ret_what = position_of(pools, mates->anchor);
+    *ret_what = position_of(pools, gang_row->anchor);
     return true;
 }
 
@@ -119,14 +120,13 @@ static void pack_noted(const struct pools *pools, note_fn *note,
     VEC(struct noted) list = {0};
     uint64_t what;
 
-    for (uint32_t job = 0; job < pools->places.count; job++) {
+    for (uint32_t job = 0; job < pools->jobs.count; job++) {
         struct sched_job record;
-        if (pools->places.items[job].local == NONE ||
-            !note(pools, job, &what)) {
+        if (pools->jobs.items[job].local == NONE || !note(pools, job, &what)) {
             continue;
         }
         sched_job_record(shard_of(pools, job)->sched,
-                         pools->places.items[job].local, &record);
+                         pools->jobs.items[job].local, &record);
         VEC_PUSH(&list, (struct noted){record.id, what});
     }
     if (list.count) {
@@ -143,11 +143,11 @@ static void pack_noted(const struct pools *pools, note_fn *note,
 
 static void map_jobs(const struct pools *pools, struct map *by_id)
 {
-    for (uint32_t job = 0; job < pools->places.count; job++) {
+    for (uint32_t job = 0; job < pools->jobs.count; job++) {
         struct sched_job record;
-        if (pools->places.items[job].local != NONE) {
+        if (pools->jobs.items[job].local != NONE) {
             sched_job_record(shard_of(pools, job)->sched,
-                             pools->places.items[job].local, &record);
+                             pools->jobs.items[job].local, &record);
             map_put(by_id, record.id.v, job);
         }
     }
@@ -169,8 +169,8 @@ static uint32_t unpack_job(const struct pools *pools,
     return job;
 }
 
-static void unpack_guests(struct pools *pools, struct shard *shard,
-                          struct pack_reader *reader, struct map *by_id)
+static void unpack_borrowers(struct pools *pools, struct shard *shard,
+                             struct pack_reader *reader, struct map *by_id)
 {
     shard->asked_count = unpack_count(reader, SCHED_JOBS_MAX);
     shard->asked_next = shard->asked_count;
@@ -178,9 +178,9 @@ static void unpack_guests(struct pools *pools, struct shard *shard,
 
     for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
         uint32_t job = unpack_job(pools, reader, by_id);
-        if (!reader->is_bad && pools->places.items[job].node == NONE) {
+        if (!reader->is_bad && pools->jobs.items[job].node == NONE) {
             job_lend(pools, job, shard);
-            VEC_PUSH(&shard->guests, job);
+            VEC_PUSH(&shard->borrowers, job);
         }
     }
 }
@@ -204,7 +204,7 @@ static void unpack_noted(struct pools *pools, struct pack_reader *reader,
 
 static void take_tries(struct pools *pools, uint32_t job, uint64_t what)
 {
-    pools->places.items[job].try_count = what & TRIES_MAX;
+    pools->jobs.items[job].try_count = what & TRIES_MAX;
 }
 
 /* The shards in the order in which they are packed. */
@@ -214,9 +214,9 @@ static struct shard *packed_shard(const struct pools *pools, size_t at)
         .items[at == 0 ? POOLS_DEFAULT : pools->objects.items[at - 1]];
 }
 
-static void take_mate(struct pools *pools, uint32_t job, uint64_t what)
+static void take_member(struct pools *pools, uint32_t job, uint64_t what)
 {
-    if (what <= pools->objects.count && pools->places.items[job].node == NONE &&
+    if (what <= pools->objects.count && pools->jobs.items[job].node == NONE &&
         packed_shard(pools, what) != shard_of(pools, job)) {
         job_move(pools, job, packed_shard(pools, what));
     }
@@ -224,7 +224,7 @@ static void take_mate(struct pools *pools, uint32_t job, uint64_t what)
 
 static void take_anchor(struct pools *pools, uint32_t job, uint64_t what)
 {
-    uint32_t gang = pools->places.items[job].gang;
+    uint32_t gang = pools->jobs.items[job].gang;
 
     if (what <= pools->objects.count && gang != NONE) {
         pools->gangs.items[gang].anchor = packed_shard(pools, what)->index;
@@ -252,17 +252,17 @@ static int compare_gone(const void *a, const void *b)
 static void pack_gone(const struct pools *pools, struct strbuf *buf)
 {
     auto_mem struct gone *gone =
-        mem_alloc_array(pools->posts.count + 1, sizeof(*gone));
+        mem_alloc_array(pools->nodes.count + 1, sizeof(*gone));
     uint32_t count = 0;
 
-    for (uint32_t node = 0; node < pools->posts.count; node++) {
-        const struct post *post = &pools->posts.items[node];
-        if (post->name && !post->is_present && post->use_count > 0) {
+    for (uint32_t node = 0; node < pools->nodes.count; node++) {
+        const struct pool_node *row = &pools->nodes.items[node];
+        if (row->name && !row->is_present && row->use_count > 0) {
             gone[count++] = (struct gone){
-                .executor = intern_get(pools->executors, post->executor),
-                .name = str_of(post->name),
+                .executor = intern_get(pools->executors, row->executor),
+                .name = str_of(row->name),
                 .pool = pools_node_pool(pools, node),
-                .shard = pools->shards.items[post->shard],
+                .shard = pools->shards.items[row->shard],
             };
         }
     }
@@ -288,21 +288,21 @@ static void unpack_gone(struct pools *pools, struct pack_reader *reader,
         struct str pool = unpack_str(reader);
         struct str shard = unpack_str(reader);
         if (!reader->is_bad && !is_known) {
-            post_restore(pools, executor, name, pool,
-                         home_of_name(pools, name_of_pool(pools, shard)));
+            pool_node_restore(pools, executor, name, pool,
+                              home_of_name(pools, name_of_pool(pools, shard)));
         }
     }
 }
 
-static void unpack_borrowers(struct pools *pools, struct pack_reader *reader)
+static void unpack_lending(struct pools *pools, struct pack_reader *reader)
 {
     struct map by_id = {0};
 
     for (size_t i = 0; i <= pools->objects.count && !reader->is_bad; i++) {
-        unpack_guests(pools, packed_shard(pools, i), reader, &by_id);
+        unpack_borrowers(pools, packed_shard(pools, i), reader, &by_id);
     }
     unpack_noted(pools, reader, &by_id, take_tries);
-    unpack_noted(pools, reader, &by_id, take_mate);
+    unpack_noted(pools, reader, &by_id, take_member);
     unpack_noted(pools, reader, &by_id, take_anchor);
     map_fini(&by_id);
 }
@@ -327,10 +327,10 @@ void pools_history_pack(const struct pools *pools, struct strbuf *buf)
     pack_u64(buf, SHARDS_MARK);
     pack_gone(pools, buf);
     for (size_t i = 0; i <= pools->objects.count; i++) {
-        pack_guests(pools, packed_shard(pools, i), buf);
+        pack_borrowers(pools, packed_shard(pools, i), buf);
     }
     pack_noted(pools, note_tries, buf);
-    pack_noted(pools, note_mate, buf);
+    pack_noted(pools, note_member, buf);
     pack_noted(pools, note_anchor, buf);
     pack_u64(buf, pools->objects.count + 1);
     for (size_t i = 0; i <= pools->objects.count; i++) {
@@ -389,7 +389,7 @@ int pools_history_unpack(struct pools *pools, struct str bytes)
     }
     if (mark == SHARDS_MARK) {
         unpack_gone(pools, &reader, true);
-        unpack_borrowers(pools, &reader);
+        unpack_lending(pools, &reader);
     }
     uint32_t count = unpack_count(&reader, POOLS_SHARDS_MAX);
     for (uint32_t i = 0; i < count && rc == 0; i++) {

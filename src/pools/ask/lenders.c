@@ -52,15 +52,15 @@ static uint32_t *avoided_there(const struct asking *asking, struct shard *shard,
                                uint32_t *ret_count)
 {
     uint32_t count;
-    const uint32_t *own = sched_job_avoided(
-        asking->home->sched, asking->pools->places.items[asking->job].local,
-        &count);
+    const uint32_t *own =
+        sched_job_avoided(asking->home->sched,
+                          asking->pools->jobs.items[asking->job].local, &count);
     uint32_t *nodes = arena_alloc_array(asking->arena, count, sizeof(*nodes));
 
     *ret_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = node_back(asking->home, own[i]);
-        if (asking->pools->posts.items[node].shard == shard->index) {
+        if (asking->pools->nodes.items[node].shard == shard->index) {
             nodes[(*ret_count)++] = shard_node(asking->pools, shard, node);
         }
     }
@@ -70,22 +70,22 @@ static uint32_t *avoided_there(const struct asking *asking, struct shard *shard,
 static void explain_there(const struct asking *asking, struct shard *shard,
                           struct sched_explanation *ret_there)
 {
-    const struct place *place = &asking->pools->places.items[asking->job];
+    const struct pool_job *row = &asking->pools->jobs.items[asking->job];
     struct translation translation = {asking->pools, asking->home, shard};
     struct sched_elsewhere there = {
         .sched = shard->sched,
-        .pool = pool_in(asking->pools, shard, place->name),
+        .pool = pool_in(asking->pools, shard, row->name),
         .class_of = class_there,
         .context = &translation,
     };
 
     there.avoided = avoided_there(asking, shard, &there.avoided_count);
-    sched_explain_at(asking->home->sched, place->local, &there, asking->now_ms,
+    sched_explain_at(asking->home->sched, row->local, &there, asking->now_ms,
                      ret_there);
     explanation_back(shard, ret_there);
 }
 
-/* Whether a shard's nodes have room, as those who hand out see it. */
+/* Whether a shard's nodes have room, as lending sees it (plan/lend.c). */
 static bool has_room(const struct asking *asking, struct shard *shard,
                      const struct lender *lender)
 {
@@ -112,7 +112,7 @@ static bool is_about_nodes(enum sched_wait wait)
 static enum pools_lending judge(struct asking *asking, struct shard *shard,
                                 struct pools_lender *row)
 {
-    uint32_t try_count = asking->pools->places.items[asking->job].try_count;
+    uint32_t try_count = asking->pools->jobs.items[asking->job].try_count;
     bool is_tried = asking->passed_count++ < try_count;
     bool has_own_waiting = !is_tried && shard->waiting_count > 0 &&
                            sched_has_own_waiting(shard->sched);
@@ -196,7 +196,7 @@ static enum pools_borrowing borrowing_of(const struct asking *asking,
                                          const struct sched_explanation *home)
 {
     const struct shard *shard = asking->home;
-    const struct place *place = &asking->pools->places.items[asking->job];
+    const struct pool_job *row = &asking->pools->jobs.items[asking->job];
 
     if (shard->name && shard->record.is_borrowing_off) {
         return POOLS_BORROW_OFF;
@@ -204,7 +204,7 @@ static enum pools_borrowing borrowing_of(const struct asking *asking,
     if (shard->is_busy) {
         return POOLS_BORROW_UNKNOWN;
     }
-    if (!sched_job_may_borrow(shard->sched, place->local)) {
+    if (!sched_job_may_borrow(shard->sched, row->local)) {
         return POOLS_BORROW_CLASS;
     }
     if (home->wait == SCHED_WAIT_QUEUE_CORDONED) {
@@ -222,7 +222,7 @@ pools_explain_lending(struct pools *pools, uint32_t job, int64_t now_ms,
 
     *ret_count = 0;
     if (!pools->is_mapped || pools->objects.count == 0 ||
-        job_place(pools, job)->node != NONE) {
+        pool_job_get(pools, job)->node != NONE) {
         return POOLS_BORROW_NOWHERE;
     }
     struct asking asking = {
@@ -234,13 +234,12 @@ pools_explain_lending(struct pools *pools, uint32_t job, int64_t now_ms,
         .rows =
             arena_alloc_array(arena, pools->shards.count, sizeof(*asking.rows)),
     };
-    const struct place *place = job_place(pools, job);
+    const struct pool_job *row = pool_job_get(pools, job);
     *ret_lenders = asking.rows;
-    if (place->gang != NONE &&
-        pools->gangs.items[place->gang].leased_count > 0) {
+    if (row->gang != NONE && pools->gangs.items[row->gang].leased_count > 0) {
         return POOLS_BORROW_RUNS;
     }
-    if (place->is_borrowed) {
+    if (row->is_borrowed) {
         (void)row_add(&asking, asking.home, POOLS_LEND_WITH);
         *ret_count = asking.row_count;
         return POOLS_BORROW_MAY;

@@ -27,8 +27,7 @@ static bool ask_for_job(struct sched *sched, uint32_t job,
 static bool may_go(const struct pools *pools, uint32_t job,
                    const struct shard *here, const struct shard *there)
 {
-    const struct shard *home =
-        home_of_name(pools, pools->places.items[job].name);
+    const struct shard *home = home_of_name(pools, pools->jobs.items[job].name);
 
     return there && there != here &&
            (there == home ||
@@ -42,10 +41,10 @@ static enum pools_answer ask_others(struct pools *pools, uint32_t job,
                                     uint32_t *ret_looks)
 {
     struct shard *here = shard_of(pools, job);
-    const struct place *place = &pools->places.items[job];
+    const struct pool_job *row = &pools->jobs.items[job];
     enum pools_answer answer = POOLS_NO;
 
-    if (!sched_job_may_borrow(here->sched, place->local)) {
+    if (!sched_job_may_borrow(here->sched, row->local)) {
         return POOLS_NO;
     }
     for (size_t i = 0; i < pools->shards.count; i++) {
@@ -60,12 +59,12 @@ static enum pools_answer ask_others(struct pools *pools, uint32_t job,
         }
         struct sched_elsewhere there = {
             .sched = to->sched,
-            .pool = pool_in(pools, to, place->name),
+            .pool = pool_in(pools, to, row->name),
             .class_of = class_there,
             .context = &translation,
             .fit_no = fit_no,
         };
-        if (ask(here->sched, place->local, &there, ret_looks)) {
+        if (ask(here->sched, row->local, &there, ret_looks)) {
             return POOLS_YES;
         }
     }
@@ -83,8 +82,7 @@ enum pools_answer pools_has_place(struct pools *pools, uint32_t job,
     if (here->is_busy) {
         return POOLS_LATER;
     }
-    if (sched_has_place(here->sched, pools->places.items[job].local,
-                        ret_looks)) {
+    if (sched_has_place(here->sched, pools->jobs.items[job].local, ret_looks)) {
         return POOLS_YES;
     }
     return ask_others(pools, job, 0, ask_for_job, ret_looks);
@@ -104,7 +102,7 @@ enum pools_answer pools_gang_may_fit(struct pools *pools, uint32_t job,
     if (here->is_busy) {
         return POOLS_LATER;
     }
-    if (sched_gang_may_fit(here->sched, pools->places.items[job].local, fit_no,
+    if (sched_gang_may_fit(here->sched, pools->jobs.items[job].local, fit_no,
                            ret_looks, ret_miss)) {
         return POOLS_YES;
     }
@@ -123,5 +121,5 @@ bool pools_has_lenders(const struct pools *pools, uint32_t job)
         has = may_go(pools, job, here, pools->shards.items[i]);
     }
     return has &&
-           sched_job_may_borrow(here->sched, pools->places.items[job].local);
+           sched_job_may_borrow(here->sched, pools->jobs.items[job].local);
 }

@@ -4,7 +4,7 @@
 #include "pools/tables/node_table.h"
 #include "pools/tables/pool_names.h"
 
-/* All jobs of the Default shard get a place. */
+/* All jobs of the Default shard get a row. */
 static void jobs_adopt(struct pools *pools)
 {
     struct shard *shard = pools->shards.items[POOLS_DEFAULT];
@@ -16,12 +16,12 @@ static void jobs_adopt(struct pools *pools)
         if (!sched_job_is_known(shard->sched, job)) {
             VEC_PUSH(&shard->jobs, NONE);
             VEC_PUSH(&shard->spare_jobs, job);
-            VEC_PUSH(&pools->places, (struct place){.local = NONE});
+            VEC_PUSH(&pools->jobs, (struct pool_job){.local = NONE});
             continue;
         }
         sched_job_record(shard->sched, job, &record);
         bool is_leased = sched_job_run(shard->sched, job, &run);
-        struct place place = {
+        struct pool_job row = {
             .local = job,
             .node = is_leased ? run.node : NONE,
             .name = name_of_pool(pools, record.pool),
@@ -31,16 +31,16 @@ static void jobs_adopt(struct pools *pools)
             .leased_ms = is_leased ? run.leased_ms : 0,
         };
         VEC_PUSH(&shard->jobs, job);
-        VEC_PUSH(&pools->places, place);
+        VEC_PUSH(&pools->jobs, row);
         gang_join(pools, job, &record);
-        uint32_t gang = pools->places.items[job].gang;
+        uint32_t gang = pools->jobs.items[job].gang;
         if (is_leased) {
-            post_use(pools, run.node, 1);
+            pool_node_use(pools, run.node, 1);
             if (gang != NONE) {
                 pools->gangs.items[gang].leased_count++;
             }
         } else {
-            job_count_waiting(pools, &place, 1);
+            job_count_waiting(pools, &row, 1);
         }
     }
 }
@@ -48,7 +48,7 @@ static void jobs_adopt(struct pools *pools)
 void router_begin(struct pools *pools)
 {
     pools->is_mapped = true;
-    pools->has_pending = pools->words.count > 0;
+    pools->has_pending = pools->reports.count > 0;
     pools->are_names_stale = true;
     pools->names = intern_create();
     (void)intern_add(pools->names, STR(""));

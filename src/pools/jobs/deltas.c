@@ -18,7 +18,7 @@ void job_touch(struct pools *pools, uint32_t job)
     struct shard *shard = shard_of(pools, job);
 
     if (shard->is_busy) {
-        touch_local(shard, pools->places.items[job].local);
+        touch_local(shard, pools->jobs.items[job].local);
     }
 }
 
@@ -29,9 +29,9 @@ static void touch(struct pools *pools, struct shard *shard,
     if (delta->job != NONE) {
         touch_local(shard, delta->job);
     }
-    if (delta->node != NONE && !pools->posts.items[delta->node].is_touched) {
-        pools->posts.items[delta->node].is_touched = true;
-        VEC_PUSH(&shard->touched_posts, delta->node);
+    if (delta->node != NONE && !pools->nodes.items[delta->node].is_touched) {
+        pools->nodes.items[delta->node].is_touched = true;
+        VEC_PUSH(&shard->touched_nodes, delta->node);
     }
 }
 
@@ -63,10 +63,10 @@ static void keep(struct pools *pools, struct shard *shard,
         kept.record = delta->copy(delta->record, &shard->delta_arena);
     }
     if (delta->node != NONE) {
-        post_use(pools, delta->node, 1);
+        pool_node_use(pools, delta->node, 1);
     }
     if (delta->class_index != NONE) {
-        pools->kinds.items[delta->class_index].pin_count++;
+        pools->classes.items[delta->class_index].pin_count++;
     }
     touch(pools, shard, delta);
     index_job(shard, delta);
@@ -99,7 +99,7 @@ void deltas_apply(struct pools *pools, struct shard *shard)
         const struct delta *delta = &shard->deltas.items[i];
         delta->apply(pools, shard, delta);
         if (delta->node != NONE) {
-            post_use(pools, delta->node, -1);
+            pool_node_use(pools, delta->node, -1);
         }
         if (delta->class_index != NONE) {
             class_unpin(pools, delta->class_index);
@@ -109,15 +109,15 @@ void deltas_apply(struct pools *pools, struct shard *shard)
     map_fini(&shard->told_adds);
     map_fini(&shard->told_names);
     arena_reset(&shard->delta_arena);
-    for (size_t i = 0; i < shard->touched_posts.count; i++) {
-        pools->posts.items[shard->touched_posts.items[i]].is_touched = false;
+    for (size_t i = 0; i < shard->touched_nodes.count; i++) {
+        pools->nodes.items[shard->touched_nodes.items[i]].is_touched = false;
     }
-    shard->touched_posts.count = 0;
+    shard->touched_nodes.count = 0;
     shard->touched.count = 0;
-    for (size_t i = 0; i < shard->limbo.count; i++) {
-        VEC_PUSH(&shard->spare_jobs, shard->limbo.items[i]);
+    for (size_t i = 0; i < shard->retired_jobs.count; i++) {
+        VEC_PUSH(&shard->spare_jobs, shard->retired_jobs.items[i]);
     }
-    shard->limbo.count = 0;
+    shard->retired_jobs.count = 0;
 }
 
 void deltas_fini(struct shard *shard)
@@ -126,8 +126,8 @@ void deltas_fini(struct shard *shard)
     map_fini(&shard->told_adds);
     map_fini(&shard->told_names);
     VEC_FREE(&shard->touched);
-    VEC_FREE(&shard->touched_posts);
-    VEC_FREE(&shard->limbo);
-    VEC_FREE(&shard->strays);
+    VEC_FREE(&shard->touched_nodes);
+    VEC_FREE(&shard->retired_jobs);
+    VEC_FREE(&shard->returning);
     arena_fini(&shard->delta_arena);
 }

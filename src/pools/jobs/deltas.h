@@ -1,6 +1,6 @@
 /*
  * deltas - what a shard is told: applied at once, or kept while its plan is
- * out. Private to src/pools.
+ * out.  Private to src/pools.
  */
 #pragma once
 

@@ -10,26 +10,25 @@
 
 struct shard *job_home(const struct pools *pools, uint32_t job)
 {
-    const struct place *place = job_place(pools, job);
+    const struct pool_job *row = pool_job_get(pools, job);
 
-    if (place->gang != NONE &&
-        pools->gangs.items[place->gang].leased_count > 0) {
+    if (row->gang != NONE && pools->gangs.items[row->gang].leased_count > 0) {
         struct shard *anchor =
-            pools->shards.items[pools->gangs.items[place->gang].anchor];
+            pools->shards.items[pools->gangs.items[row->gang].anchor];
         if (anchor && !anchor->is_closed) {
             return anchor;
         }
     }
-    return home_of_name(pools, place->name);
+    return home_of_name(pools, row->name);
 }
 
 bool job_is_borrowed(const struct pools *pools, uint32_t job,
                      const struct shard *in)
 {
-    const struct place *place = job_place(pools, job);
+    const struct pool_job *row = pool_job_get(pools, job);
 
-    return home_of_name(pools, place->name) != in ||
-           (place->node == NONE && job_home(pools, job) != in);
+    return home_of_name(pools, row->name) != in ||
+           (row->node == NONE && job_home(pools, job) != in);
 }
 
 static void apply_borrowed(struct pools *pools, struct shard *shard,
@@ -41,19 +40,19 @@ static void apply_borrowed(struct pools *pools, struct shard *shard,
 
 void job_borrowed_set(struct pools *pools, uint32_t job, bool is_borrowed)
 {
-    struct place *place = job_place(pools, job);
+    struct pool_job *row = pool_job_get(pools, job);
     struct delta delta = delta_of(apply_borrowed);
-    bool is_waiting = place->node == NONE;
+    bool is_waiting = row->node == NONE;
 
-    if (place->is_borrowed == is_borrowed) {
+    if (row->is_borrowed == is_borrowed) {
         return;
     }
     if (is_waiting) {
-        job_count_waiting(pools, place, -1);
+        job_count_waiting(pools, row, -1);
     }
-    place->is_borrowed = is_borrowed;
+    row->is_borrowed = is_borrowed;
     if (is_waiting) {
-        job_count_waiting(pools, place, 1);
+        job_count_waiting(pools, row, 1);
     }
     delta.flag = is_borrowed;
     job_tell(pools, job, &delta);
@@ -64,7 +63,7 @@ void job_recall_home(struct pools *pools, uint32_t job)
     struct shard *shard = shard_of(pools, job);
     bool is_home = job_home(pools, job) == shard;
 
-    if (!is_home && !shard->is_busy && !pools->places.items[job].is_chosen) {
+    if (!is_home && !shard->is_busy && !pools->jobs.items[job].is_chosen) {
         job_send_home(pools, job);
         return;
     }
@@ -72,51 +71,50 @@ void job_recall_home(struct pools *pools, uint32_t job)
     if (is_home) {
         return;
     }
-    out_recall(pools, job);
+    lent_recall(pools, job);
     if (shard->is_busy) {
-        VEC_PUSH(&shard->strays, job);
+        VEC_PUSH(&shard->returning, job);
     } else {
-        VEC_PUSH(&shard->guests, job); /* its lease may be told next */
+        VEC_PUSH(&shard->borrowers, job); /* its lease may be told next */
     }
 }
 
 void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
 {
-    struct mates *mates = &pools->gangs.items[gang];
-    bool is_same = mates->anchor == in->index && mates->leased_count > 1;
+    struct pool_gang *gang_row = &pools->gangs.items[gang];
+    bool is_same = gang_row->anchor == in->index && gang_row->leased_count > 1;
 
-    mates->anchor = in->index;
+    gang_row->anchor = in->index;
     if (!is_same) {
         gang_recall(pools, gang);
     }
 }
 
-bool mates_are_split(const struct mates *mates)
+bool gang_is_split(const struct pool_gang *gang_row)
 {
-    return (u128)mates->count * mates->shard_square_sum !=
-           (u128)mates->shard_sum * mates->shard_sum;
+    return (u128)gang_row->count * gang_row->shard_square_sum !=
+           (u128)gang_row->shard_sum * gang_row->shard_sum;
 }
 
-void mates_tell(struct pools *pools, uint32_t job, struct delta *delta)
+void gang_tell_others(struct pools *pools, uint32_t job, struct delta *delta)
 {
-    const struct place *place = job_place(pools, job);
+    const struct pool_job *row = pool_job_get(pools, job);
     bool is_told[POOLS_SHARDS_MAX] = {false};
 
-    if (place->gang == NONE ||
-        !mates_are_split(&pools->gangs.items[place->gang])) {
+    if (row->gang == NONE || !gang_is_split(&pools->gangs.items[row->gang])) {
         return;
     }
-    for (uint32_t mate = pools->gangs.items[place->gang].first; mate != NONE;
-         mate = pools->places.items[mate].mate_next) {
-        uint32_t in = pools->places.items[mate].shard;
-        if (in == place->shard) {
+    for (uint32_t member = pools->gangs.items[row->gang].first; member != NONE;
+         member = pools->jobs.items[member].gang_next) {
+        uint32_t in = pools->jobs.items[member].shard;
+        if (in == row->shard) {
             continue;
         }
         /* Which of them stands for all must not matter. */
-        job_touch(pools, mate);
+        job_touch(pools, member);
         if (!is_told[in]) {
             is_told[in] = true;
-            job_tell(pools, mate, delta);
+            job_tell(pools, member, delta);
         }
     }
 }
@@ -128,12 +126,12 @@ static uint32_t first_leased(const struct pools *pools, uint32_t gang)
     struct sched_job record, least;
 
     for (uint32_t job = pools->gangs.items[gang].first; job != NONE;
-         job = pools->places.items[job].mate_next) {
-        if (pools->places.items[job].node == NONE) {
+         job = pools->jobs.items[job].gang_next) {
+        if (pools->jobs.items[job].node == NONE) {
             continue;
         }
         sched_job_record(shard_of(pools, job)->sched,
-                         pools->places.items[job].local, &record);
+                         pools->jobs.items[job].local, &record);
         if (first == NONE || key128_compare(record.id.v, least.id.v) < 0) {
             first = job;
             least = record;
@@ -145,10 +143,10 @@ static uint32_t first_leased(const struct pools *pools, uint32_t gang)
 void gangs_leave(struct pools *pools, const struct shard *shard)
 {
     for (uint32_t gang = 0; gang < pools->gangs.count; gang++) {
-        struct mates *mates = &pools->gangs.items[gang];
-        if (mates->leased_count > 0 && mates->anchor == shard->index) {
-            mates->anchor =
-                pools->places.items[first_leased(pools, gang)].shard;
+        struct pool_gang *gang_row = &pools->gangs.items[gang];
+        if (gang_row->leased_count > 0 && gang_row->anchor == shard->index) {
+            gang_row->anchor =
+                pools->jobs.items[first_leased(pools, gang)].shard;
         }
     }
 }
@@ -159,10 +157,10 @@ void gang_recall(struct pools *pools, uint32_t gang)
 
     for (uint32_t job = pools->gangs.items[gang].first; job != NONE;
          job = next) {
-        next = pools->places.items[job].mate_next;
-        if (pools->places.items[job].node == NONE) {
+        next = pools->jobs.items[job].gang_next;
+        if (pools->jobs.items[job].node == NONE) {
             if (job_is_borrowed(pools, job, job_home(pools, job))) {
-                out_over(pools, job); /* it is where its gang runs now */
+                lent_over(pools, job); /* it is where its gang runs now */
             }
             job_recall_home(pools, job);
         }
@@ -171,20 +169,19 @@ void gang_recall(struct pools *pools, uint32_t gang)
 
 void gang_follow(struct pools *pools, uint32_t job, struct shard *to)
 {
-    const struct place *place = job_place(pools, job);
+    const struct pool_job *row = pool_job_get(pools, job);
     const struct shard *from = shard_of(pools, job);
     uint32_t next;
 
-    if (place->gang == NONE ||
-        pools->gangs.items[place->gang].leased_count > 0) {
+    if (row->gang == NONE || pools->gangs.items[row->gang].leased_count > 0) {
         job_move(pools, job, to);
         return;
     }
-    for (uint32_t mate = pools->gangs.items[place->gang].first; mate != NONE;
-         mate = next) {
-        next = pools->places.items[mate].mate_next;
-        if (shard_of(pools, mate) == from) {
-            job_move(pools, mate, to);
+    for (uint32_t member = pools->gangs.items[row->gang].first; member != NONE;
+         member = next) {
+        next = pools->jobs.items[member].gang_next;
+        if (shard_of(pools, member) == from) {
+            job_move(pools, member, to);
         }
     }
 }
@@ -238,28 +235,28 @@ static void tell_cooldown(struct pools *pools, uint32_t job,
     job_tell(pools, job, &delta);
 }
 
-/* It leaves its shard for another; what is out goes on asking at home. */
+/* It leaves its shard for another; one that is lent goes on asking at home. */
 static void change_shards(struct pools *pools, uint32_t job, struct shard *to,
                           const struct sched_job *held)
 {
-    const struct place *place = job_place(pools, job);
+    const struct pool_job *row = pool_job_get(pools, job);
     struct sched *from = shard_of(pools, job)->sched;
     struct sched_job record = *held;
-    bool is_lent = place->is_out && !place->is_borrowed;
+    bool is_leaving_home = row->is_lent && !row->is_borrowed;
 
-    record.is_returning = place->is_out && place->is_borrowed &&
-                          to == home_of_name(pools, place->name);
-    if (is_lent) {
-        sched_job_lend(from, place->local);
+    record.is_returning = row->is_lent && row->is_borrowed &&
+                          to == home_of_name(pools, row->name);
+    if (is_leaving_home) {
+        sched_job_lend(from, row->local);
     } else {
-        sched_job_remove(from, place->local);
+        sched_job_remove(from, row->local);
     }
     job_give(pools, job);
     job_enter(pools, job, to, &record);
     if (record.is_returning) {
-        out_end(pools, job);
-    } else if (!is_lent) {
-        out_over(pools, job);
+        lent_end(pools, job);
+    } else if (!is_leaving_home) {
+        lent_over(pools, job);
     }
 }
 
@@ -295,19 +292,19 @@ static void pack_baggage(struct pools *pools, const struct shard *from,
         /* The shard knows its name as long as somebody avoids it; the number
          * here may be another node's since it went. */
         ret->avoided[i] =
-            post_get(pools, sched_node_executor(from->sched, nodes[i]),
-                     sched_node_name(from->sched, nodes[i]));
+            pool_node_get(pools, sched_node_executor(from->sched, nodes[i]),
+                          sched_node_name(from->sched, nodes[i]));
     }
 }
 
 /* One more (1) or less (-1) waits, or has a lease, where a job is. */
-static void count_job(struct pools *pools, const struct place *place,
+static void count_job(struct pools *pools, const struct pool_job *row,
                       bool is_leased, int sign)
 {
     if (is_leased) {
-        quotas_count(pools, place, sign);
+        quotas_count(pools, row, sign);
     } else {
-        job_count_waiting(pools, place, sign);
+        job_count_waiting(pools, row, sign);
     }
 }
 
@@ -317,7 +314,7 @@ static void tell_run(struct pools *pools, uint32_t job,
 {
     struct delta lease = delta_of(apply_lease);
 
-    lease.node = job_place(pools, job)->node;
+    lease.node = pool_job_get(pools, job)->node;
     lease.priority = run->priority;
     lease.at_ms = run->leased_ms;
     job_tell(pools, job, &lease);
@@ -335,13 +332,13 @@ static void tell_run(struct pools *pools, uint32_t job,
 
 void job_move(struct pools *pools, uint32_t job, struct shard *to)
 {
-    struct place *place = job_place(pools, job);
+    struct pool_job *row = pool_job_get(pools, job);
     struct shard *from = shard_of(pools, job);
     struct baggage baggage = {0};
 
     ASSERT(!from->is_busy);
-    pack_baggage(pools, from, place->local, &baggage);
-    count_job(pools, place, baggage.is_leased, -1);
+    pack_baggage(pools, from, row->local, &baggage);
+    count_job(pools, row, baggage.is_leased, -1);
     change_shards(pools, job, to, baggage.record);
     tell_memory(pools, job, &baggage.memory);
     if (baggage.has_cooldown) {
@@ -350,11 +347,11 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     for (uint32_t i = 0; i < baggage.avoid_count; i++) {
         pools_job_avoid(pools, job, baggage.avoided[i]);
     }
-    count_job(pools, place, baggage.is_leased, 1);
+    count_job(pools, row, baggage.is_leased, 1);
     if (baggage.is_leased) {
         tell_run(pools, job, &baggage.run);
-        if (place->gang != NONE) {
-            gang_anchor(pools, place->gang, to);
+        if (row->gang != NONE) {
+            gang_anchor(pools, row->gang, to);
         }
     }
     arena_fini(&baggage.arena);
@@ -362,62 +359,61 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
 
 void job_lend(struct pools *pools, uint32_t job, struct shard *to)
 {
-    const struct place *place = job_place(pools, job);
+    const struct pool_job *row = pool_job_get(pools, job);
 
-    if (!place->is_borrowed && to != shard_of(pools, job)) {
-        out_begin(pools, job);
+    if (!row->is_borrowed && to != shard_of(pools, job)) {
+        lent_begin(pools, job);
     }
     job_move(pools, job, to);
 }
 
 void job_send_home(struct pools *pools, uint32_t job)
 {
-    const struct place *place = job_place(pools, job);
+    const struct pool_job *row = pool_job_get(pools, job);
 
-    if (place->node == NONE && job_home(pools, job) != shard_of(pools, job)) {
+    if (row->node == NONE && job_home(pools, job) != shard_of(pools, job)) {
         job_move(pools, job, job_home(pools, job));
     }
 }
 
-void strays_settle(struct pools *pools, struct shard *shard)
+void returning_settle(struct pools *pools, struct shard *shard)
 {
-    for (size_t i = 0; i < shard->strays.count; i++) {
-        uint32_t job = shard->strays.items[i];
-        if (job < pools->places.count &&
-            pools->places.items[job].local != NONE &&
-            pools->places.items[job].node == NONE &&
+    for (size_t i = 0; i < shard->returning.count; i++) {
+        uint32_t job = shard->returning.items[i];
+        if (job < pools->jobs.count && pools->jobs.items[job].local != NONE &&
+            pools->jobs.items[job].node == NONE &&
             shard_of(pools, job) == shard) {
             job_recall_home(pools, job);
             pools->has_moved = true;
         }
     }
-    shard->strays.count = 0;
+    shard->returning.count = 0;
 }
 
 /* Whether the shard was told another pool than the one that it waits for. */
-static bool is_misnamed(const struct pools *pools, const struct place *place)
+static bool is_misnamed(const struct pools *pools, const struct pool_job *row)
 {
-    const struct shard *shard = pools->shards.items[place->shard];
+    const struct shard *shard = pools->shards.items[row->shard];
     struct sched_job record;
 
-    if (!pools->are_names_stale || place->shard != POOLS_DEFAULT) {
+    if (!pools->are_names_stale || row->shard != POOLS_DEFAULT) {
         return false;
     }
-    sched_job_record(shard->sched, place->local, &record);
-    return !str_equal(record.pool, pool_in(pools, shard, place->name));
+    sched_job_record(shard->sched, row->local, &record);
+    return !str_equal(record.pool, pool_in(pools, shard, row->name));
 }
 
 void jobs_rehome(struct pools *pools)
 {
-    for (uint32_t job = 0; job < pools->places.count; job++) {
-        const struct place *place = &pools->places.items[job];
-        if (place->local == NONE) {
+    for (uint32_t job = 0; job < pools->jobs.count; job++) {
+        const struct pool_job *row = &pools->jobs.items[job];
+        if (row->local == NONE) {
             continue;
         }
         struct shard *in = shard_of(pools, job);
-        struct shard *to = place->node == NONE ? job_home(pools, job) : in;
+        struct shard *to = row->node == NONE ? job_home(pools, job) : in;
         bool is_borrowed = job_is_borrowed(pools, job, to);
-        if (to != in || is_misnamed(pools, place)) {
+        if (to != in || is_misnamed(pools, row)) {
             job_move(pools, job, to);
         } else {
             job_borrowed_set(pools, job, is_borrowed);

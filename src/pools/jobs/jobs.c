@@ -14,71 +14,73 @@
 
 /* The tables. */
 
-struct place *job_place(const struct pools *pools, uint32_t job)
+struct pool_job *pool_job_get(const struct pools *pools, uint32_t job)
 {
-    ASSERT(job < pools->places.count);
-    struct place *place = &pools->places.items[job];
+    ASSERT(job < pools->jobs.count);
+    struct pool_job *row = &pools->jobs.items[job];
 
-    ASSERT(place->local != NONE);
-    return place;
+    ASSERT(row->local != NONE);
+    return row;
 }
 
-static struct place *place_make(struct pools *pools, uint32_t job)
+static struct pool_job *pool_job_make(struct pools *pools, uint32_t job)
 {
-    while (pools->places.count <= job) {
-        VEC_PUSH(&pools->places, (struct place){.local = NONE});
+    while (pools->jobs.count <= job) {
+        VEC_PUSH(&pools->jobs, (struct pool_job){.local = NONE});
     }
-    ASSERT(pools->places.items[job].local == NONE);
-    return &pools->places.items[job];
+    ASSERT(pools->jobs.items[job].local == NONE);
+    return &pools->jobs.items[job];
 }
 
 /* A member of its gang is in a shard, or (`sign` -1) no longer. */
-static void count_mate(struct pools *pools, const struct place *place, int sign)
+static void count_member(struct pools *pools, const struct pool_job *row,
+                         int sign)
 {
-    uint64_t shard = place->shard;
+    uint64_t shard = row->shard;
 
-    if (place->gang != NONE) {
-        struct mates *mates = &pools->gangs.items[place->gang];
-        mates->shard_sum += (uint64_t)sign * shard;
-        mates->shard_square_sum += (uint64_t)sign * shard * shard;
+    if (row->gang != NONE) {
+        struct pool_gang *gang_row = &pools->gangs.items[row->gang];
+        gang_row->shard_sum += (uint64_t)sign * shard;
+        gang_row->shard_square_sum += (uint64_t)sign * shard * shard;
     }
 }
 
 static void local_take(struct pools *pools, uint32_t job, struct shard *shard)
 {
-    struct place *place = &pools->places.items[job];
+    struct pool_job *row = &pools->jobs.items[job];
 
     if (shard->spare_jobs.count) {
-        place->local = shard->spare_jobs.items[--shard->spare_jobs.count];
+        row->local = shard->spare_jobs.items[--shard->spare_jobs.count];
     } else {
-        place->local = (uint32_t)shard->jobs.count;
+        row->local = (uint32_t)shard->jobs.count;
         VEC_PUSH(&shard->jobs, NONE);
     }
-    shard->jobs.items[place->local] = job;
-    place->shard = shard->index;
-    count_mate(pools, place, 1);
+    shard->jobs.items[row->local] = job;
+    row->shard = shard->index;
+    count_member(pools, row, 1);
 }
 
 void job_give(struct pools *pools, uint32_t job)
 {
-    struct place *place = &pools->places.items[job];
+    struct pool_job *row = &pools->jobs.items[job];
     struct shard *shard = shard_of(pools, job);
 
-    shard->jobs.items[place->local] = NONE;
-    count_mate(pools, place, -1);
+    shard->jobs.items[row->local] = NONE;
+    count_member(pools, row, -1);
     if (shard->is_busy) {
-        VEC_PUSH(&shard->limbo, place->local);
+        VEC_PUSH(&shard->retired_jobs, row->local);
     } else {
-        VEC_PUSH(&shard->spare_jobs, place->local);
+        VEC_PUSH(&shard->spare_jobs, row->local);
     }
 }
 
-void job_count_waiting(struct pools *pools, const struct place *place, int sign)
+void job_count_waiting(struct pools *pools, const struct pool_job *row,
+                       int sign)
 {
-    struct shard *shard = pools->shards.items[place->shard];
+    struct shard *shard = pools->shards.items[row->shard];
 
-    if (place->is_borrowed) {
-        shard->guest_count += (uint32_t)sign;
+    if (row->is_borrowed) {
+        shard->borrower_count += (uint32_t)sign;
     } else {
         shard->waiting_count += (uint32_t)sign;
     }
@@ -88,7 +90,7 @@ struct shard *shard_to_ask(const struct pools *pools, uint32_t *job)
 {
     struct shard *shard = shard_of(pools, *job);
 
-    *job = pools->places.items[*job].local;
+    *job = pools->jobs.items[*job].local;
     return shard->is_busy ? NULL : shard;
 }
 
@@ -107,7 +109,8 @@ static struct key128 gang_key(uint32_t queue, struct str id)
     };
 }
 
-static uint32_t mates_get(struct pools *pools, const struct sched_job *record)
+static uint32_t pool_gang_get(struct pools *pools,
+                              const struct sched_job *record)
 {
     struct key128 key = gang_key(record->queue, record->gang_id);
     uint32_t at = map_find(&pools->gang_map, key);
@@ -119,9 +122,9 @@ static uint32_t mates_get(struct pools *pools, const struct sched_job *record)
         at = pools->spare_gangs.items[--pools->spare_gangs.count];
     } else {
         at = (uint32_t)pools->gangs.count;
-        VEC_PUSH(&pools->gangs, (struct mates){0});
+        VEC_PUSH(&pools->gangs, (struct pool_gang){0});
     }
-    pools->gangs.items[at] = (struct mates){.key = key, .first = NONE};
+    pools->gangs.items[at] = (struct pool_gang){.key = key, .first = NONE};
     map_put(&pools->gang_map, key, at);
     return at;
 }
@@ -129,42 +132,41 @@ static uint32_t mates_get(struct pools *pools, const struct sched_job *record)
 void gang_join(struct pools *pools, uint32_t job,
                const struct sched_job *record)
 {
-    struct place *place = &pools->places.items[job];
+    struct pool_job *row = &pools->jobs.items[job];
 
-    place->gang = place->mate_next = place->mate_previous = NONE;
+    row->gang = row->gang_next = row->gang_previous = NONE;
     if (record->gang_id.byte_count == 0 || record->gang_cardinality < 2) {
         return;
     }
-    place->gang = mates_get(pools, record);
-    place->sub_group = record->sub_group & (SUB_GROUPS_MAX - 1);
-    struct mates *mates = &pools->gangs.items[place->gang];
-    mates->has_terms = record->gang_terms.byte_count > 0;
-    place->mate_next = mates->first;
-    if (mates->first != NONE) {
-        pools->places.items[mates->first].mate_previous = job;
+    row->gang = pool_gang_get(pools, record);
+    row->sub_group = record->sub_group & (SUB_GROUPS_MAX - 1);
+    struct pool_gang *gang_row = &pools->gangs.items[row->gang];
+    gang_row->has_terms = record->gang_terms.byte_count > 0;
+    row->gang_next = gang_row->first;
+    if (gang_row->first != NONE) {
+        pools->jobs.items[gang_row->first].gang_previous = job;
     }
-    mates->first = job;
-    mates->count++;
+    gang_row->first = job;
+    gang_row->count++;
 }
 
-static void gang_leave(struct pools *pools, const struct place *place)
+static void gang_leave(struct pools *pools, const struct pool_job *row)
 {
-    if (place->gang == NONE) {
+    if (row->gang == NONE) {
         return;
     }
-    struct mates *mates = &pools->gangs.items[place->gang];
-    if (place->mate_previous == NONE) {
-        mates->first = place->mate_next;
+    struct pool_gang *gang_row = &pools->gangs.items[row->gang];
+    if (row->gang_previous == NONE) {
+        gang_row->first = row->gang_next;
     } else {
-        pools->places.items[place->mate_previous].mate_next = place->mate_next;
+        pools->jobs.items[row->gang_previous].gang_next = row->gang_next;
     }
-    if (place->mate_next != NONE) {
-        pools->places.items[place->mate_next].mate_previous =
-            place->mate_previous;
+    if (row->gang_next != NONE) {
+        pools->jobs.items[row->gang_next].gang_previous = row->gang_previous;
     }
-    if (--mates->count == 0) {
-        map_remove(&pools->gang_map, mates->key);
-        VEC_PUSH(&pools->spare_gangs, place->gang);
+    if (--gang_row->count == 0) {
+        map_remove(&pools->gang_map, gang_row->key);
+        VEC_PUSH(&pools->spare_gangs, row->gang);
     }
 }
 
@@ -172,7 +174,7 @@ static void gang_leave(struct pools *pools, const struct place *place)
 
 void job_tell(struct pools *pools, uint32_t job, struct delta *delta)
 {
-    delta->job = job_place(pools, job)->local;
+    delta->job = pool_job_get(pools, job)->local;
     deliver(pools, shard_of(pools, job), delta);
 }
 
@@ -214,14 +216,14 @@ void apply_add(struct pools *pools, struct shard *shard,
 void job_enter(struct pools *pools, uint32_t job, struct shard *shard,
                const struct sched_job *record)
 {
-    struct place *place = &pools->places.items[job];
+    struct pool_job *row = &pools->jobs.items[job];
     struct sched_job told = *record;
     struct delta delta = delta_of(apply_add);
 
     local_take(pools, job, shard);
-    place->is_borrowed = job_is_borrowed(pools, job, shard);
-    told.pool = pool_in(pools, shard, place->name);
-    told.is_borrowed = place->is_borrowed;
+    row->is_borrowed = job_is_borrowed(pools, job, shard);
+    told.pool = pool_in(pools, shard, row->name);
+    told.is_borrowed = row->is_borrowed;
     delta.class_index = record->class_index;
     delta.record = &told;
     delta.copy = job_copy;
@@ -240,8 +242,8 @@ void pools_job_add(struct pools *pools, uint32_t job,
         return;
     }
     pools->news_count++;
-    struct place *place = place_make(pools, job);
-    *place = (struct place){
+    struct pool_job *row = pool_job_make(pools, job);
+    *row = (struct pool_job){
         .local = 0,
         .node = NONE,
         .name = name_of_pool(pools, record->pool),
@@ -250,7 +252,7 @@ void pools_job_add(struct pools *pools, uint32_t job,
     };
     gang_join(pools, job, record);
     job_enter(pools, job, job_home(pools, job), record);
-    job_count_waiting(pools, place, 1);
+    job_count_waiting(pools, row, 1);
 }
 
 static void apply_remove(struct pools *pools, struct shard *shard,
@@ -261,27 +263,28 @@ static void apply_remove(struct pools *pools, struct shard *shard,
 }
 
 /* A lease is gone. */
-static void unlease(struct pools *pools, struct place *place)
+static void unlease(struct pools *pools, struct pool_job *row)
 {
-    struct mates *mates =
-        place->gang == NONE ? NULL : &pools->gangs.items[place->gang];
+    struct pool_gang *gang_row =
+        row->gang == NONE ? NULL : &pools->gangs.items[row->gang];
 
-    post_use(pools, place->node, -1);
-    quotas_count(pools, place, -1);
-    place->node = NONE;
-    place->is_aged = false;
-    if (mates) {
-        mates->leased_count--;
-        mates->loss = ++pools->loss_count;
+    pool_node_use(pools, row->node, -1);
+    quotas_count(pools, row, -1);
+    row->node = NONE;
+    row->is_aged = false;
+    if (gang_row) {
+        gang_row->leased_count--;
+        gang_row->loss = ++pools->loss_count;
     }
 }
 
 /* Whether a gang has just lost the last that ran of it, and some of it wait. */
 static bool is_stranded(const struct pools *pools, uint32_t gang)
 {
-    const struct mates *mates = gang == NONE ? NULL : &pools->gangs.items[gang];
+    const struct pool_gang *gang_row =
+        gang == NONE ? NULL : &pools->gangs.items[gang];
 
-    return mates && mates->leased_count == 0 && mates->count > 0;
+    return gang_row && gang_row->leased_count == 0 && gang_row->count > 0;
 }
 
 void pools_job_remove(struct pools *pools, uint32_t job)
@@ -293,19 +296,19 @@ void pools_job_remove(struct pools *pools, uint32_t job)
         return;
     }
     pools->news_count++;
-    struct place *place = job_place(pools, job);
-    bool was_leased = place->node != NONE;
-    out_over(pools, job);
+    struct pool_job *row = pool_job_get(pools, job);
+    bool was_leased = row->node != NONE;
+    lent_over(pools, job);
     job_tell(pools, job, &delta);
     job_give(pools, job);
     if (was_leased) {
-        unlease(pools, place);
+        unlease(pools, row);
     } else {
-        job_count_waiting(pools, place, -1);
+        job_count_waiting(pools, row, -1);
     }
-    uint32_t gang = place->gang;
-    gang_leave(pools, place);
-    *place = (struct place){.local = NONE};
+    uint32_t gang = row->gang;
+    gang_leave(pools, row);
+    *row = (struct pool_job){.local = NONE};
     if (was_leased && is_stranded(pools, gang)) {
         gang_recall(pools, gang);
     }
@@ -357,30 +360,30 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
                         is_counted);
         return;
     }
-    struct shard *shard = pools->shards.items[pools->posts.items[node].shard];
+    struct shard *shard = pools->shards.items[pools->nodes.items[node].shard];
     if (shard_of(pools, job) != shard) {
         gang_follow(pools, job, shard);
     }
-    out_over(pools, job);
-    struct place *place = job_place(pools, job);
-    job_borrowed_set(pools, job, home_of_name(pools, place->name) != shard);
-    job_count_waiting(pools, place, -1);
+    lent_over(pools, job);
+    struct pool_job *row = pool_job_get(pools, job);
+    job_borrowed_set(pools, job, home_of_name(pools, row->name) != shard);
+    job_count_waiting(pools, row, -1);
     delta.node = node;
     delta.priority = priority;
     delta.at_ms = now_ms;
     delta.flag = is_counted;
     job_tell(pools, job, &delta);
-    place->node = node;
-    place->leased_ms = now_ms;
-    post_use(pools, node, 1);
-    quotas_count(pools, place, 1);
-    if (place->gang != NONE) {
-        pools->gangs.items[place->gang].leased_count++;
-        gang_anchor(pools, place->gang, shard);
-        place = job_place(pools, job);
+    row->node = node;
+    row->leased_ms = now_ms;
+    pool_node_use(pools, node, 1);
+    quotas_count(pools, row, 1);
+    if (row->gang != NONE) {
+        pools->gangs.items[row->gang].leased_count++;
+        gang_anchor(pools, row->gang, shard);
+        row = pool_job_get(pools, job);
     }
     if (is_counted) {
-        count_start(pools, shard, place->queue, now_ms);
+        count_start(pools, shard, row->queue, now_ms);
     }
 }
 
@@ -399,15 +402,15 @@ void pools_job_repack(struct pools *pools, uint32_t job, uint32_t node)
         (void)sched_job_repack(first_of(pools), job, node);
         return;
     }
-    struct place *place = job_place(pools, job);
-    if (pools->posts.items[node].shard != place->shard || place->node == node) {
+    struct pool_job *row = pool_job_get(pools, job);
+    if (pools->nodes.items[node].shard != row->shard || row->node == node) {
         return;
     }
     delta.node = node;
     job_tell(pools, job, &delta);
-    post_use(pools, node, 1);
-    post_use(pools, place->node, -1);
-    place->node = node;
+    pool_node_use(pools, node, 1);
+    pool_node_use(pools, row->node, -1);
+    row->node = node;
 }
 
 static void apply_requeue(struct pools *pools, struct shard *shard,
@@ -419,7 +422,7 @@ static void apply_requeue(struct pools *pools, struct shard *shard,
     sched_job_requeue(shard->sched, delta->job, node);
 }
 
-static void apply_mate_requeued(struct pools *pools, struct shard *shard,
+static void apply_gang_requeued(struct pools *pools, struct shard *shard,
                                 const struct delta *delta)
 {
     (void)pools;
@@ -429,20 +432,20 @@ static void apply_mate_requeued(struct pools *pools, struct shard *shard,
 void pools_job_requeue(struct pools *pools, uint32_t job, uint32_t avoid_node)
 {
     struct delta delta = delta_of(apply_requeue);
-    struct delta told = delta_of(apply_mate_requeued);
+    struct delta told = delta_of(apply_gang_requeued);
 
     if (!pools->is_mapped) {
         sched_job_requeue(first_of(pools), job, avoid_node);
         return;
     }
-    struct place *place = job_place(pools, job);
+    struct pool_job *row = pool_job_get(pools, job);
     delta.node = avoid_node;
     job_tell(pools, job, &delta);
-    mates_tell(pools, job, &told);
-    unlease(pools, place);
-    job_count_waiting(pools, place, 1);
-    if (is_stranded(pools, place->gang)) {
-        gang_recall(pools, place->gang);
+    gang_tell_others(pools, job, &told);
+    unlease(pools, row);
+    job_count_waiting(pools, row, 1);
+    if (is_stranded(pools, row->gang)) {
+        gang_recall(pools, row->gang);
     } else {
         job_recall_home(pools, job);
     }
@@ -460,14 +463,14 @@ uint32_t pools_job_node(const struct pools *pools, uint32_t job)
     if (!pools->is_mapped) {
         return sched_job_node(first_of(pools), job);
     }
-    return job < pools->places.count && pools->places.items[job].local != NONE
-               ? pools->places.items[job].node
+    return job < pools->jobs.count && pools->jobs.items[job].local != NONE
+               ? pools->jobs.items[job].node
                : SCHED_NONE;
 }
 
-void places_fini(struct pools *pools)
+void pool_jobs_fini(struct pools *pools)
 {
-    VEC_FREE(&pools->places);
+    VEC_FREE(&pools->jobs);
     VEC_FREE(&pools->gangs);
     VEC_FREE(&pools->spare_gangs);
     map_fini(&pools->gang_map);

@@ -13,12 +13,12 @@ void router_begin(struct pools *pools);
 
 /* Tables of jobs and gangs; jobs.c. */
 
-/* Where a job is that is there. */
-struct place *job_place(const struct pools *pools, uint32_t job);
-/* A job that has a place, and no number in a shard, goes to one. */
+/* The router's row of a job that is there. */
+struct pool_job *pool_job_get(const struct pools *pools, uint32_t job);
+/* A job that has a row, and no handle in a shard, enters one. */
 void job_enter(struct pools *pools, uint32_t job, struct shard *shard,
                const struct sched_job *record);
-/* Its number in its shard may be another's as soon as the shard knows. */
+/* Its handle in its shard is free for another as soon as the shard knows. */
 void job_give(struct pools *pools, uint32_t job);
 /* The shard of a job, and its number there; NULL: it is being planned. */
 struct shard *shard_to_ask(const struct pools *pools, uint32_t *job);
@@ -31,16 +31,16 @@ const void *amounts_copy(const void *from, struct arena *arena);
 /* A copy of a struct sched_job that lives in an arena. */
 const void *job_copy(const void *from, struct arena *arena);
 /* One job more (1) or less (-1) waits where this one is. */
-void job_count_waiting(struct pools *pools, const struct place *place,
+void job_count_waiting(struct pools *pools, const struct pool_job *row,
                        int sign);
-/* A new job, whose place is known, becomes one more of its gang, if it has
+/* A new job, which has its row, becomes one more of its gang, if it has
  * one. */
 void gang_join(struct pools *pools, uint32_t job,
                const struct sched_job *record);
 /* A lease: the node, the priority, since when, and whether it is a start. */
 apply_fn apply_lease;
 /* Free the tables of jobs and gangs. */
-void places_fini(struct pools *pools);
+void pool_jobs_fini(struct pools *pools);
 
 /* What shards are told; jobs.c and state_updates.c. */
 
@@ -71,8 +71,8 @@ void job_lend(struct pools *pools, uint32_t job, struct shard *to);
 void job_borrowed_set(struct pools *pools, uint32_t job, bool is_borrowed);
 /* A job that waits goes where it belongs, with what waits of its gang. */
 void job_send_home(struct pools *pools, uint32_t job);
-/* The like, now or when its shard is back; one that has a place there in a plan
- * that is told next is a guest until that is over. */
+/* A job that waits goes home, now or when its shard is back.  One for which the
+ * plan that is told next has a place stays a borrower until that is over. */
 void job_recall_home(struct pools *pools, uint32_t job);
 /* What waits of a job's gang where it does, and the job, go to the shard where
  * it is about to run as the first. */
@@ -83,14 +83,14 @@ void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in);
 void gangs_leave(struct pools *pools, const struct shard *shard);
 /* Whether members of a gang are in several shards, said without looking at
  * each. */
-bool mates_are_split(const struct mates *mates);
+bool gang_is_split(const struct pool_gang *gang_row);
 /* Tell other shards that some of a job's gang are in, each of one of them: what
  * the gang remembers is known wherever something of it is, so that it does not
  * matter who leaves last.  `delta->job` is filled in. */
-void mates_tell(struct pools *pools, uint32_t job, struct delta *delta);
+void gang_tell_others(struct pools *pools, uint32_t job, struct delta *delta);
 /* What waits of a gang goes where it belongs by now, like that. */
 void gang_recall(struct pools *pools, uint32_t gang);
 /* Who waits where it should not goes home; the shard is not busy. */
-void strays_settle(struct pools *pools, struct shard *shard);
+void returning_settle(struct pools *pools, struct shard *shard);
 /* Pools are others now: all jobs go where they belong. */
 void jobs_rehome(struct pools *pools);

@@ -1,17 +1,17 @@
-/* Who is out as a borrower asks its application at home all the while: what
- * comes of it is told there when it is known. */
+/* A job that is lent asks its application at home all the while: the home shard
+ * hears what comes of it when that is known. */
 #include "pools/jobs/lent.h"
 
 #include "pools/jobs/deltas.h"
 #include "pools/jobs/jobs.h"
 #include "pools/tables/pool_names.h"
 
-static struct out *out_of(const struct pools *pools, uint32_t job)
+static struct lent *lent_of(const struct pools *pools, uint32_t job)
 {
-    return &pools->outs.items[map_find(&pools->out_map, key_of_u64(job))];
+    return &pools->lent.items[map_find(&pools->lent_map, key_of_u64(job))];
 }
 
-static void note(struct out *out, struct str application)
+static void note(struct lent *out, struct str application)
 {
     mem_free(out->application);
     out->application = str_dup(application);
@@ -19,37 +19,37 @@ static void note(struct out *out, struct str application)
 
 static void begin(struct pools *pools, uint32_t job, struct str application)
 {
-    uint32_t at = (uint32_t)pools->outs.count;
+    uint32_t at = (uint32_t)pools->lent.count;
 
-    VEC_PUSH(&pools->outs, (struct out){.job = job});
-    note(&pools->outs.items[at], application);
-    map_put(&pools->out_map, key_of_u64(job), at);
-    pools->places.items[job].is_out = true;
+    VEC_PUSH(&pools->lent, (struct lent){.job = job});
+    note(&pools->lent.items[at], application);
+    map_put(&pools->lent_map, key_of_u64(job), at);
+    pools->jobs.items[job].is_lent = true;
 }
 
-void out_begin(struct pools *pools, uint32_t job)
+void lent_begin(struct pools *pools, uint32_t job)
 {
-    const struct place *place = &pools->places.items[job];
+    const struct pool_job *row = &pools->jobs.items[job];
     struct sched_job record;
 
-    ASSERT(!place->is_out && !place->is_borrowed && place->node == NONE);
-    sched_job_record(shard_of(pools, job)->sched, place->local, &record);
+    ASSERT(!row->is_lent && !row->is_borrowed && row->node == NONE);
+    sched_job_record(shard_of(pools, job)->sched, row->local, &record);
     begin(pools, job, record.application);
 }
 
-void out_end(struct pools *pools, uint32_t job)
+void lent_end(struct pools *pools, uint32_t job)
 {
-    struct out *out = out_of(pools, job);
-    struct out last = pools->outs.items[--pools->outs.count];
+    struct lent *out = lent_of(pools, job);
+    struct lent last = pools->lent.items[--pools->lent.count];
 
     mem_free(out->application);
-    map_remove(&pools->out_map, key_of_u64(job));
+    map_remove(&pools->lent_map, key_of_u64(job));
     if (last.job != job) {
         *out = last;
-        map_put(&pools->out_map, key_of_u64(last.job),
-                (uint32_t)(out - pools->outs.items));
+        map_put(&pools->lent_map, key_of_u64(last.job),
+                (uint32_t)(out - pools->lent.items));
     }
-    pools->places.items[job].is_out = false;
+    pools->jobs.items[job].is_lent = false;
 }
 
 static void apply_release(struct pools *pools, struct shard *shard,
@@ -59,18 +59,18 @@ static void apply_release(struct pools *pools, struct shard *shard,
     sched_application_release(shard->sched, delta->other, delta->text);
 }
 
-void out_over(struct pools *pools, uint32_t job)
+void lent_over(struct pools *pools, uint32_t job)
 {
-    const struct place *place = &pools->places.items[job];
+    const struct pool_job *row = &pools->jobs.items[job];
     struct delta delta = delta_of(apply_release);
 
-    if (!place->is_out) {
+    if (!row->is_lent) {
         return;
     }
-    delta.other = place->queue;
-    delta.text = str_of(out_of(pools, job)->application);
-    deliver(pools, home_of_name(pools, place->name), &delta);
-    out_end(pools, job);
+    delta.other = row->queue;
+    delta.text = str_of(lent_of(pools, job)->application);
+    deliver(pools, home_of_name(pools, row->name), &delta);
+    lent_end(pools, job);
 }
 
 static void apply_ask(struct pools *pools, struct shard *shard,
@@ -87,13 +87,13 @@ static void apply_ask(struct pools *pools, struct shard *shard,
 static void tell_asks(struct pools *pools, uint32_t job,
                       const struct sched_job *record)
 {
-    const struct place *place = &pools->places.items[job];
+    const struct pool_job *row = &pools->jobs.items[job];
     struct delta delta = delta_of(apply_ask);
 
-    delta.other = place->queue;
+    delta.other = row->queue;
     delta.record = record;
     delta.copy = job_copy;
-    deliver(pools, home_of_name(pools, place->name), &delta);
+    deliver(pools, home_of_name(pools, row->name), &delta);
 }
 
 /* The delta of a job that its shard is yet to be told, or NULL. */
@@ -110,7 +110,7 @@ static void record_of(const struct pools *pools, uint32_t job,
                       struct sched_job *ret_record)
 {
     const struct shard *shard = shard_of(pools, job);
-    uint32_t local = pools->places.items[job].local;
+    uint32_t local = pools->jobs.items[job].local;
     const struct delta *added = told(shard, &shard->told_adds, local);
     const struct delta *named = told(shard, &shard->told_names, local);
 
@@ -125,13 +125,13 @@ static void record_of(const struct pools *pools, uint32_t job,
     }
 }
 
-void out_recall(struct pools *pools, uint32_t job)
+void lent_recall(struct pools *pools, uint32_t job)
 {
-    const struct place *place = &pools->places.items[job];
+    const struct pool_job *row = &pools->jobs.items[job];
     struct sched_job record;
 
-    if (place->is_out || !place->is_borrowed ||
-        job_home(pools, job) != home_of_name(pools, place->name)) {
+    if (row->is_lent || !row->is_borrowed ||
+        job_home(pools, job) != home_of_name(pools, row->name)) {
         return;
     }
     record_of(pools, job, &record);
@@ -139,23 +139,23 @@ void out_recall(struct pools *pools, uint32_t job)
     tell_asks(pools, job, &record);
 }
 
-void out_ask(struct pools *pools, uint32_t job, struct str application,
-             bool has_stateaware_off)
+void lent_ask(struct pools *pools, uint32_t job, struct str application,
+              bool has_stateaware_off)
 {
     struct sched_job record;
 
     record_of(pools, job, &record);
     record.application = application;
     record.has_stateaware_off = has_stateaware_off;
-    note(out_of(pools, job), application);
+    note(lent_of(pools, job), application);
     tell_asks(pools, job, &record);
 }
 
-void outs_fini(struct pools *pools)
+void lent_fini(struct pools *pools)
 {
-    for (size_t i = 0; i < pools->outs.count; i++) {
-        mem_free(pools->outs.items[i].application);
+    for (size_t i = 0; i < pools->lent.count; i++) {
+        mem_free(pools->lent.items[i].application);
     }
-    VEC_FREE(&pools->outs);
-    map_fini(&pools->out_map);
+    VEC_FREE(&pools->lent);
+    map_fini(&pools->lent_map);
 }

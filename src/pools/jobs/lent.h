@@ -7,16 +7,16 @@
 #include "pools/tables/router.h"
 
 /* A job that waits at home is about to be lent. */
-void out_begin(struct pools *pools, uint32_t job);
+void lent_begin(struct pools *pools, uint32_t job);
 /* It would be home again, but that its shard cannot let it go yet. */
-void out_recall(struct pools *pools, uint32_t job);
+void lent_recall(struct pools *pools, uint32_t job);
 /* It is home again. */
-void out_end(struct pools *pools, uint32_t job);
+void lent_end(struct pools *pools, uint32_t job);
 /* If it is out, it will not be back as it was: it starts or ends, or is
  * elsewhere at home. */
-void out_over(struct pools *pools, uint32_t job);
+void lent_over(struct pools *pools, uint32_t job);
 /* Its queue goes by applications by now, and this is its own. */
-void out_ask(struct pools *pools, uint32_t job, struct str application,
-             bool has_stateaware_off);
+void lent_ask(struct pools *pools, uint32_t job, struct str application,
+              bool has_stateaware_off);
 /* Free what is kept of them. */
-void outs_fini(struct pools *pools);
+void lent_fini(struct pools *pools);

@@ -34,27 +34,27 @@ static struct quota_book *book_of(const struct pools *pools, uint32_t queue)
 static const struct resource_vec *request_of(const struct pools *pools,
                                              uint32_t class_index)
 {
-    struct kind *kind = &pools->kinds.items[class_index];
+    struct pool_class *row = &pools->classes.items[class_index];
     auto_arena arena = {0};
     struct requirement requirement;
 
-    if (!kind->request) {
-        int rc = requirement_unpack(str_make(kind->packed, kind->packed_bytes),
+    if (!row->request) {
+        int rc = requirement_unpack(str_make(row->packed, row->packed_bytes),
                                     &arena, &requirement);
         ASSERT(rc == 0); /* we packed it */
-        kind->request = mem_alloc(sizeof(*kind->request));
+        row->request = mem_alloc(sizeof(*row->request));
         (void)!resource_request(&pools->policy->schema, &requirement.requests,
-                                kind->request);
+                                row->request);
     }
-    return kind->request;
+    return row->request;
 }
 
 /* The resources may be others now. */
 static void requests_forget(struct pools *pools)
 {
-    for (size_t i = 0; i < pools->kinds.count; i++) {
-        mem_free(pools->kinds.items[i].request);
-        pools->kinds.items[i].request = NULL;
+    for (size_t i = 0; i < pools->classes.count; i++) {
+        mem_free(pools->classes.items[i].request);
+        pools->classes.items[i].request = NULL;
     }
 }
 
@@ -109,29 +109,29 @@ void quotas_settle(struct pools *pools)
 
 /* Counting. */
 
-static void add(struct pools *pools, const struct place *place, int sign)
+static void add(struct pools *pools, const struct pool_job *row, int sign)
 {
-    const struct resource_vec *request = request_of(pools, place->class_index);
-    struct quota_book *book = counts_of(pools, place->queue);
+    const struct resource_vec *request = request_of(pools, row->class_index);
+    struct quota_book *book = counts_of(pools, row->queue);
 
-    while (book->by_shard.count <= place->shard) {
+    while (book->by_shard.count <= row->shard) {
         VEC_PUSH(&book->by_shard, (struct resource_vec){0});
     }
-    amounts_add_times(&book->by_shard.items[place->shard], request, sign);
+    amounts_add_times(&book->by_shard.items[row->shard], request, sign);
     amounts_add_times(&book->sum, request, sign);
 }
 
-void quotas_count(struct pools *pools, const struct place *place, int sign)
+void quotas_count(struct pools *pools, const struct pool_job *row, int sign)
 {
     if (pools->are_books_counted) {
-        add(pools, place, sign);
-        tell_later(pools, place->queue);
+        add(pools, row, sign);
+        tell_later(pools, row->queue);
     }
 }
 
-static bool is_leased(const struct place *place)
+static bool is_leased(const struct pool_job *row)
 {
-    return place->local != NONE && place->node != NONE;
+    return row->local != NONE && row->node != NONE;
 }
 
 /* Count all queues. */
@@ -141,9 +141,9 @@ static void count_all(struct pools *pools)
         pools->books.items[i].by_shard.count = 0;
         pools->books.items[i].sum = (struct resource_vec){0};
     }
-    for (size_t job = 0; job < pools->places.count; job++) {
-        if (is_leased(&pools->places.items[job])) {
-            add(pools, &pools->places.items[job], 1);
+    for (size_t job = 0; job < pools->jobs.count; job++) {
+        if (is_leased(&pools->jobs.items[job])) {
+            add(pools, &pools->jobs.items[job], 1);
         }
     }
     pools->are_books_counted = true;
@@ -245,14 +245,14 @@ static bool is_nothing(const struct resource_vec *amounts)
 
 /* Give back in a copy of the books what a job has in its shard. */
 static bool uncount(const struct pools *pools, struct resource_vec *rests,
-                    const struct place *place)
+                    const struct pool_job *row)
 {
-    size_t at = (size_t)place->queue * pools->shards.count + place->shard;
+    size_t at = (size_t)row->queue * pools->shards.count + row->shard;
 
-    if (place->queue < pools->books.count) {
-        amounts_subtract(&rests[at], request_of(pools, place->class_index));
+    if (row->queue < pools->books.count) {
+        amounts_subtract(&rests[at], request_of(pools, row->class_index));
     }
-    return place->queue < pools->books.count;
+    return row->queue < pools->books.count;
 }
 
 bool quotas_are_right(const struct pools *pools)
@@ -274,9 +274,9 @@ bool quotas_are_right(const struct pools *pools)
         }
         is_right &= is_nothing(&sum);
     }
-    for (size_t job = 0; job < pools->places.count; job++) {
-        const struct place *place = &pools->places.items[job];
-        is_right &= !is_leased(place) || uncount(pools, rests, place);
+    for (size_t job = 0; job < pools->jobs.count; job++) {
+        const struct pool_job *row = &pools->jobs.items[job];
+        is_right &= !is_leased(row) || uncount(pools, rests, row);
     }
     for (size_t i = 0; i < count; i++) {
         is_right &= is_nothing(&rests[i]);
@@ -291,16 +291,16 @@ static struct quota_book *change_of(const struct pools *pools, uint32_t job,
                                     enum sched_action action,
                                     struct resource_vec *ret_request)
 {
-    const struct place *place = &pools->places.items[job];
+    const struct pool_job *row = &pools->jobs.items[job];
     bool is_start = action == SCHED_LEASE;
 
-    if ((!is_start && action != SCHED_PREEMPT) || place->local == NONE ||
-        (place->node == NONE) != is_start) {
+    if ((!is_start && action != SCHED_PREEMPT) || row->local == NONE ||
+        (row->node == NONE) != is_start) {
         return NULL;
     }
-    struct quota_book *book = book_of(pools, place->queue);
+    struct quota_book *book = book_of(pools, row->queue);
     if (book) {
-        *ret_request = *request_of(pools, place->class_index);
+        *ret_request = *request_of(pools, row->class_index);
     }
     return book;
 }
@@ -316,7 +316,7 @@ static void count_decided(struct pools *pools, const struct shard *but)
              k++) {
             const struct sched_decision *decision = &shard->decisions.items[k];
             bool is_here =
-                pools->places.items[decision->job].shard == shard->index;
+                pools->jobs.items[decision->job].shard == shard->index;
             struct quota_book *book =
                 decision->action == SCHED_LEASE && is_here
                     ? change_of(pools, decision->job, SCHED_LEASE, &request)

@@ -7,7 +7,7 @@
 #include "pools/tables/router.h"
 
 /* A lease of a job is there (1), or is going to be no more (-1). */
-void quotas_count(struct pools *pools, const struct place *place, int sign);
+void quotas_count(struct pools *pools, const struct pool_job *row, int sign);
 /* A queue is as its record says. */
 void quotas_set(struct pools *pools, uint32_t queue,
                 const struct queue_record *record);

@@ -58,7 +58,7 @@ void pools_job_age_from(struct pools *pools, uint32_t job, int64_t at_ms)
     }
     delta.at_ms = at_ms;
     job_tell(pools, job, &delta);
-    job_place(pools, job)->is_aged = true;
+    pool_job_get(pools, job)->is_aged = true;
 }
 
 static void apply_started(struct pools *pools, struct shard *shard,
@@ -77,7 +77,7 @@ bool pools_job_started(struct pools *pools, uint32_t job)
     }
     if (!shard_of(pools, job)->is_busy) {
         return sched_job_started(shard_of(pools, job)->sched,
-                                 job_place(pools, job)->local);
+                                 pool_job_get(pools, job)->local);
     }
     job_tell(pools, job, &delta);
     return true; /* it may be so */
@@ -88,12 +88,12 @@ int64_t pools_job_age_of(const struct pools *pools, uint32_t job)
     if (!pools->is_mapped) {
         return sched_job_age_of(first_of(pools), job);
     }
-    const struct place *place = job_place(pools, job);
+    const struct pool_job *row = pool_job_get(pools, job);
     const struct shard *shard = shard_of(pools, job);
     if (!shard->is_busy) {
-        return sched_job_age_of(shard->sched, place->local);
+        return sched_job_age_of(shard->sched, row->local);
     }
-    return place->is_aged ? INT64_MAX : pools->now_ms;
+    return row->is_aged ? INT64_MAX : pools->now_ms;
 }
 
 static void apply_yield(struct pools *pools, struct shard *shard,
@@ -112,7 +112,7 @@ void pools_job_yield(struct pools *pools, uint32_t job, uint32_t for_job,
     if (!pools->is_mapped) {
         sched_job_yield(first_of(pools), job, for_job, is_at_once, from_ms);
     } else if (shard_of(pools, job) == shard_of(pools, for_job)) {
-        delta.other = job_place(pools, for_job)->local;
+        delta.other = pool_job_get(pools, for_job)->local;
         delta.flag = is_at_once;
         delta.at_ms = from_ms;
         job_tell(pools, job, &delta);
@@ -135,7 +135,7 @@ void pools_job_cooldown(struct pools *pools, uint32_t job)
         return;
     }
     job_tell(pools, job, &delta);
-    mates_tell(pools, job, &delta);
+    gang_tell_others(pools, job, &delta);
 }
 
 static void apply_admit(struct pools *pools, struct shard *shard,
@@ -250,8 +250,8 @@ void pools_job_application(struct pools *pools, uint32_t job, struct str id,
     delta.text = id;
     delta.flag = has_stateaware_off;
     job_tell(pools, job, &delta);
-    if (pools->places.items[job].is_out) {
-        out_ask(pools, job, id, has_stateaware_off);
+    if (pools->jobs.items[job].is_lent) {
+        lent_ask(pools, job, id, has_stateaware_off);
     }
 }
 
@@ -310,7 +310,7 @@ static void apply_succeeded(struct pools *pools, struct shard *shard,
     sched_job_succeeded(shard->sched, delta->job);
 }
 
-static void apply_mate_succeeded(struct pools *pools, struct shard *shard,
+static void apply_gang_succeeded(struct pools *pools, struct shard *shard,
                                  const struct delta *delta)
 {
     (void)pools;
@@ -326,9 +326,9 @@ void pools_job_succeeded(struct pools *pools, uint32_t job)
         return;
     }
     job_tell(pools, job, &delta);
-    if (job_place(pools, job)->node != NONE) {
-        struct delta told = delta_of(apply_mate_succeeded);
-        told.other = job_place(pools, job)->sub_group;
-        mates_tell(pools, job, &told);
+    if (pool_job_get(pools, job)->node != NONE) {
+        struct delta told = delta_of(apply_gang_succeeded);
+        told.other = pool_job_get(pools, job)->sub_group;
+        gang_tell_others(pools, job, &told);
     }
 }

@@ -29,7 +29,7 @@ void pools_health_set(struct pools *pools, uint32_t node,
     }
     delta.record = health;
     delta.copy = copy_health;
-    post_tell(pools, node, &delta);
+    pool_node_tell(pools, node, &delta);
 }
 
 void pools_health_get(struct pools *pools, uint32_t node, int64_t now_ms,
@@ -39,7 +39,7 @@ void pools_health_get(struct pools *pools, uint32_t node, int64_t now_ms,
         sched_health_get(first_of(pools), node, now_ms, ret_health);
         return;
     }
-    struct shard *shard = pools->shards.items[pools->posts.items[node].shard];
+    struct shard *shard = pools->shards.items[pools->nodes.items[node].shard];
     *ret_health = (struct sched_health){0};
     if (!shard->is_busy) {
         uint32_t local = shard_node(pools, shard, node);

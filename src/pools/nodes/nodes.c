@@ -65,7 +65,7 @@ void apply_node_set(struct pools *pools, struct shard *shard,
     (void)shard_node(pools, shard, delta->node);
     (void)sched_node_set(
         shard->sched,
-        intern_get(pools->executors, pools->posts.items[delta->node].executor),
+        intern_get(pools->executors, pools->nodes.items[delta->node].executor),
         delta->record, (struct str){0});
 }
 
@@ -75,10 +75,10 @@ void apply_node_gone(struct pools *pools, struct shard *shard,
     sched_node_remove(shard->sched, shard_node(pools, shard, delta->node));
 }
 
-void post_tell(struct pools *pools, uint32_t node, struct delta *delta)
+void pool_node_tell(struct pools *pools, uint32_t node, struct delta *delta)
 {
     delta->node = node;
-    deliver(pools, pools->shards.items[pools->posts.items[node].shard], delta);
+    deliver(pools, pools->shards.items[pools->nodes.items[node].shard], delta);
 }
 
 /* Whose a node is, and the name of its pool there. */
@@ -101,11 +101,12 @@ static struct shard *match_record(struct pools *pools,
 bool pools_node_moves(const struct pools *pools, struct str executor,
                       const struct node_record *record)
 {
-    uint32_t node = pools->is_mapped ? post_find(pools, executor, record->name)
-                                     : (uint32_t)NONE;
+    uint32_t node = pools->is_mapped
+                        ? pool_node_find(pools, executor, record->name)
+                        : (uint32_t)NONE;
 
-    if (node == NONE || (!pools->posts.items[node].is_present &&
-                         pools->posts.items[node].use_count == 0)) {
+    if (node == NONE || (!pools->nodes.items[node].is_present &&
+                         pools->nodes.items[node].use_count == 0)) {
         return false;
     }
     uint32_t object =
@@ -113,18 +114,18 @@ bool pools_node_moves(const struct pools *pools, struct str executor,
                    record->labels, record->label_count, NULL);
     uint32_t shard = object == MATCH_DEFAULT ? (uint32_t)POOLS_DEFAULT
                                              : pools->objects.items[object];
-    return shard != pools->posts.items[node].shard;
+    return shard != pools->nodes.items[node].shard;
 }
 
-void post_set(struct pools *pools, uint32_t node,
-              const struct node_record *record)
+void pool_node_set(struct pools *pools, uint32_t node,
+                   const struct node_record *record)
 {
     struct delta delta = delta_of(apply_node_set);
 
-    pools->posts.items[node].pool = name_of_pool(pools, record->pool);
+    pools->nodes.items[node].pool = name_of_pool(pools, record->pool);
     delta.record = record;
     delta.copy = node_copy;
-    post_tell(pools, node, &delta);
+    pool_node_tell(pools, node, &delta);
 }
 
 uint32_t pools_node_set(struct pools *pools, struct str executor,
@@ -136,26 +137,26 @@ uint32_t pools_node_set(struct pools *pools, struct str executor,
         return sched_node_set(first_of(pools), executor, record, pool);
     }
     pools->news_count++;
-    uint32_t node = post_get(pools, executor, record->name);
+    uint32_t node = pool_node_get(pools, executor, record->name);
     struct shard *to = match_record(pools, record, pool, &known.pool);
-    struct post *post = &pools->posts.items[node];
-    const struct shard *from = pools->shards.items[post->shard];
-    bool is_fresh = !post->is_present && post->use_count == 0;
-    post->is_present = true;
-    post->total = resource_capacity(&pools->policy->schema, &record->total);
+    struct pool_node *row = &pools->nodes.items[node];
+    const struct shard *from = pools->shards.items[row->shard];
+    bool is_fresh = !row->is_present && row->use_count == 0;
+    row->is_present = true;
+    row->total = resource_capacity(&pools->policy->schema, &record->total);
     pools->is_pending_stale = true;
     if (from == to) {
-        post_unhold(post);
+        pool_node_unhold(row);
     } else if (is_fresh && from->is_busy) {
-        post->shard = to->index; /* nothing of it is anywhere */
+        row->shard = to->index; /* nothing of it is anywhere */
     } else if (from->is_busy) {
-        post_hold(pools, node, to, &known);
+        pool_node_hold(pools, node, to, &known);
         return node;
     } else {
-        post_unhold(post);
-        post_shift(pools, node, to);
+        pool_node_unhold(row);
+        pool_node_shift(pools, node, to);
     }
-    post_set(pools, node, &known);
+    pool_node_set(pools, node, &known);
     return node;
 }
 
@@ -167,27 +168,27 @@ uint32_t pools_node_recall(struct pools *pools, struct str executor,
     if (!pools->is_mapped) {
         return sched_node_set(first_of(pools), executor, &record, pool);
     }
-    uint32_t node = post_get(pools, executor, name);
-    struct post *post = &pools->posts.items[node];
-    if (post->pool != NONE) {
-        record.pool = intern_get(pools->names, post->pool);
+    uint32_t node = pool_node_get(pools, executor, name);
+    struct pool_node *row = &pools->nodes.items[node];
+    if (row->pool != NONE) {
+        record.pool = intern_get(pools->names, row->pool);
     } else {
-        post->shard = home_of_name(pools, name_of_pool(pools, pool))->index;
+        row->shard = home_of_name(pools, name_of_pool(pools, pool))->index;
     }
-    post->is_present = true;
-    post_set(pools, node, &record);
+    row->is_present = true;
+    pool_node_set(pools, node, &record);
     return node;
 }
 
-void post_restore(struct pools *pools, struct str executor, struct str name,
-                  struct str pool, const struct shard *in)
+void pool_node_restore(struct pools *pools, struct str executor,
+                       struct str name, struct str pool, const struct shard *in)
 {
-    uint32_t node = post_get(pools, executor, name);
+    uint32_t node = pool_node_get(pools, executor, name);
     uint32_t pool_name =
         pool.byte_count ? name_of_pool(pools, pool) : (uint32_t)NONE;
 
-    pools->posts.items[node].pool = pool_name;
-    pools->posts.items[node].shard = in->index;
+    pools->nodes.items[node].pool = pool_name;
+    pools->nodes.items[node].shard = in->index;
 }
 
 void pools_node_remove(struct pools *pools, uint32_t node)
@@ -199,12 +200,12 @@ void pools_node_remove(struct pools *pools, uint32_t node)
         return;
     }
     pools->news_count++;
-    struct post *post = &pools->posts.items[node];
-    post_unhold(post);
-    post->is_present = false;
+    struct pool_node *row = &pools->nodes.items[node];
+    pool_node_unhold(row);
+    row->is_present = false;
     pools->is_pending_stale = true;
-    VEC_PUSH(&pools->idle_posts, node);
-    post_tell(pools, node, &delta);
+    VEC_PUSH(&pools->idle_nodes, node);
+    pool_node_tell(pools, node, &delta);
 }
 
 void pools_node_stats(struct pools *pools, uint32_t node,
@@ -214,7 +215,7 @@ void pools_node_stats(struct pools *pools, uint32_t node,
         sched_node_stats(first_of(pools), node, ret_stats);
         return;
     }
-    struct shard *shard = pools->shards.items[pools->posts.items[node].shard];
+    struct shard *shard = pools->shards.items[pools->nodes.items[node].shard];
     *ret_stats = (struct sched_node_stats){0};
     if (!shard->is_busy) {
         uint32_t local = shard_node(pools, shard, node);

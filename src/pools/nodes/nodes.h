@@ -13,26 +13,27 @@ apply_fn apply_node_set, apply_node_gone;
 /* A copy of a struct node_record that lives in an arena. */
 const void *node_copy(const void *from, struct arena *arena);
 /* Tell the shard of a node; `delta->node` is filled in. */
-void post_tell(struct pools *pools, uint32_t node, struct delta *delta);
+void pool_node_tell(struct pools *pools, uint32_t node, struct delta *delta);
 /* The node goes on in its shard as `record` says. */
-void post_set(struct pools *pools, uint32_t node,
-              const struct node_record *record);
+void pool_node_set(struct pools *pools, uint32_t node,
+                   const struct node_record *record);
 /* A node that is gone was in that shard, and of that pool; nothing of it is
  * known yet. */
-void post_restore(struct pools *pools, struct str executor, struct str name,
-                  struct str pool, const struct shard *in);
+void pool_node_restore(struct pools *pools, struct str executor,
+                       struct str name, struct str pool,
+                       const struct shard *in);
 
 /* From shard to shard; shifts.c. */
 
 /* Take a node out of its shard, with what runs there and how it is. */
-void post_shift(struct pools *pools, uint32_t node, struct shard *to);
+void pool_node_shift(struct pools *pools, uint32_t node, struct shard *to);
 /* Its shard is being planned: until that is over it is nowhere. */
-void post_hold(struct pools *pools, uint32_t node, const struct shard *to,
-               const struct node_record *record);
+void pool_node_hold(struct pools *pools, uint32_t node, const struct shard *to,
+                    const struct node_record *record);
 /* Nodes that waited for a shard to be back go on. */
-void posts_settle(struct pools *pools, struct shard *shard);
+void pool_nodes_settle(struct pools *pools, struct shard *shard);
 /* The nodes of a shard that ends are Default's, absent until told again. */
-void posts_leave(struct pools *pools, const struct shard *shard);
+void pool_nodes_to_default(struct pools *pools, const struct shard *shard);
 
 /* What pods that are not ours ask for in vain; pending.c. */
 

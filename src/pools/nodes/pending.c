@@ -35,12 +35,12 @@ static void add(struct resource_vec *sum, const struct resource_vec *more)
     }
 }
 
-/* The words. */
+/* The reports. */
 
-static void word_free(struct pending_word *word)
+static void report_free(struct pending_report *report)
 {
-    mem_free(word->executor);
-    mem_free(word->pool);
+    mem_free(report->executor);
+    mem_free(report->pool);
 }
 
 static bool is_nothing(const struct resource_vec *amounts)
@@ -51,46 +51,46 @@ static bool is_nothing(const struct resource_vec *amounts)
 }
 
 /* What an executor said last, or NULL. */
-static struct pending_word *word_find(const struct pools *pools,
-                                      struct str executor)
+static struct pending_report *report_find(const struct pools *pools,
+                                          struct str executor)
 {
-    for (size_t i = 0; i < pools->words.count; i++) {
-        if (str_equal(str_of(pools->words.items[i].executor), executor)) {
-            return &pools->words.items[i];
+    for (size_t i = 0; i < pools->reports.count; i++) {
+        if (str_equal(str_of(pools->reports.items[i].executor), executor)) {
+            return &pools->reports.items[i];
         }
     }
     return NULL;
 }
 
 /* Keep what an executor says; nothing is not kept. */
-static void word_set(struct pools *pools, struct str executor, struct str pool,
-                     const struct resource_vec *amounts)
+static void report_set(struct pools *pools, struct str executor,
+                       struct str pool, const struct resource_vec *amounts)
 {
-    struct pending_word *word = word_find(pools, executor);
+    struct pending_report *report = report_find(pools, executor);
 
     if (is_nothing(amounts)) {
-        if (word) {
-            word_free(word);
-            *word = pools->words.items[--pools->words.count];
+        if (report) {
+            report_free(report);
+            *report = pools->reports.items[--pools->reports.count];
         }
         return;
     }
-    if (!word) {
-        VEC_PUSH(&pools->words, (struct pending_word){.executor = NULL});
-        word = &pools->words.items[pools->words.count - 1];
+    if (!report) {
+        VEC_PUSH(&pools->reports, (struct pending_report){.executor = NULL});
+        report = &pools->reports.items[pools->reports.count - 1];
     }
     char *name = str_dup(executor);
-    word_free(word);
-    *word = (struct pending_word){
+    report_free(report);
+    *report = (struct pending_report){
         .executor = name, .pool = str_dup(pool), .amounts = *amounts};
 }
 
 void pools_pending_fini(struct pools *pools)
 {
-    for (size_t i = 0; i < pools->words.count; i++) {
-        word_free(&pools->words.items[i]);
+    for (size_t i = 0; i < pools->reports.count; i++) {
+        report_free(&pools->reports.items[i]);
     }
-    VEC_FREE(&pools->words);
+    VEC_FREE(&pools->reports);
 }
 
 /* All that is asked for in a pool of the configuration. */
@@ -98,9 +98,9 @@ static struct resource_vec sum_of(const struct pools *pools, struct str pool)
 {
     struct resource_vec sum = {0};
 
-    for (size_t i = 0; i < pools->words.count; i++) {
-        if (str_equal(str_of(pools->words.items[i].pool), pool)) {
-            add(&sum, &pools->words.items[i].amounts);
+    for (size_t i = 0; i < pools->reports.count; i++) {
+        if (str_equal(str_of(pools->reports.items[i].pool), pool)) {
+            add(&sum, &pools->reports.items[i].amounts);
         }
     }
     return sum;
@@ -117,10 +117,10 @@ void pools_foreign_pending_set(struct pools *pools, struct str executor,
                                struct str pool,
                                const struct resource_vec *amounts)
 {
-    const struct pending_word *said = word_find(pools, executor);
+    const struct pending_report *said = report_find(pools, executor);
     auto_mem char *pool_before = said ? str_dup(str_of(said->pool)) : NULL;
 
-    word_set(pools, executor, pool, amounts);
+    report_set(pools, executor, pool, amounts);
     pools->is_pending_stale = true;
     pools->news_count++;
     if (!pools->is_mapped) {
@@ -135,7 +135,7 @@ void pools_foreign_pending_set(struct pools *pools, struct str executor,
 
 /* Parts. */
 
-/* What the nodes of one word's executor have, by shard. */
+/* What the nodes of one report's executor have, by shard. */
 struct cluster {
     struct resource_vec *by_shard;
     struct resource_vec sum;
@@ -143,30 +143,30 @@ struct cluster {
 
 static void measure(const struct pools *pools, struct cluster *clusters)
 {
-    struct map words = {0};
+    struct map reports = {0};
 
-    for (size_t i = 0; i < pools->words.count; i++) {
-        uint32_t executor = intern_find(pools->executors,
-                                        str_of(pools->words.items[i].executor));
+    for (size_t i = 0; i < pools->reports.count; i++) {
+        uint32_t executor = intern_find(
+            pools->executors, str_of(pools->reports.items[i].executor));
         if (executor != INTERN_NONE) {
-            map_put(&words, key_of_u64(executor), (uint32_t)i);
+            map_put(&reports, key_of_u64(executor), (uint32_t)i);
         }
     }
-    for (size_t n = 0; n < pools->posts.count; n++) {
-        const struct post *post = &pools->posts.items[n];
-        uint32_t word = post->is_present && post->name
-                            ? map_find(&words, key_of_u64(post->executor))
-                            : MAP_NONE;
-        if (word != MAP_NONE) {
-            add(&clusters[word].by_shard[post->shard], &post->total);
-            add(&clusters[word].sum, &post->total);
+    for (size_t n = 0; n < pools->nodes.count; n++) {
+        const struct pool_node *row = &pools->nodes.items[n];
+        uint32_t report = row->is_present && row->name
+                              ? map_find(&reports, key_of_u64(row->executor))
+                              : MAP_NONE;
+        if (report != MAP_NONE) {
+            add(&clusters[report].by_shard[row->shard], &row->total);
+            add(&clusters[report].sum, &row->total);
         }
     }
-    map_fini(&words);
+    map_fini(&reports);
 }
 
-/* What of a word goes to a pool object. */
-static struct resource_vec part_of(const struct pending_word *word,
+/* The part of a report that a pool object gets. */
+static struct resource_vec part_of(const struct pending_report *report,
                                    const struct cluster *cluster,
                                    uint32_t shard)
 {
@@ -175,7 +175,7 @@ static struct resource_vec part_of(const struct pending_word *word,
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         if (cluster->sum.v[r] > 0) {
             part.v[r] =
-                (int64_t)((i128)word->amounts.v[r] *
+                (int64_t)((i128)report->amounts.v[r] *
                           cluster->by_shard[shard].v[r] / cluster->sum.v[r]);
         }
     }
@@ -190,8 +190,8 @@ static void tell_default(struct pools *pools, const struct resource_vec *rests)
     for (uint32_t p = 0; p < pools->policy->pool_count; p++) {
         struct resource_vec sum = {0};
         struct str name = pools->policy->pools[p].name;
-        for (size_t i = 0; i < pools->words.count; i++) {
-            if (str_equal(str_of(pools->words.items[i].pool), name)) {
+        for (size_t i = 0; i < pools->reports.count; i++) {
+            if (str_equal(str_of(pools->reports.items[i].pool), name)) {
                 add(&sum, &rests[i]);
             }
         }
@@ -202,29 +202,30 @@ static void tell_default(struct pools *pools, const struct resource_vec *rests)
 void pools_pending_settle(struct pools *pools)
 {
     auto_arena arena = {0};
-    size_t word_count = pools->words.count;
+    size_t report_count = pools->reports.count;
 
-    if (!pools->is_pending_stale || (word_count == 0 && !pools->has_pending)) {
+    if (!pools->is_pending_stale ||
+        (report_count == 0 && !pools->has_pending)) {
         return;
     }
     pools->is_pending_stale = false;
-    pools->has_pending = word_count > 0;
+    pools->has_pending = report_count > 0;
     struct cluster *clusters =
-        arena_alloc_array(&arena, word_count, sizeof(*clusters));
+        arena_alloc_array(&arena, report_count, sizeof(*clusters));
     struct resource_vec *rests =
-        arena_alloc_array(&arena, word_count, sizeof(*rests));
-    for (size_t i = 0; i < word_count; i++) {
+        arena_alloc_array(&arena, report_count, sizeof(*rests));
+    for (size_t i = 0; i < report_count; i++) {
         clusters[i].by_shard = arena_alloc_array(&arena, pools->shards.count,
                                                  sizeof(*clusters[i].by_shard));
-        rests[i] = pools->words.items[i].amounts;
+        rests[i] = pools->reports.items[i].amounts;
     }
     measure(pools, clusters);
     for (size_t o = 0; o < pools->objects.count; o++) {
         struct shard *shard = pools->shards.items[pools->objects.items[o]];
         struct resource_vec sum = {0};
-        for (size_t i = 0; i < word_count; i++) {
+        for (size_t i = 0; i < report_count; i++) {
             struct resource_vec part =
-                part_of(&pools->words.items[i], &clusters[i], shard->index);
+                part_of(&pools->reports.items[i], &clusters[i], shard->index);
             add(&sum, &part);
             amounts_subtract(&rests[i], &part);
         }

@@ -10,11 +10,11 @@
  * that it comes to hears of that before what runs there, and that the node is
  * not there after; it may be set later.  So what runs counts in that pool at
  * once, whether or not the shard remembers another pool of the node's. */
-static void tell_ghost(struct pools *pools, uint32_t node, struct shard *to,
-                       bool is_end)
+static void tell_removed_node(struct pools *pools, uint32_t node,
+                              struct shard *to, bool is_end)
 {
     struct node_record record = {
-        .name = str_of(pools->posts.items[node].name),
+        .name = str_of(pools->nodes.items[node].name),
         .pool = to->name ? str_of(to->name) : pools_node_pool(pools, node),
     };
     struct delta delta = delta_of(is_end ? apply_node_gone : apply_node_set);
@@ -25,10 +25,10 @@ static void tell_ghost(struct pools *pools, uint32_t node, struct shard *to,
     deliver(pools, to, &delta);
 }
 
-void post_shift(struct pools *pools, uint32_t node, struct shard *to)
+void pool_node_shift(struct pools *pools, uint32_t node, struct shard *to)
 {
-    struct post *post = &pools->posts.items[node];
-    struct shard *from = pools->shards.items[post->shard];
+    struct pool_node *row = &pools->nodes.items[node];
+    struct shard *from = pools->shards.items[row->shard];
     uint32_t local = shard_node(pools, from, node);
     struct sched_health health;
     uint32_t run;
@@ -36,7 +36,7 @@ void post_shift(struct pools *pools, uint32_t node, struct shard *to)
     sched_health_get(from->sched, local, pools->now_ms, &health);
     bool has_runs = sched_node_first(from->sched, local) != SCHED_NONE;
     if (has_runs) {
-        tell_ghost(pools, node, to, false);
+        tell_removed_node(pools, node, to, false);
     }
     while ((run = sched_node_first(from->sched, local)) != SCHED_NONE) {
         uint32_t job = from->jobs.items[run];
@@ -44,13 +44,13 @@ void post_shift(struct pools *pools, uint32_t node, struct shard *to)
         job_move(pools, job, to);
     }
     if (has_runs) {
-        tell_ghost(pools, node, to, true);
+        tell_removed_node(pools, node, to, true);
     }
     if (sched_node_is_present(from->sched, local)) {
         sched_node_remove(from->sched, local);
     }
-    post = &pools->posts.items[node];
-    post->shard = to->index;
+    row = &pools->nodes.items[node];
+    row->shard = to->index;
     pools->is_pending_stale = true;
     if (health.health != NODE_NORMAL) {
         struct sched_health normal = {0};
@@ -59,49 +59,49 @@ void post_shift(struct pools *pools, uint32_t node, struct shard *to)
     }
 }
 
-void post_hold(struct pools *pools, uint32_t node, const struct shard *to,
-               const struct node_record *record)
+void pool_node_hold(struct pools *pools, uint32_t node, const struct shard *to,
+                    const struct node_record *record)
 {
     struct delta gone = delta_of(apply_node_gone);
 
-    if (!pools->posts.items[node].is_moving) {
-        post_tell(pools, node, &gone);
+    if (!pools->nodes.items[node].is_moving) {
+        pool_node_tell(pools, node, &gone);
     }
-    struct post *post = &pools->posts.items[node];
-    post_unhold(post);
-    post->held = mem_alloc(sizeof(*post->held));
-    post->record = node_copy(record, post->held);
-    post->is_moving = true;
-    post->target = to->index;
-    if (!post->is_listed) {
-        ASSERT(pools->moving_posts.count < NODES_MAX);
-        post->is_listed = true;
-        VEC_PUSH(&pools->moving_posts, node);
+    struct pool_node *row = &pools->nodes.items[node];
+    pool_node_unhold(row);
+    row->held = mem_alloc(sizeof(*row->held));
+    row->record = node_copy(record, row->held);
+    row->is_moving = true;
+    row->target = to->index;
+    if (!row->is_listed) {
+        ASSERT(pools->moving_nodes.count < NODES_MAX);
+        row->is_listed = true;
+        VEC_PUSH(&pools->moving_nodes, node);
     }
 }
 
-void posts_settle(struct pools *pools, struct shard *shard)
+void pool_nodes_settle(struct pools *pools, struct shard *shard)
 {
     size_t left = 0;
 
-    for (size_t i = 0; i < pools->moving_posts.count; i++) {
-        uint32_t node = pools->moving_posts.items[i];
-        struct post *post = &pools->posts.items[node];
-        if (!post->is_moving) {
-            post->is_listed = false;
+    for (size_t i = 0; i < pools->moving_nodes.count; i++) {
+        uint32_t node = pools->moving_nodes.items[i];
+        struct pool_node *row = &pools->nodes.items[node];
+        if (!row->is_moving) {
+            row->is_listed = false;
             continue;
         }
-        if (post->shard != shard->index) {
-            pools->moving_posts.items[left++] = node;
+        if (row->shard != shard->index) {
+            pools->moving_nodes.items[left++] = node;
             continue;
         }
-        post->is_listed = false;
-        post_shift(pools, node, pools->shards.items[post->target]);
-        post_set(pools, node, pools->posts.items[node].record);
+        row->is_listed = false;
+        pool_node_shift(pools, node, pools->shards.items[row->target]);
+        pool_node_set(pools, node, pools->nodes.items[node].record);
         pools->has_moved = true;
-        post_unhold(&pools->posts.items[node]);
+        pool_node_unhold(&pools->nodes.items[node]);
     }
-    pools->moving_posts.count = left;
+    pools->moving_nodes.count = left;
 }
 
 /* A node that leaves, by its names. */
@@ -121,24 +121,25 @@ static int compare_leaving(const void *a, const void *b)
 
 /* In order of names, not of handles, of which leaders have different ones: what
  * comes and goes at the same time leaves another flow in another order. */
-void posts_leave(struct pools *pools, const struct shard *shard)
+void pool_nodes_to_default(struct pools *pools, const struct shard *shard)
 {
     auto_mem struct leaving *list =
-        mem_alloc_array(pools->posts.count + 1, sizeof(*list));
+        mem_alloc_array(pools->nodes.count + 1, sizeof(*list));
     uint32_t count = 0;
 
-    for (uint32_t node = 0; node < pools->posts.count; node++) {
-        const struct post *post = &pools->posts.items[node];
-        if (post->name && post->shard == shard->index) {
+    for (uint32_t node = 0; node < pools->nodes.count; node++) {
+        const struct pool_node *row = &pools->nodes.items[node];
+        if (row->name && row->shard == shard->index) {
             list[count++] = (struct leaving){
-                intern_get(pools->executors, post->executor),
-                str_of(post->name),
+                intern_get(pools->executors, row->executor),
+                str_of(row->name),
                 node,
             };
         }
     }
     qsort(list, count, sizeof(*list), compare_leaving);
     for (uint32_t i = 0; i < count; i++) {
-        post_shift(pools, list[i].node, pools->shards.items[POOLS_DEFAULT]);
+        pool_node_shift(pools, list[i].node,
+                        pools->shards.items[POOLS_DEFAULT]);
     }
 }

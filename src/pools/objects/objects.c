@@ -43,8 +43,7 @@ void shard_destroy(struct shard *shard)
     VEC_FREE(&shard->class_back);
     VEC_FREE(&shard->decisions);
     VEC_FREE(&shard->looked);
-    VEC_FREE(&shard->lend_candidates);
-    VEC_FREE(&shard->guests);
+    VEC_FREE(&shard->borrowers);
     VEC_FREE(&shard->moves);
     arena_fini(&shard->arena);
     mem_free(shard->name);
@@ -152,9 +151,9 @@ void pools_pool_set(struct pools *pools, const struct pool_record *record)
     if (!pools->is_mapped) {
         router_begin(pools);
     }
-    guests_send_home(pools); /* while it is where they came from */
+    borrowers_send_home(pools); /* while it is where they came from */
     pools->news_count++;
-    size_t at = object_place(pools, record->name, &is_there);
+    size_t at = object_position(pools, record->name, &is_there);
     struct shard *shard = NULL;
     if (is_there) {
         shard = pools->shards.items[pools->objects.items[at]];
@@ -192,13 +191,13 @@ void pools_pool_delete(struct pools *pools, struct str name)
     bool is_there;
 
     ASSERT(pools->busy_count == 0);
-    size_t at = object_place(pools, name, &is_there);
+    size_t at = object_position(pools, name, &is_there);
     if (!is_there) {
         return;
     }
     struct shard *shard = pools->shards.items[pools->objects.items[at]];
     size_t after = pools->records.count - 1 - at;
-    guests_send_home(pools); /* likewise */
+    borrowers_send_home(pools); /* likewise */
     pools->news_count++;
     memmove(pools->objects.items + at, pools->objects.items + at + 1,
             after * sizeof(*pools->objects.items));
@@ -208,10 +207,10 @@ void pools_pool_delete(struct pools *pools, struct str name)
     pools->records.count--;
     shard->is_closed = true;
     moves_clear(pools, shard);
-    posts_leave(pools, shard);
+    pool_nodes_to_default(pools, shard);
     gangs_leave(pools, shard);
     jobs_rehome(pools);
-    ASSERT(shard->waiting_count == 0 && shard->guest_count == 0);
+    ASSERT(shard->waiting_count == 0 && shard->borrower_count == 0);
     pools->shards.items[shard->index] = NULL;
     shard_destroy(shard);
     quotas_renew(pools);
@@ -263,7 +262,7 @@ const struct pool_record *pools_shard_record(const struct pools *pools,
 
 uint32_t pools_job_shard(const struct pools *pools, uint32_t job)
 {
-    return pools->is_mapped ? pools->places.items[job].shard : POOLS_DEFAULT;
+    return pools->is_mapped ? pools->jobs.items[job].shard : POOLS_DEFAULT;
 }
 
 struct str pools_job_names(const struct pools *pools, uint32_t job)
@@ -271,18 +270,18 @@ struct str pools_job_names(const struct pools *pools, uint32_t job)
     struct sched_job record;
 
     if (pools->is_mapped) {
-        return intern_get(pools->names, pools->places.items[job].name);
+        return intern_get(pools->names, pools->jobs.items[job].name);
     }
     sched_job_record(first_of(pools), job, &record);
     return record.pool;
 }
 
-bool pools_job_is_away(const struct pools *pools, uint32_t job)
+bool pools_job_is_borrowed(const struct pools *pools, uint32_t job)
 {
-    return pools->is_mapped && pools->places.items[job].is_borrowed;
+    return pools->is_mapped && pools->jobs.items[job].is_borrowed;
 }
 
 uint32_t pools_node_shard(const struct pools *pools, uint32_t node)
 {
-    return pools->is_mapped ? pools->posts.items[node].shard : POOLS_DEFAULT;
+    return pools->is_mapped ? pools->nodes.items[node].shard : POOLS_DEFAULT;
 }

@@ -35,12 +35,12 @@ void pools_destroy(struct pools *pools)
     VEC_FREE(&pools->by_application);
     VEC_FREE(&pools->looked);
     intern_destroy(pools->names);
-    places_fini(pools);
-    outs_fini(pools);
+    pool_jobs_fini(pools);
+    lent_fini(pools);
     quotas_fini(pools);
     pools_pending_fini(pools);
-    router_kinds_fini(pools);
-    posts_fini(pools);
+    pool_classes_fini(pools);
+    pool_nodes_fini(pools);
     mem_free(pools);
 }
 

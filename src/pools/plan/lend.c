@@ -1,34 +1,34 @@
-/* Borrowers: who is handed out after a plan at home, and who comes back. */
+/* Which jobs are lent after a plan at home, and which borrowers return. */
 #include "pools/plan/plan.h"
 #include "pools/tables/borrow.h"
 #include "pools/tables/classes.h"
 #include "pools/tables/match.h"
 #include "pools/tables/pool_names.h"
 
-/* Coming back. */
+/* Returning. */
 
 /* All that were not placed are to go home, but for those that came since the
  * plan began; how many. */
-static uint32_t send_guests(struct pools *pools, struct shard *shard,
-                            const struct sched_plan *plan)
+static uint32_t send_borrowers(struct pools *pools, struct shard *shard,
+                               const struct sched_plan *plan)
 {
     struct map placed = {0};
     uint32_t gone = 0;
 
-    if (shard->guests.count == 0) {
+    if (shard->borrowers.count == 0) {
         return 0;
     }
     for (uint32_t i = 0; i < plan->decision_count; i++) {
         map_put(&placed, key_of_u64(plan->decisions[i].job), 0);
     }
     for (size_t i = 0;
-         i < shard->guests.count && i < shard->planned_guest_count; i++) {
-        uint32_t job = shard->guests.items[i];
-        if (job_is_guest(pools, shard, job) &&
+         i < shard->borrowers.count && i < shard->planned_borrower_count; i++) {
+        uint32_t job = shard->borrowers.items[i];
+        if (job_is_borrower(pools, shard, job) &&
             map_find(&placed, key_of_u64(job)) == MAP_NONE) {
-            const struct place *place = &pools->places.items[job];
-            move_later(shard, job, place->local, MOVE_HOME, 0);
-            home_of_name(pools, place->name)->must_ask_again = true;
+            const struct pool_job *row = &pools->jobs.items[job];
+            move_later(shard, job, row->local, MOVE_HOME, 0);
+            home_of_name(pools, row->name)->must_ask_again = true;
             gone++;
         }
     }
@@ -44,29 +44,28 @@ bool pools_must_ask_again(const struct pools *pools, uint32_t shard)
            !(home->name && home->record.is_borrowing_off);
 }
 
-bool pools_has_guests(const struct pools *pools, uint32_t shard)
+bool pools_has_borrowers(const struct pools *pools, uint32_t shard)
 {
-    return pools->shards.items[shard]->guests.count > 0;
+    return pools->shards.items[shard]->borrowers.count > 0;
 }
 
-uint32_t pools_away_count(const struct pools *pools, uint32_t home)
+uint32_t pools_lent_count(const struct pools *pools, uint32_t home)
 {
     uint32_t count = 0;
 
     for (size_t i = 0; i < pools->shards.count; i++) {
         const struct shard *shard = pools->shards.items[i];
-        for (size_t k = 0; shard && k < shard->guests.count; k++) {
-            uint32_t job = shard->guests.items[k];
+        for (size_t k = 0; shard && k < shard->borrowers.count; k++) {
+            uint32_t job = shard->borrowers.items[k];
             count +=
-                job_is_guest(pools, shard, job) &&
-                home_of_name(pools, pools->places.items[job].name)->index ==
-                    home;
+                job_is_borrower(pools, shard, job) &&
+                home_of_name(pools, pools->jobs.items[job].name)->index == home;
         }
     }
     return count;
 }
 
-/* Going out. */
+/* Lending. */
 
 /* What one round at home knows. */
 struct lending {
@@ -93,7 +92,7 @@ void lender_of(const struct pools *pools, const struct shard *shard,
         .shard = shard->index,
         .name = str_of(shard->name),
         .idle = sched_idle(shard->sched),
-        .waiting_count = shard->waiting_count + shard->guest_count,
+        .waiting_count = shard->waiting_count + shard->borrower_count,
     };
     ret_lender->idle_weight = borrow_weigh(
         pools->policy, &pools->policy->pools[0], &ret_lender->idle);
@@ -156,10 +155,10 @@ static bool has_room(struct lending *l, struct shard *shard,
     return has;
 }
 
-/* The place of the lender that takes it, or NONE: it stays at home. */
+/* Which of the lenders takes it, or NONE: it stays at home. */
 static uint32_t choose(struct lending *l, uint32_t job, const struct loan *loan)
 {
-    const struct place *place = &l->pools->places.items[job];
+    const struct pool_job *row = &l->pools->jobs.items[job];
     uint32_t passed = 0;
 
     l->look_count += l->lender_count;
@@ -170,7 +169,7 @@ static uint32_t choose(struct lending *l, uint32_t job, const struct loan *loan)
         if (!has_room(l, shard, lender, loan)) {
             continue;
         }
-        if (passed++ < place->try_count) {
+        if (passed++ < row->try_count) {
             continue; /* it has been there */
         }
         /* That may have its place by now, which nobody hears of. */
@@ -178,8 +177,8 @@ static uint32_t choose(struct lending *l, uint32_t job, const struct loan *loan)
         return lender->has_own_waiting ? NONE : i;
     }
     l->home->must_ask_again |= passed > 0; /* from the first on */
-    if (place->try_count > 0) {
-        move_later(l->home, job, place->local, MOVE_RESTART, 0);
+    if (row->try_count > 0) {
+        move_later(l->home, job, row->local, MOVE_RESTART, 0);
         l->restart_count++;
     }
     return NONE;
@@ -188,10 +187,10 @@ static uint32_t choose(struct lending *l, uint32_t job, const struct loan *loan)
 /* An admitted job that goes is no longer admitted at home: that is said. */
 static void dismiss(struct lending *l, uint32_t job)
 {
-    const struct place *place = &l->pools->places.items[job];
+    const struct pool_job *row = &l->pools->jobs.items[job];
     struct sched_admission admission;
 
-    if (!sched_job_admission(l->home->sched, place->local, &admission)) {
+    if (!sched_job_admission(l->home->sched, row->local, &admission)) {
         return;
     }
     VEC_PUSH(&l->home->decisions,
@@ -233,16 +232,16 @@ void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
              struct loan *ret_loan)
 {
     const struct shard *home = shard_of(pools, job);
-    const struct place *place = &pools->places.items[job];
+    const struct pool_job *row = &pools->jobs.items[job];
     struct sched_job record;
-    struct loan loan = {.first = place->local, .count = 1};
+    struct loan loan = {.first = row->local, .count = 1};
     uint32_t asked = 0;
 
-    sched_job_record(home->sched, place->local, &record);
-    if (place->gang != NONE) {
+    sched_job_record(home->sched, row->local, &record);
+    if (row->gang != NONE) {
         loan.members =
-            sched_gang_waiting(home->sched, place->local, arena, &loan.count);
-        asked = sched_gang_asked(home->sched, place->local);
+            sched_gang_waiting(home->sched, row->local, arena, &loan.count);
+        asked = sched_gang_asked(home->sched, row->local);
     }
     /* What a gang has to spare goes along, to wait: growth does not borrow. */
     loan.starting = asked ? asked : loan.count;
@@ -261,7 +260,7 @@ void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
     *ret_loan = loan;
 }
 
-/* Hand out a job, with what waits of its gang; false: it stays. */
+/* Lend a job, with what waits of its gang; false: it stays. */
 static bool lend(struct lending *l, uint32_t job)
 {
     struct pools *pools = l->pools;
@@ -282,12 +281,12 @@ static bool lend(struct lending *l, uint32_t job)
     for (uint32_t i = 0; i < loan.count; i++) {
         uint32_t member = home->jobs.items[loan_member(&loan, i)];
         struct resource_vec one =
-            sched_job_request(home->sched, pools->places.items[member].local);
+            sched_job_request(home->sched, pools->jobs.items[member].local);
         for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
             sum.v[r] += i < loan.starting ? one.v[r] : 0;
         }
         move_later(home, member, loan_member(&loan, i), MOVE_LEND, to);
-        pools->places.items[member].is_going = true;
+        pools->jobs.items[member].is_leaving = true;
         l->moved_count++;
     }
     borrow_take(l->lenders, l->lender_count, at, pools->policy, l->weights,
@@ -304,14 +303,14 @@ static void drop_admissions(struct lending *l)
     for (size_t i = 0; i < home->decisions.count; i++) {
         struct sched_decision decision = home->decisions.items[i];
         if (decision.action != SCHED_ADMIT ||
-            !l->pools->places.items[decision.job].is_going) {
+            !l->pools->jobs.items[decision.job].is_leaving) {
             home->decisions.items[left++] = decision;
         }
     }
     home->decisions.count = left;
 }
 
-/* Hand out what waits, from where the last turn has ended.  A turn ends early
+/* Lend what waits, from where the last turn has ended.  A turn ends early
  * when it has asked for so many, or has looked so much; then another one is
  * wanted soon. */
 static void take_turn(struct lending *l)
@@ -336,8 +335,8 @@ static void take_turn(struct lending *l)
     l->restart_count += home->asked_next != home->asked_count;
 }
 
-static uint32_t hand_out(struct pools *pools, struct shard *home,
-                         struct sched_plan *plan)
+static uint32_t lend_waiting(struct pools *pools, struct shard *home,
+                             struct sched_plan *plan)
 {
     struct lending l = {
         .pools = pools,
@@ -372,13 +371,13 @@ uint32_t pools_borrow(struct pools *pools, uint32_t index, enum round_kind kind,
     }
     ASSERT(!shard->is_busy);
     shard->asked_next = shard->asked_count;
-    uint32_t count = send_guests(pools, shard, plan);
+    uint32_t count = send_borrowers(pools, shard, plan);
     bool is_time = kind == ROUND_BALANCE ||
                    (record && record->preemption_order == BORROW_FIRST);
     if (is_time && pools->objects.count && shard->waiting_count &&
         !plan->is_spent && !(record && record->is_borrowing_off)) {
-        count += hand_out(pools, shard, plan);
+        count += lend_waiting(pools, shard, plan);
     }
-    guests_settle(pools, shard);
+    borrowers_settle(pools, shard);
     return count;
 }

@@ -1,5 +1,5 @@
-/* Borrowers on their way: what a plan decides of who comes and goes is done
- * when the plan stands, and not before. */
+/* Jobs that are lent or return: what a plan decides of them is done when the
+ * plan stands, and not before. */
 #include "pools/jobs/jobs.h"
 #include "pools/plan/plan.h"
 
@@ -12,14 +12,13 @@ void move_later(struct shard *shard, uint32_t job, uint32_t local,
     VEC_PUSH(&shard->moves, (struct move){record.id, job, to, kind});
 }
 
-bool job_is_guest(const struct pools *pools, const struct shard *shard,
-                  uint32_t job)
+bool job_is_borrower(const struct pools *pools, const struct shard *shard,
+                     uint32_t job)
 {
-    const struct place *place = &pools->places.items[job];
+    const struct pool_job *row = &pools->jobs.items[job];
 
-    return job < pools->places.count && place->local != NONE &&
-           place->shard == shard->index && place->node == NONE &&
-           place->is_borrowed;
+    return job < pools->jobs.count && row->local != NONE &&
+           row->shard == shard->index && row->node == NONE && row->is_borrowed;
 }
 
 /* Whether it is still about the job that it was decided about, and that waits
@@ -27,55 +26,54 @@ bool job_is_guest(const struct pools *pools, const struct shard *shard,
 static bool move_stands(const struct pools *pools, const struct shard *shard,
                         const struct move *move)
 {
-    const struct place *place = &pools->places.items[move->job];
+    const struct pool_job *row = &pools->jobs.items[move->job];
     struct sched_job record;
 
-    if (move->job >= pools->places.count || place->local == NONE ||
-        place->shard != shard->index || place->node != NONE) {
+    if (move->job >= pools->jobs.count || row->local == NONE ||
+        row->shard != shard->index || row->node != NONE) {
         return false;
     }
-    sched_job_record(shard->sched, place->local, &record);
+    sched_job_record(shard->sched, row->local, &record);
     return key128_compare(record.id.v, move->id.v) == 0;
 }
 
-void guests_settle(struct pools *pools, struct shard *shard)
+void borrowers_settle(struct pools *pools, struct shard *shard)
 {
     size_t left = 0;
 
-    for (size_t i = 0; i < shard->guests.count; i++) {
-        if (job_is_guest(pools, shard, shard->guests.items[i])) {
-            shard->guests.items[left++] = shard->guests.items[i];
+    for (size_t i = 0; i < shard->borrowers.count; i++) {
+        if (job_is_borrower(pools, shard, shard->borrowers.items[i])) {
+            shard->borrowers.items[left++] = shard->borrowers.items[i];
         }
     }
-    shard->guests.count = left;
+    shard->borrowers.count = left;
 }
 
 /* A borrower that found no place goes home, and asks another lender next. */
-static void come_back(struct pools *pools, uint32_t job)
+static void return_home(struct pools *pools, uint32_t job)
 {
-    struct place *place = &pools->places.items[job];
+    struct pool_job *row = &pools->jobs.items[job];
 
-    place->try_count = (place->try_count + 1U) & TRIES_MAX;
+    row->try_count = (row->try_count + 1U) & TRIES_MAX;
     job_send_home(pools, job);
 }
 
 /* A job goes to a lender, unless its gang runs somewhere by now, or it is still
  * admitted: the plan was cut before it said otherwise, and a leader that knows
  * the log alone would count it at home until it is leased. */
-static bool go_out(struct pools *pools, const struct move *move)
+static bool lend_now(struct pools *pools, const struct move *move)
 {
-    const struct place *place = &pools->places.items[move->job];
+    const struct pool_job *row = &pools->jobs.items[move->job];
     struct shard *to = pools->shards.items[move->to];
     struct sched_admission admission;
 
     if (!to || to->is_closed ||
         pools_job_admission(pools, move->job, &admission) ||
-        (place->gang != NONE &&
-         pools->gangs.items[place->gang].leased_count > 0)) {
+        (row->gang != NONE && pools->gangs.items[row->gang].leased_count > 0)) {
         return false;
     }
     job_lend(pools, move->job, to);
-    VEC_PUSH(&to->guests, move->job);
+    VEC_PUSH(&to->borrowers, move->job);
     return true;
 }
 
@@ -83,12 +81,12 @@ static bool move_now(struct pools *pools, const struct move *move)
 {
     switch (move->kind) {
     case MOVE_HOME:
-        come_back(pools, move->job);
+        return_home(pools, move->job);
         return false;
     case MOVE_LEND:
-        return go_out(pools, move);
+        return lend_now(pools, move);
     case MOVE_RESTART:
-        pools->places.items[move->job].try_count = 0;
+        pools->jobs.items[move->job].try_count = 0;
         return false;
     }
     return false;
@@ -97,14 +95,14 @@ static bool move_now(struct pools *pools, const struct move *move)
 void moves_clear(struct pools *pools, struct shard *shard)
 {
     for (size_t i = 0; i < shard->moves.count; i++) {
-        pools->places.items[shard->moves.items[i].job].is_going = false;
+        pools->jobs.items[shard->moves.items[i].job].is_leaving = false;
     }
     shard->moves.count = 0;
     decisions_clear(pools, shard);
 }
 
 /* Lenders have no entry for who left: who comes again is in the list once.
- * What is being planned knows its guests by their places in it. */
+ * A plan in the making knows its borrowers by their indexes in it. */
 static void settle_lenders(struct pools *pools, const struct shard *home)
 {
     bool lends = false;
@@ -115,7 +113,7 @@ static void settle_lenders(struct pools *pools, const struct shard *home)
     for (size_t i = 0; lends && i < pools->shards.count; i++) {
         struct shard *shard = pools->shards.items[i];
         if (shard && !shard->is_busy) {
-            guests_settle(pools, shard);
+            borrowers_settle(pools, shard);
         }
     }
 }
@@ -137,7 +135,7 @@ bool pools_plan_commit(struct pools *pools, uint32_t index)
         }
     }
     moves_clear(pools, shard);
-    guests_settle(pools, shard);
+    borrowers_settle(pools, shard);
     shard->asked_count = shard->asked_next;
     return has_lent;
 }
@@ -150,32 +148,32 @@ void pools_plan_forget(struct pools *pools, uint32_t index)
     moves_clear(pools, shard);
 }
 
-void guests_send_home(struct pools *pools)
+void borrowers_send_home(struct pools *pools)
 {
     for (size_t i = 0; i < pools->shards.count; i++) {
         struct shard *shard = pools->shards.items[i];
         if (!shard || shard->is_busy) {
             continue;
         }
-        for (size_t k = 0; k < shard->guests.count; k++) {
-            if (job_is_guest(pools, shard, shard->guests.items[k])) {
-                job_send_home(pools, shard->guests.items[k]);
+        for (size_t k = 0; k < shard->borrowers.count; k++) {
+            if (job_is_borrower(pools, shard, shard->borrowers.items[k])) {
+                job_send_home(pools, shard->borrowers.items[k]);
             }
         }
-        shard->guests.count = 0;
+        shard->borrowers.count = 0;
     }
 }
 
-void pools_guests_reset(struct pools *pools)
+void pools_borrowers_reset(struct pools *pools)
 {
-    guests_send_home(pools);
+    borrowers_send_home(pools);
     for (size_t i = 0; i < pools->shards.count; i++) {
         struct shard *shard = pools->shards.items[i];
         if (shard && !shard->is_busy) {
             moves_clear(pools, shard);
         }
     }
-    for (size_t job = 0; job < pools->places.count; job++) {
-        pools->places.items[job].try_count = 0;
+    for (size_t job = 0; job < pools->jobs.count; job++) {
+        pools->jobs.items[job].try_count = 0;
     }
 }

@@ -17,7 +17,7 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t index)
         return shard->sched;
     }
     ASSERT(shard && !shard->is_busy);
-    posts_release(pools);
+    pool_nodes_release(pools);
     pools_pending_settle(pools);
     quotas_settle(pools);
     sched_news_set(shard->sched, pools->news_count);
@@ -26,9 +26,9 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t index)
             sched_health_count(shard->sched, (enum node_health)h);
     }
     /* One that left may come again while the plan is being made. */
-    guests_settle(pools, shard);
+    borrowers_settle(pools, shard);
     shard->is_busy = true;
-    shard->planned_guest_count = (uint32_t)shard->guests.count;
+    shard->planned_borrower_count = (uint32_t)shard->borrowers.count;
     shard->planned_loss_count = pools->loss_count;
     pools->busy_count++;
     return shard->sched;
@@ -46,18 +46,18 @@ static bool gang_differs(const struct pools *pools, const struct shard *shard,
                          const struct sched_decision *decision)
 {
     uint32_t job = shard->jobs.items[decision->job];
-    uint32_t gang = pools->places.items[job].gang;
+    uint32_t gang = pools->jobs.items[job].gang;
 
     if (decision->action != SCHED_LEASE || gang == NONE) {
         return false;
     }
-    const struct mates *mates = &pools->gangs.items[gang];
+    const struct pool_gang *gang_row = &pools->gangs.items[gang];
     const struct shard *other =
-        mates->choice ? pools->shards.items[mates->chosen_in] : NULL;
-    return (mates->leased_count > 0 && job_home(pools, job) != shard) ||
-           (other && other != shard && other->choice == mates->choice) ||
-           (mates->has_terms && mates->leased_count == 0 &&
-            mates->loss > shard->planned_loss_count);
+        gang_row->choice ? pools->shards.items[gang_row->chosen_in] : NULL;
+    return (gang_row->leased_count > 0 && job_home(pools, job) != shard) ||
+           (other && other != shard && other->choice == gang_row->choice) ||
+           (gang_row->has_terms && gang_row->leased_count == 0 &&
+            gang_row->loss > shard->planned_loss_count);
 }
 
 static bool stands(const struct pools *pools, const struct shard *shard,
@@ -71,8 +71,8 @@ static bool stands(const struct pools *pools, const struct shard *shard,
             !is_touched(shard, decision->for_job)) &&
            (decision->revocable_for == SCHED_NONE ||
             !is_touched(shard, decision->revocable_for)) &&
-           (node == NONE || (!pools->posts.items[node].is_touched &&
-                             pools->posts.items[node].shard == shard->index));
+           (node == NONE || (!pools->nodes.items[node].is_touched &&
+                             pools->nodes.items[node].shard == shard->index));
 }
 
 /* What a group that goes was about is not what later ones took it for. */
@@ -81,9 +81,9 @@ static void spoil(struct pools *pools, struct shard *shard,
 {
     uint32_t node = node_back(shard, decision->node);
 
-    if (node != NONE && !pools->posts.items[node].is_touched) {
-        pools->posts.items[node].is_touched = true;
-        VEC_PUSH(&shard->touched_posts, node);
+    if (node != NONE && !pools->nodes.items[node].is_touched) {
+        pools->nodes.items[node].is_touched = true;
+        VEC_PUSH(&shard->touched_nodes, node);
     }
 }
 
@@ -106,7 +106,7 @@ static struct sched_decision translate(const struct pools *pools,
 void decisions_clear(struct pools *pools, struct shard *shard)
 {
     for (size_t i = 0; i < shard->decisions.count; i++) {
-        pools->places.items[shard->decisions.items[i].job].is_chosen = false;
+        pools->jobs.items[shard->decisions.items[i].job].is_chosen = false;
     }
     shard->decisions.count = 0;
     shard->choice = 0;
@@ -115,12 +115,12 @@ void decisions_clear(struct pools *pools, struct shard *shard)
 /* A lease is told next, if the plan stands. */
 static void choose(struct pools *pools, const struct shard *shard, uint32_t job)
 {
-    struct place *place = &pools->places.items[job];
+    struct pool_job *row = &pools->jobs.items[job];
 
-    place->is_chosen = true;
-    if (place->gang != NONE) {
-        pools->gangs.items[place->gang].chosen_in = shard->index;
-        pools->gangs.items[place->gang].choice = shard->choice;
+    row->is_chosen = true;
+    if (row->gang != NONE) {
+        pools->gangs.items[row->gang].chosen_in = shard->index;
+        pools->gangs.items[row->gang].choice = shard->choice;
     }
 }
 
@@ -192,8 +192,8 @@ uint32_t pools_plan_end(struct pools *pools, uint32_t index,
     pools->busy_count--;
     deltas_apply(pools, shard);
     classes_settle(pools);
-    strays_settle(pools, shard);
-    posts_settle(pools, shard);
+    returning_settle(pools, shard);
+    pool_nodes_settle(pools, shard);
     return dropped;
 }
 
@@ -247,7 +247,7 @@ void pools_sweep_reset(struct pools *pools)
 {
     struct delta delta = delta_of(apply_sweep);
 
-    pools_guests_reset(pools);
+    pools_borrowers_reset(pools);
     deliver_all(pools, &delta);
 }
 

@@ -44,24 +44,24 @@ void lender_of(const struct pools *pools, const struct shard *shard,
 /* What the last plan of a shard decided is over. */
 void decisions_clear(struct pools *pools, struct shard *shard);
 
-/* Borrowers on their way; moves.c. */
+/* Jobs that are lent or return; moves.c. */
 
 /* A job of a shard, by its handle there too, is to come or go if the last plan
  * of the shard stands; `to` is that of MOVE_LEND. */
 void move_later(struct shard *shard, uint32_t job, uint32_t local,
                 enum move_kind kind, uint16_t to);
 /* Whether a job is a borrower that waits in a shard. */
-bool job_is_guest(const struct pools *pools, const struct shard *shard,
-                  uint32_t job);
-/* Who waits in a shard as a borrower no more is none of its guests. */
-void guests_settle(struct pools *pools, struct shard *shard);
+bool job_is_borrower(const struct pools *pools, const struct shard *shard,
+                     uint32_t job);
+/* Who waits in a shard as a borrower no more is none of its borrowers. */
+void borrowers_settle(struct pools *pools, struct shard *shard);
 /* What was to become of jobs after the last plan of a shard is forgotten. */
 void moves_clear(struct pools *pools, struct shard *shard);
 /* All borrowers that wait go home, and nobody remembers where they were. */
-void pools_guests_reset(struct pools *pools);
+void pools_borrowers_reset(struct pools *pools);
 /* Those that wait with lenders are at home again; what is being planned keeps
  * its own. */
-void guests_send_home(struct pools *pools);
+void borrowers_send_home(struct pools *pools);
 
 /* How pools stand; figures.c. */
 

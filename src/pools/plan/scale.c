@@ -6,7 +6,7 @@
 
 static void tell(struct pools *pools, uint32_t job, struct delta *delta)
 {
-    delta->job = pools->places.items[job].local;
+    delta->job = pools->jobs.items[job].local;
     deliver(pools, shard_of(pools, job), delta);
 }
 
@@ -30,12 +30,12 @@ static bool is_old(const struct pools *pools, uint32_t job, int64_t at_ms)
     const struct shard *shard = shard_of(pools, job);
     const struct policy *policy = shard->policy ? shard->policy : pools->policy;
     int64_t before_ms = at_ms - policy->elastic.period_ms;
-    uint32_t gang = pools->places.items[job].gang;
+    uint32_t gang = pools->jobs.items[job].gang;
 
-    for (uint32_t mate = pools->gangs.items[gang].first; mate != NONE;
-         mate = pools->places.items[mate].mate_next) {
-        const struct place *place = &pools->places.items[mate];
-        if (place->node != NONE && place->leased_ms <= before_ms) {
+    for (uint32_t member = pools->gangs.items[gang].first; member != NONE;
+         member = pools->jobs.items[member].gang_next) {
+        const struct pool_job *row = &pools->jobs.items[member];
+        if (row->node != NONE && row->leased_ms <= before_ms) {
             return true;
         }
     }
@@ -51,13 +51,13 @@ void pools_gang_scaled(struct pools *pools, uint32_t job, int64_t at_ms)
         return;
     }
     delta.at_ms = at_ms;
-    uint32_t gang = pools->places.items[job].gang;
-    if (gang == NONE || !mates_are_split(&pools->gangs.items[gang])) {
+    uint32_t gang = pools->jobs.items[job].gang;
+    if (gang == NONE || !gang_is_split(&pools->gangs.items[gang])) {
         tell(pools, job, &delta);
     } else if (is_old(pools, job, at_ms)) {
         delta.apply = apply_freeze;
         tell(pools, job, &delta);
-        mates_tell(pools, job, &delta);
+        gang_tell_others(pools, job, &delta);
     }
 }
 
@@ -79,12 +79,12 @@ void pools_job_reclass(struct pools *pools, uint32_t job, uint32_t class_index)
     pools->news_count++;
     delta.class_index = class_index;
     tell(pools, job, &delta);
-    struct place *place = &pools->places.items[job];
-    if (place->node != NONE) {
-        quotas_count(pools, place, -1);
+    struct pool_job *row = &pools->jobs.items[job];
+    if (row->node != NONE) {
+        quotas_count(pools, row, -1);
     }
-    place->class_index = class_index;
-    if (place->node != NONE) {
-        quotas_count(pools, place, 1);
+    row->class_index = class_index;
+    if (row->node != NONE) {
+        quotas_count(pools, row, 1);
     }
 }

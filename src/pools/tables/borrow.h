@@ -14,11 +14,11 @@
 
 #include "model/policy.h"
 
-/* A pool that may lend, while borrowers are handed out. */
+/* A pool that may lend, while jobs are offered to lenders. */
 struct lender {
     uint32_t shard;
     struct str name;          /* "": Default */
-    struct resource_vec idle; /* less what was handed out */
+    struct resource_vec idle; /* less what it took */
     int64_t idle_weight;
     bool has_own_waiting;
     uint32_t waiting_count; /* with borrowers */
@@ -35,8 +35,8 @@ void borrow_sort(struct lender *lenders, uint32_t count);
 /* Whether what is left of a lender's room holds so many of a request. */
 bool borrow_has_room(const struct lender *lender,
                      const struct resource_vec *request, uint32_t count);
-/* A lender takes that, and finds its place in the order again; `at` is its
- * place now. */
+/* A lender takes that, and goes back in the order as far as it must; `at`
+ * is where it stands now. */
 void borrow_take(struct lender *lenders, uint32_t count, uint32_t at,
                  const struct policy *policy, const struct pool_policy *pool,
                  const struct resource_vec *sum);

@@ -11,13 +11,13 @@ uint32_t pools_class_add(struct pools *pools,
         return sched_class_add(first_of(pools), requirement);
     }
     requirement_pack(&buf, requirement);
-    if (pools->spare_kinds.count) {
-        index = pools->spare_kinds.items[--pools->spare_kinds.count];
+    if (pools->spare_classes.count) {
+        index = pools->spare_classes.items[--pools->spare_classes.count];
     } else {
-        index = (uint32_t)pools->kinds.count;
-        VEC_PUSH(&pools->kinds, (struct kind){0});
+        index = (uint32_t)pools->classes.count;
+        VEC_PUSH(&pools->classes, (struct pool_class){0});
     }
-    pools->kinds.items[index] = (struct kind){
+    pools->classes.items[index] = (struct pool_class){
         .packed = mem_dup(buf.bytes, buf.byte_count),
         .packed_bytes = (uint32_t)buf.byte_count,
     };
@@ -26,7 +26,7 @@ uint32_t pools_class_add(struct pools *pools,
 
 static void forget(struct pools *pools, uint32_t index)
 {
-    struct kind *kind = &pools->kinds.items[index];
+    struct pool_class *row = &pools->classes.items[index];
 
     for (size_t i = 0; i < pools->shards.count; i++) {
         struct shard *shard = pools->shards.items[i];
@@ -36,10 +36,10 @@ static void forget(struct pools *pools, uint32_t index)
             shard->classes.items[index] = NONE;
         }
     }
-    mem_free(kind->packed);
-    mem_free(kind->request);
-    *kind = (struct kind){0};
-    VEC_PUSH(&pools->spare_kinds, index);
+    mem_free(row->packed);
+    mem_free(row->request);
+    *row = (struct pool_class){0};
+    VEC_PUSH(&pools->spare_classes, index);
 }
 
 static bool is_known_to_busy(const struct pools *pools, uint32_t index)
@@ -55,20 +55,20 @@ static bool is_known_to_busy(const struct pools *pools, uint32_t index)
 }
 
 /* Those that went while a shard that knows them was being planned. */
-static void bury(struct pools *pools)
+static void forget_retired(struct pools *pools)
 {
     size_t left = 0;
 
-    for (size_t i = 0; i < pools->dead_kinds.count; i++) {
-        uint32_t index = pools->dead_kinds.items[i];
-        if (pools->kinds.items[index].pin_count == 0 &&
+    for (size_t i = 0; i < pools->retired_classes.count; i++) {
+        uint32_t index = pools->retired_classes.items[i];
+        if (pools->classes.items[index].pin_count == 0 &&
             !is_known_to_busy(pools, index)) {
             forget(pools, index);
         } else {
-            pools->dead_kinds.items[left++] = index;
+            pools->retired_classes.items[left++] = index;
         }
     }
-    pools->dead_kinds.count = left;
+    pools->retired_classes.count = left;
 }
 
 void pools_class_remove(struct pools *pools, uint32_t class_index)
@@ -77,20 +77,20 @@ void pools_class_remove(struct pools *pools, uint32_t class_index)
         sched_class_remove(first_of(pools), class_index);
         return;
     }
-    VEC_PUSH(&pools->dead_kinds, class_index);
-    bury(pools);
+    VEC_PUSH(&pools->retired_classes, class_index);
+    forget_retired(pools);
 }
 
 void class_unpin(struct pools *pools, uint32_t class_index)
 {
-    ASSERT(pools->kinds.items[class_index].pin_count > 0);
-    pools->kinds.items[class_index].pin_count--;
+    ASSERT(pools->classes.items[class_index].pin_count > 0);
+    pools->classes.items[class_index].pin_count--;
 }
 
 void classes_settle(struct pools *pools)
 {
-    if (pools->dead_kinds.count) {
-        bury(pools);
+    if (pools->retired_classes.count) {
+        forget_retired(pools);
     }
 }
 
@@ -99,13 +99,13 @@ uint32_t shard_class(struct pools *pools, struct shard *shard,
 {
     auto_arena arena = {0};
     struct requirement requirement;
-    const struct kind *kind = &pools->kinds.items[class_index];
+    const struct pool_class *row = &pools->classes.items[class_index];
 
     while (shard->classes.count <= class_index) {
         VEC_PUSH(&shard->classes, NONE);
     }
     if (shard->classes.items[class_index] == NONE) {
-        int rc = requirement_unpack(str_make(kind->packed, kind->packed_bytes),
+        int rc = requirement_unpack(str_make(row->packed, row->packed_bytes),
                                     &arena, &requirement);
         ASSERT(rc == 0); /* we packed it */
         uint32_t local = sched_class_add(shard->sched, &requirement);
@@ -132,26 +132,26 @@ void classes_adopt(struct pools *pools)
         struct str packed = sched_class_packed(shard->sched, i);
         bool is_live = packed.byte_count > 0;
         VEC_PUSH(
-            &pools->kinds,
-            (struct kind){
+            &pools->classes,
+            (struct pool_class){
                 .packed = is_live ? mem_dup(packed.p, packed.byte_count) : NULL,
                 .packed_bytes = (uint32_t)packed.byte_count,
             });
         VEC_PUSH(&shard->classes, is_live ? i : NONE);
         VEC_PUSH(&shard->class_back, is_live ? i : NONE);
         if (!is_live) {
-            VEC_PUSH(&pools->spare_kinds, i);
+            VEC_PUSH(&pools->spare_classes, i);
         }
     }
 }
 
-void router_kinds_fini(struct pools *pools)
+void pool_classes_fini(struct pools *pools)
 {
-    for (size_t i = 0; i < pools->kinds.count; i++) {
-        mem_free(pools->kinds.items[i].packed);
-        mem_free(pools->kinds.items[i].request);
+    for (size_t i = 0; i < pools->classes.count; i++) {
+        mem_free(pools->classes.items[i].packed);
+        mem_free(pools->classes.items[i].request);
     }
-    VEC_FREE(&pools->kinds);
-    VEC_FREE(&pools->spare_kinds);
-    VEC_FREE(&pools->dead_kinds);
+    VEC_FREE(&pools->classes);
+    VEC_FREE(&pools->spare_classes);
+    VEC_FREE(&pools->retired_classes);
 }

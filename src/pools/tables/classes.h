@@ -19,4 +19,4 @@ void class_unpin(struct pools *pools, uint32_t class_index);
 /* A shard is back: classes that went meanwhile are forgotten. */
 void classes_settle(struct pools *pools);
 /* Free the table of classes. */
-void router_kinds_fini(struct pools *pools);
+void pool_classes_fini(struct pools *pools);

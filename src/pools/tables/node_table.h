@@ -10,14 +10,15 @@
 #include "pools/tables/router.h"
 
 /* The handle of a node, made when it is new. */
-uint32_t post_get(struct pools *pools, struct str executor, struct str name);
+uint32_t pool_node_get(struct pools *pools, struct str executor,
+                       struct str name);
 /* The handle of a node, or NONE. */
-uint32_t post_find(const struct pools *pools, struct str executor,
-                   struct str name);
+uint32_t pool_node_find(const struct pools *pools, struct str executor,
+                        struct str name);
 /* The number of an executor, made when it is new. */
 uint32_t executor_of(struct pools *pools, struct str name);
 /* It is held no more. */
-void post_unhold(struct post *post);
+void pool_node_unhold(struct pool_node *row);
 /* A shard's handle of a node, made when it is new there. */
 uint32_t shard_node(struct pools *pools, struct shard *shard, uint32_t node);
 /* The router's handle of a shard's node. */
@@ -25,8 +26,8 @@ uint32_t node_back(const struct shard *shard, uint32_t local);
 /* All nodes and executors of the Default shard are the router's. */
 void nodes_adopt(struct pools *pools);
 /* A lease or a delta more (1) or less (-1) speaks of a node. */
-void post_use(struct pools *pools, uint32_t node, int sign);
+void pool_node_use(struct pools *pools, uint32_t node, int sign);
 /* Give back what nobody speaks of. */
-void posts_release(struct pools *pools);
+void pool_nodes_release(struct pools *pools);
 /* Free the table of nodes. */
-void posts_fini(struct pools *pools);
+void pool_nodes_fini(struct pools *pools);

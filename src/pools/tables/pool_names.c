@@ -5,7 +5,7 @@
  * and nodes that are there count. */
 static size_t names_max(const struct pools *pools)
 {
-    return 2 * (pools->places.count + pools->posts.count) + NAMES_SPARE_MAX;
+    return 2 * (pools->jobs.count + pools->nodes.count) + NAMES_SPARE_MAX;
 }
 
 /* Keep only the names of jobs and nodes. */
@@ -15,17 +15,16 @@ static void names_renew(struct pools *pools)
 
     pools->names = intern_create();
     (void)intern_add(pools->names, STR(""));
-    for (size_t i = 0; i < pools->places.count; i++) {
-        struct place *place = &pools->places.items[i];
-        if (place->local != NONE) {
-            place->name =
-                intern_add(pools->names, intern_get(old, place->name));
+    for (size_t i = 0; i < pools->jobs.count; i++) {
+        struct pool_job *row = &pools->jobs.items[i];
+        if (row->local != NONE) {
+            row->name = intern_add(pools->names, intern_get(old, row->name));
         }
     }
-    for (size_t i = 0; i < pools->posts.count; i++) {
-        struct post *post = &pools->posts.items[i];
-        if (post->name && post->pool != NONE) {
-            post->pool = intern_add(pools->names, intern_get(old, post->pool));
+    for (size_t i = 0; i < pools->nodes.count; i++) {
+        struct pool_node *row = &pools->nodes.items[i];
+        if (row->name && row->pool != NONE) {
+            row->pool = intern_add(pools->names, intern_get(old, row->pool));
         }
     }
 }
@@ -53,8 +52,8 @@ bool is_configured(const struct pools *pools, struct str name)
     return false;
 }
 
-size_t object_place(const struct pools *pools, struct str name,
-                    bool *ret_is_there)
+size_t object_position(const struct pools *pools, struct str name,
+                       bool *ret_is_there)
 {
     size_t at = 0;
 
@@ -74,7 +73,8 @@ struct shard *home_of_name(const struct pools *pools, uint32_t name)
     if (name == 0) {
         return pools->shards.items[POOLS_DEFAULT];
     }
-    size_t at = object_place(pools, intern_get(pools->names, name), &is_there);
+    size_t at =
+        object_position(pools, intern_get(pools->names, name), &is_there);
     return pools->shards
         .items[is_there ? pools->objects.items[at] : POOLS_DEFAULT];
 }

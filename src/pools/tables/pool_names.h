@@ -14,8 +14,8 @@ struct str pool_in(const struct pools *pools, const struct shard *shard,
 /* The number of the pool of that name, made when new; then the numbers of
  * names that nobody speaks of may be given back, and all others change. */
 uint32_t name_of_pool(struct pools *pools, struct str name);
-/* The place of the object of that name among all, or where it would be. */
-size_t object_place(const struct pools *pools, struct str name,
-                    bool *ret_is_there);
+/* Where the object of that name is in the order of names, or would be. */
+size_t object_position(const struct pools *pools, struct str name,
+                       bool *ret_is_there);
 /* Whether the policy has a pool of that name. */
 bool is_configured(const struct pools *pools, struct str name);

@@ -43,36 +43,36 @@ struct delta {
     const void *(*copy)(const void *record, struct arena *arena);
 };
 
-/* A job, by the caller's index. */
-struct place {
+/* A job, by the caller's index: where it is. */
+struct pool_job {
     uint32_t local; /* in its shard; NONE: no such job */
     uint32_t node;  /* of its lease, or NONE */
     uint32_t name;  /* of the pool that it names, in pools.names */
     uint32_t gang;  /* or NONE */
     uint32_t queue;
     uint32_t class_index;
-    uint32_t mate_next, mate_previous; /* of the gang, in no order; or NONE */
+    uint32_t gang_next, gang_previous; /* of the gang, in no order; or NONE */
     uint32_t shard : 16;
     uint32_t is_borrowed : 1;
-    uint32_t is_aged : 1;   /* its age was set at its lease */
-    uint32_t is_going : 1;  /* handed out by a plan that may yet be forgotten */
+    uint32_t is_aged : 1;    /* its age was set at its lease */
+    uint32_t is_leaving : 1; /* a plan lends it, which may be forgotten yet */
     uint32_t is_chosen : 1; /* a lease of it is told next, if the plan stands */
     uint32_t try_count : 4; /* lenders that had no place for it */
-    uint32_t is_out : 1;    /* see struct out */
+    uint32_t is_lent : 1;   /* see struct lent */
     uint32_t sub_group : 4; /* of its gang's terms */
     int64_t leased_ms;      /* if it has a lease */
 };
-_Static_assert(SUB_GROUPS_MAX <= 16, "a sub-group fits a place");
+_Static_assert(SUB_GROUPS_MAX <= 16, "a sub-group fits its bits");
 
-/* A borrower that waits in a lender's shard: its application at home knows of
- * it until it is back, starts or ends. */
-struct out {
+/* A job that waits in a lender's shard, seen from home: its application there
+ * counts it until it is back, starts or ends. */
+struct lent {
     uint32_t job;
     char *application; /* owned; "" where its queue goes by none */
 };
 
 /* A gang is where its leased members are, else at home. */
-struct mates {
+struct pool_gang {
     struct key128 key; /* of queue and name */
     uint32_t count, leased_count;
     uint32_t first;  /* of its members */
@@ -89,7 +89,7 @@ struct mates {
 };
 
 /* A node, by the router's handle. */
-struct post {
+struct pool_node {
     char *name;         /* owned; NULL: free */
     uint32_t executor;  /* interned */
     uint32_t pool;      /* interned in pools.names, or NONE: never set */
@@ -101,14 +101,14 @@ struct post {
     /* It goes to the shard `target` as soon as the present one is back. */
     bool is_moving;
     struct resource_vec total; /* as it was told last */
-    bool is_listed;            /* among moving_posts, at most once */
+    bool is_listed;            /* among moving_nodes, at most once */
     uint16_t target;
     struct arena *held; /* owned: its record, while it is moving */
     const struct node_record *record;
 };
 
 /* A class, by the router's handle. */
-struct kind {
+struct pool_class {
     char *packed; /* owned; NULL: free */
     uint32_t packed_bytes;
     uint32_t pin_count;           /* deltas that are kept */
@@ -125,8 +125,8 @@ struct quota_book {
     struct resource_vec planned; /* by plans that nobody was told of yet */
 };
 
-/* What an executor says of pods that are not ours: nodes/pending.c. */
-struct pending_word {
+/* What an executor reports of pods that are not ours: nodes/pending.c. */
+struct pending_report {
     char *executor, *pool; /* owned */
     struct resource_vec amounts;
 };
@@ -164,19 +164,18 @@ struct shard {
     struct map told_adds;  /* by job: the last delta by which it came, */
     struct map told_names; /* and the last since then with its application */
     VEC(uint8_t) touched;  /* by its jobs */
-    VEC(uint32_t) touched_posts;
-    VEC(uint32_t) limbo;  /* its jobs that were removed meanwhile */
-    VEC(uint32_t) strays; /* jobs that may have to go home then */
+    VEC(uint32_t) touched_nodes;
+    VEC(uint32_t) retired_jobs; /* its jobs that were removed meanwhile */
+    VEC(uint32_t) returning;    /* jobs that may have to go home then */
     uint32_t health_counts[NODE_TRIAL + 1];
     VEC(struct sched_decision) decisions; /* of its last plan, translated */
     uint64_t choice; /* these, among all; 0: they are told, or forgotten */
     VEC(struct sched_looked) looked;
-    VEC(uint32_t) lend_candidates; /* jobs, or one of each gang; see borrow.h */
-    uint32_t planned_guest_count;  /* of the guests, that the plan has seen */
-    uint64_t planned_loss_count;   /* likewise, of leases that gangs lost */
-    VEC(uint32_t) guests;          /* borrowers that wait here for one cycle */
-    uint32_t waiting_count;        /* jobs of its own that wait */
-    uint32_t guest_count;          /* borrowers that wait */
+    uint32_t planned_borrower_count; /* of these, how many the plan has seen */
+    uint64_t planned_loss_count;     /* leases that gangs had lost by then */
+    VEC(uint32_t) borrowers;         /* that wait here for one cycle */
+    uint32_t waiting_count;          /* jobs of its own that wait */
+    uint32_t borrower_count;         /* borrowers that wait */
     /* As it stood when that was known last: figures.c. */
     struct sched_usage known_usage;
     VEC(struct sched_queue_stats) known_queues; /* by queue and pool */
@@ -198,10 +197,10 @@ struct pools {
     VEC(uint16_t) objects;      /* shards of objects, in order of names */
     VEC(const struct pool_record *) records; /* theirs */
     struct intern *names;                    /* of pools; 0: "" */
-    VEC(struct place) places;                /* by job */
-    VEC(struct out) outs;                    /* in no order ... */
-    struct map out_map;                      /* ... their places, by job */
-    VEC(struct mates) gangs;
+    VEC(struct pool_job) jobs;               /* by job */
+    VEC(struct lent) lent;                   /* in no order ... */
+    struct map lent_map;                     /* ... where they are, by job */
+    VEC(struct pool_gang) gangs;
     VEC(uint32_t) spare_gangs;
     struct map gang_map;
     struct intern *executors;
@@ -209,21 +208,21 @@ struct pools {
     VEC(bool) by_application;     /* by queue */
     VEC(struct quota_book) books; /* likewise */
     VEC(uint32_t) stale_books;
-    uint32_t kept_book_count;  /* queues with a quota */
-    bool are_books_counted;    /* all of them */
-    uint64_t book_count_count; /* how often all were */
-    VEC(struct post) posts;    /* by node */
-    VEC(uint32_t) spare_posts;
-    VEC(uint32_t) idle_posts;   /* may be given back */
-    VEC(uint32_t) moving_posts; /* wait for their shard; < NODES_MAX */
-    struct map post_map;
-    VEC(struct kind) kinds; /* by class */
-    VEC(uint32_t) spare_kinds;
-    VEC(uint32_t) dead_kinds;
-    VEC(struct pending_word) words; /* by executor; few */
-    bool is_pending_stale;          /* shards are to be told their parts */
-    uint64_t news_count;            /* from outside, in any shard; cooldown.h */
-    bool has_pending;               /* some were told of something */
+    uint32_t kept_book_count;    /* queues with a quota */
+    bool are_books_counted;      /* all of them */
+    uint64_t book_count_count;   /* how often all were */
+    VEC(struct pool_node) nodes; /* by node */
+    VEC(uint32_t) spare_nodes;
+    VEC(uint32_t) idle_nodes;   /* may be given back */
+    VEC(uint32_t) moving_nodes; /* wait for their shard; < NODES_MAX */
+    struct map node_map;
+    VEC(struct pool_class) classes; /* by class */
+    VEC(uint32_t) spare_classes;
+    VEC(uint32_t) retired_classes;
+    VEC(struct pending_report) reports; /* by executor; few */
+    bool is_pending_stale;              /* shards are to be told their parts */
+    uint64_t news_count; /* from outside, in any shard; cooldown.h */
+    bool has_pending;    /* some were told of something */
     uint32_t busy_count;
     uint64_t choice_count; /* plans that were back */
     uint64_t loss_count;   /* leases that gangs have lost */
@@ -248,7 +247,7 @@ static inline const struct pool_record *shard_record(const struct shard *shard)
 /* The shard of a job that is there. */
 static inline struct shard *shard_of(const struct pools *pools, uint32_t job)
 {
-    return pools->shards.items[pools->places.items[job].shard];
+    return pools->shards.items[pools->jobs.items[job].shard];
 }
 
 /* A delta that speaks of nothing yet. */

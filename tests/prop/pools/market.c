@@ -423,18 +423,18 @@ void market_lend(struct market *market, int pool, enum round_kind kind,
                  const struct oracle_plan *plan)
 {
     const struct market_pool *flags = &market->pools[pool];
-    bool is_guest[INSTANCE_JOBS_MAX];
+    bool is_borrower[INSTANCE_JOBS_MAX];
 
     for (int j = 0; j < market->all.job_count; j++) {
-        is_guest[j] = market_waits(market, j) && market->at[j] == pool &&
-                      market->home[j] != pool && !is_leased_by(plan, j);
+        is_borrower[j] = market_waits(market, j) && market->at[j] == pool &&
+                         market->home[j] != pool && !is_leased_by(plan, j);
     }
     if ((kind == ROUND_BALANCE || flags->is_borrow_first) &&
         !flags->is_borrowing_off) {
         hand_out(market, pool, plan);
     }
     for (int j = 0; j < market->all.job_count; j++) {
-        if (is_guest[j]) {
+        if (is_borrower[j]) {
             market->at[j] = market->home[j];
             market->tries[j]++;
         }

@@ -294,7 +294,7 @@ static bool is_same_market(const struct stall *stall,
                                         : market->all.nodes[job->node].pool;
         if (pool_of(stall, pools_job_shard(stall->pools, index)) != pool ||
             node_of(stall, pools_job_node(stall->pools, index)) != job->node ||
-            pools_job_is_away(stall->pools, index) !=
+            pools_job_is_borrowed(stall->pools, index) !=
                 (pool != market->home[j])) {
             return false;
         }

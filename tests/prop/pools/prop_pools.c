@@ -360,7 +360,8 @@ static bool homes_are_right(const struct town *t)
         }
         const struct pool_record *record = pools_shard_record(t->pools, shard);
         if (node == SCHED_NONE && !t->records[job].gang_id.byte_count &&
-            !is_any_busy(t) && record && !pools_has_guests(t->pools, shard) &&
+            !is_any_busy(t) && record &&
+            !pools_has_borrowers(t->pools, shard) &&
             !str_equal(record->name, t->records[job].pool)) {
             return false;
         }

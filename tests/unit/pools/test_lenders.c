@@ -233,7 +233,7 @@ static void all_that_wait_have_their_turn(void **state)
     uint32_t home = pools_stage_shard(&f.stage, "home");
     pools_stage_round(&f.stage, "home");
     assert_false(
-        pools_has_guests(f.stage.pools, pools_stage_shard(&f.stage, "a")));
+        pools_has_borrowers(f.stage.pools, pools_stage_shard(&f.stage, "a")));
     assert_true(pools_must_ask_again(f.stage.pools, home));
     pools_stage_round(&f.stage, "home");
     pools_stage_round(&f.stage, "a");

@@ -101,9 +101,9 @@ static void who_ends_while_it_is_lent_asks_no_more(void **state)
     pools_stage_fini(&stage);
 }
 
-/* A guest does not wake what is over in the lender's pool, though plans go by
- * what its asking would make of it. */
-static void a_guest_changes_no_state_in_vain(void **state)
+/* A borrower does not wake what is over in the lender's pool, though plans go
+ * by what its asking would make of it. */
+static void a_borrower_changes_no_state_in_vain(void **state)
 {
     struct pools_stage stage;
 
@@ -366,7 +366,7 @@ int main(void)
         TEST(who_is_lent_asks_at_home_all_the_while),
         TEST(who_starts_there_asks_no_more_at_home),
         TEST(who_ends_while_it_is_lent_asks_no_more),
-        TEST(a_guest_changes_no_state_in_vain),
+        TEST(a_borrower_changes_no_state_in_vain),
         TEST(orderings_change_while_jobs_are_lent),
         TEST(who_comes_home_of_a_busy_pool_is_as_it_was_told_last),
         TEST(who_cannot_leave_home_yet_asks_there_no_more),
