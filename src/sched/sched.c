@@ -4,6 +4,7 @@
 #include "sched/fairness/admitted.h"
 #include "sched/fairness/quota.h"
 #include "sched/fairness/usage_ledger.h"
+#include "sched/health/health.h"
 #include "sched/input/relink.h"
 #include "sched/order/sweep_undo.h"
 #include "sched/reserve/reserve.h"
@@ -72,6 +73,7 @@ struct sched *sched_create(const struct policy *policy)
     sched->taint_sets = intern_create();
     (void)intern_add(sched->taint_sets, STR(""));
     node_shapes_init(sched);
+    sched->health = health_create();
     sched->version = 1;
     apps_init(sched);
     set_levels(sched);
@@ -97,7 +99,7 @@ void sched_destroy(struct sched *sched)
     nodes_fini(sched);
     classes_fini(sched);
     node_shapes_fini(sched);
-    health_fini(&sched->health);
+    health_destroy(sched->health);
     VEC_FREE(&sched->penalties);
     VEC_FREE(&sched->sweeps[ROUND_FAST].jobs);
     VEC_FREE(&sched->sweeps[ROUND_BALANCE].jobs);

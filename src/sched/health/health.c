@@ -19,7 +19,12 @@ static void record_free(struct health_record *record)
     }
 }
 
-void health_fini(struct health *health)
+struct health *health_create(void)
+{
+    return mem_alloc(sizeof(struct health));
+}
+
+void health_destroy(struct health *health)
 {
     for (size_t i = 0; i < health->nodes.count; i++) {
         record_free(health->nodes.items[i]);
@@ -30,19 +35,15 @@ void health_fini(struct health *health)
     VEC_FREE(&health->held);
     VEC_FREE(&health->suspects);
     VEC_FREE(&health->changes);
+    mem_free(health);
 }
 
 /* Records. */
 
 struct health_record *health_find(const struct sched *sched, uint32_t node)
 {
-    return node < sched->health.nodes.count ? sched->health.nodes.items[node]
+    return node < sched->health->nodes.count ? sched->health->nodes.items[node]
                                             : NULL;
-}
-
-bool health_is_kept(const struct sched *sched, uint32_t node)
-{
-    return health_find(sched, node) != NULL;
 }
 
 static uint64_t hash_of_node(const struct sched *sched, uint32_t node)
@@ -56,7 +57,7 @@ static uint64_t hash_of_node(const struct sched *sched, uint32_t node)
 
 static struct health_record *get(struct sched *sched, uint32_t node)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
 
     while (health->nodes.count <= node) {
         VEC_PUSH(&health->nodes, NULL);
@@ -66,6 +67,7 @@ static struct health_record *get(struct sched *sched, uint32_t node)
         record->pool = NONE;
         record->name = hash_of_node(sched, node);
         health->nodes.items[node] = record;
+        sched->nodes.items[node].has_health = true;
         VEC_PUSH(&health->known, node);
     }
     return health->nodes.items[node];
@@ -73,7 +75,7 @@ static struct health_record *get(struct sched *sched, uint32_t node)
 
 struct quarantine_window *health_of_pool(struct sched *sched, uint32_t pool)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
 
     while (health->pools.count <= pool) {
         VEC_PUSH(&health->pools, (struct quarantine_window){0});
@@ -96,7 +98,7 @@ static void clear_window(struct sched *sched, struct health_record *record)
 void health_rules_change(struct sched *sched,
                          const struct quarantine_policy *rules)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
 
     health->has_news = true;
     if (rules->window_ms == rules_of(sched)->window_ms) {
@@ -112,7 +114,7 @@ void health_rules_change(struct sched *sched,
 /* Drop the records that say nothing any more. */
 static void sweep(struct sched *sched)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
 
     if (sched->now_ms - health->swept_ms < SWEEP_MS) {
         return;
@@ -124,6 +126,7 @@ static void sweep(struct sched *sched)
                                 rules_of(sched), sched->now_ms)) {
             record_free(health->nodes.items[node]);
             health->nodes.items[node] = NULL;
+            sched->nodes.items[node].has_health = false;
             health->known.items[i - 1] =
                 health->known.items[--health->known.count];
             node_touch(sched, node); /* its slot may be free now */
@@ -149,9 +152,9 @@ static uint64_t hash_of_gang(const struct sched *sched, uint32_t job)
 /* The failure of a gang's member was not its node's. */
 static void forgive(struct sched *sched, const struct gang_failure *failure)
 {
-    for (size_t i = 0; i < sched->health.known.count; i++) {
+    for (size_t i = 0; i < sched->health->known.count; i++) {
         struct health_record *record =
-            health_find(sched, sched->health.known.items[i]);
+            health_find(sched, sched->health->known.items[i]);
         if (record->name == failure->node &&
             quarantine_forgive(&record->quarantine, rules_of(sched),
                                failure->gang, failure->time_ms)) {
@@ -166,7 +169,7 @@ static void forgive(struct sched *sched, const struct gang_failure *failure)
 static bool fails_elsewhere(struct sched *sched, uint64_t node, uint64_t gang,
                             int64_t now_ms)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
     bool is_elsewhere = false;
 
     for (uint32_t i = 0; i < HEALTH_GANGS_MAX; i++) {
@@ -192,14 +195,14 @@ static void suspect(struct sched *sched, uint32_t node)
 
     if (record->is_due && !record->is_listed) {
         record->is_listed = true;
-        VEC_PUSH(&sched->health.suspects, node);
+        VEC_PUSH(&sched->health->suspects, node);
     }
 }
 
 void sched_run_ended(struct sched *sched, uint32_t job,
                      const struct sched_outcome *outcome)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
     uint32_t run = sched->jobs.items[job].run;
 
     ASSERT(run != NONE);
@@ -241,7 +244,7 @@ void sched_run_ended(struct sched *sched, uint32_t job,
 
 static void hold(struct sched *sched, uint32_t node, bool is_held)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
     size_t at = 0;
 
     while (at < health->held.count && health->held.items[at] != node) {
@@ -287,7 +290,7 @@ void sched_health_set(struct sched *sched, uint32_t node,
     }
     hold(sched, node, health->health != NODE_NORMAL);
     show_health(sched, node, health->health);
-    sched->health.has_news = true; /* a place may be free for another */
+    sched->health->has_news = true; /* a place may be free for another */
 }
 
 void sched_health_get(const struct sched *sched, uint32_t node, int64_t now_ms,
@@ -314,8 +317,8 @@ uint32_t sched_health_count(const struct sched *sched, enum node_health health)
 {
     uint32_t count = 0;
 
-    for (size_t i = 0; i < sched->health.held.count; i++) {
-        uint32_t node = sched->health.held.items[i];
+    for (size_t i = 0; i < sched->health->held.count; i++) {
+        uint32_t node = sched->health->held.items[i];
         count += health_find(sched, node)->quarantine.health == health &&
                  sched->nodes.items[node].record;
     }
@@ -358,7 +361,7 @@ static bool is_recent(const struct sched *sched,
 
 static void pack_gangs(const struct sched *sched, struct strbuf *buf)
 {
-    const struct health *health = &sched->health;
+    const struct health *health = sched->health;
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < HEALTH_GANGS_MAX; i++) {
@@ -382,10 +385,10 @@ void health_pack(const struct sched *sched, struct strbuf *buf)
     bool has_gangs = false;
 
     for (uint32_t i = 0; i < HEALTH_GANGS_MAX; i++) {
-        has_gangs |= is_recent(sched, &sched->health.gangs[i]);
+        has_gangs |= is_recent(sched, &sched->health->gangs[i]);
     }
-    for (size_t i = 0; i < sched->health.known.count; i++) {
-        count += is_worth_packing(sched, sched->health.known.items[i]);
+    for (size_t i = 0; i < sched->health->known.count; i++) {
+        count += is_worth_packing(sched, sched->health->known.items[i]);
     }
     if (count == 0 && !has_gangs) {
         return;
@@ -427,7 +430,7 @@ static void unpack_record(struct sched *sched, struct pack_reader *reader)
 
 void health_unpack(struct sched *sched, struct history_reader *from)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
 
     struct pack_reader *reader = &from->pack;
     uint32_t count = unpack_count(reader, NODES_MAX);

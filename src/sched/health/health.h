@@ -54,10 +54,10 @@ struct health_record *health_find(const struct sched *sched, uint32_t node);
 struct quarantine_window *health_of_pool(struct sched *sched, uint32_t pool);
 /* Whether the rules want a node out at `now_ms`. */
 bool health_is_due(struct sched *sched, uint32_t node, int64_t now_ms);
+/* Without records. */
+struct health *health_create(void);
 /* Free it all. */
-void health_fini(struct health *health);
-/* Whether a node has a record, and must keep its slot. */
-bool health_is_kept(const struct sched *sched, uint32_t node);
+void health_destroy(struct health *health);
 /* The rules are others from now on; before sched->policy is. */
 void health_rules_change(struct sched *sched,
                          const struct quarantine_policy *rules);

@@ -1,4 +1,6 @@
 /* Which nodes are to be taken out, and back. */
+#include "sched/health/health.h"
+#include "sched/health/quarantine.h"
 #include "sched/state/state.h"
 
 static const struct quarantine_policy *rules_of(const struct sched *sched)
@@ -22,7 +24,7 @@ static void propose(struct sched *sched, uint32_t index,
     } else if (health == NODE_NORMAL) {
         change.health.probation_ms = 0;
     }
-    VEC_PUSH(&sched->health.changes, change);
+    VEC_PUSH(&sched->health->changes, change);
 }
 
 /* How many nodes of each pool are held and there, by pool. */
@@ -30,9 +32,9 @@ static uint32_t *count_held(const struct sched *sched)
 {
     uint32_t *counts = mem_alloc_array(sched->pools.count + 1, sizeof(*counts));
 
-    for (size_t i = 0; i < sched->health.held.count; i++) {
+    for (size_t i = 0; i < sched->health->held.count; i++) {
         const struct node *node =
-            &sched->nodes.items[sched->health.held.items[i]];
+            &sched->nodes.items[sched->health->held.items[i]];
         if (node->record) {
             counts[node->pool]++;
         }
@@ -84,7 +86,7 @@ bool health_is_due(struct sched *sched, uint32_t index, int64_t now_ms)
 /* Leave only the suspects whose last failure made them due. */
 static void sift(struct sched *sched)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
     size_t count = 0;
 
     for (size_t i = 0; i < health->suspects.count; i++) {
@@ -101,9 +103,9 @@ static void sift(struct sched *sched)
 
 static void sort_suspects(struct sched *sched, int64_t now_ms)
 {
-    uint32_t *items = sched->health.suspects.items;
+    uint32_t *items = sched->health->suspects.items;
 
-    for (size_t i = 1; i < sched->health.suspects.count; i++) {
+    for (size_t i = 1; i < sched->health->suspects.count; i++) {
         uint32_t item = items[i];
         size_t at = i;
         while (at > 0 && is_worse(sched, item, items[at - 1], now_ms)) {
@@ -117,7 +119,7 @@ static void sort_suspects(struct sched *sched, int64_t now_ms)
 /* The worst nodes first, as many as their pools may spare. */
 static void propose_suspects(struct sched *sched, int64_t now_ms)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
     auto_mem uint32_t *held = count_held(sched);
 
     sift(sched);
@@ -157,9 +159,9 @@ static int compare_changes(const struct sched *sched,
 
 static void sort_changes(struct sched *sched)
 {
-    struct sched_health_change *items = sched->health.changes.items;
+    struct sched_health_change *items = sched->health->changes.items;
 
-    for (size_t i = 1; i < sched->health.changes.count; i++) {
+    for (size_t i = 1; i < sched->health->changes.count; i++) {
         struct sched_health_change item = items[i];
         size_t at = i;
         while (at > 0 && compare_changes(sched, &item, &items[at - 1]) < 0) {
@@ -173,7 +175,7 @@ static void sort_changes(struct sched *sched)
 uint32_t sched_health_plan(struct sched *sched, int64_t now_ms,
                            const struct sched_health_change **ret_changes)
 {
-    struct health *health = &sched->health;
+    struct health *health = sched->health;
 
     health->changes.count = 0;
     *ret_changes = NULL;
@@ -200,11 +202,11 @@ uint32_t sched_health_plan(struct sched *sched, int64_t now_ms,
 
 int64_t sched_health_wake_ms(const struct sched *sched)
 {
-    int64_t wake_ms = sched->health.has_news ? INT64_MIN : INT64_MAX;
+    int64_t wake_ms = sched->health->has_news ? INT64_MIN : INT64_MAX;
 
-    for (size_t i = 0; i < sched->health.held.count; i++) {
+    for (size_t i = 0; i < sched->health->held.count; i++) {
         const struct quarantine *record =
-            &health_find(sched, sched->health.held.items[i])->quarantine;
+            &health_find(sched, sched->health->held.items[i])->quarantine;
         if (record->health == NODE_OUT && !record->is_pinned &&
             record->until_ms < wake_ms) {
             wake_ms = record->until_ms;

@@ -123,7 +123,7 @@ void node_release(struct sched *sched, uint32_t index)
     struct node *node = &sched->nodes.items[index];
 
     if (node->record || node->run_count || node->avoid_count ||
-        node->is_indexed || node->is_dirty || health_is_kept(sched, index)) {
+        node->is_indexed || node->is_dirty || node->has_health) {
         return;
     }
     struct key128 key = node_key(node->executor, nodes_name_of(node));

@@ -25,7 +25,6 @@
 #include "base/vec.h"
 #include "sched/data/bucket.h"
 #include "sched/data/seq.h"
-#include "sched/health/health.h"
 #include "sched/state/state_apps.h"
 #include "sched/state/state_class.h"
 #include "sched/state/state_jobs.h"
@@ -118,7 +117,7 @@ struct sched {
     uint32_t protected_run_count;
 
     struct bucket bucket; /* all starts */
-    struct health health;
+    struct health *health; /* owned; see health.h */
     VEC(struct penalty) penalties; /* in no order */
     struct sweep sweeps[2];        /* by round_kind */
     struct sweep_undo sweep_undo;

@@ -27,6 +27,7 @@ struct node {
     bool is_accepting; /* new leases */
     bool is_out;       /* quarantined */
     bool is_on_trial;  /* takes one job at a time */
+    bool has_health;   /* a record in health.h, which keeps its slot */
     /* 1 + the gang that has it whole, 0: none; and how many of its members
      * run there.  And who holds it in the plan (sched.plan_count) that gave it
      * to a member. */
