@@ -14,9 +14,6 @@ enum {
     NEED_TRIALS_MIN = 3, /* with fewer nothing can be shown: none are made */
     NEED_ITEM_WORK = 2,  /* of a list, run or queue that a round goes over */
     NEED_NODE_WORK = 10, /* times that, of a node, which is put in order anew */
-    NEED_PUT_WORK = 2,   /* of a job that is put somewhere or taken off, ... */
-    NEED_VICTIM_WORK = 400, /* ... of one for whom it was searched, ... */
-    NEED_MOVE_WORK = 8, /* ... and of a node that goes elsewhere in its index */
     NEED_NODES_MAX = 4, /* nodes that are tried */
     NEED_TIMES_MAX = 32, /* of what it lacks, where others go first */
 };

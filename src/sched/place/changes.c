@@ -1,7 +1,6 @@
 #include "sched/place/changes.h"
 
 #include "sched/data/packed.h"
-#include "sched/explain/need.h"
 #include "sched/state/what_if.h"
 
 /* More open nodes are told to the index, asked or not: what is undone looks at
@@ -18,7 +17,7 @@ static void move_node(struct round *round, uint32_t node)
 {
     const struct sched *sched = round->sched;
 
-    place_changes_count_work(round, NEED_MOVE_WORK);
+    place_changes_count_work(round, WORK_MOVE);
     node_reindex_loosely(round->sched, node);
     recent_note(&round->recent, node, (uint32_t)round->moved.count,
                 sched->nodes.items[node].key, sched->free_words[node]);

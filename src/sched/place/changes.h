@@ -10,6 +10,13 @@
 
 #include "sched/order/round.h"
 
+/* What trials are charged with, in nodes looked at; need.h has the rest. */
+enum {
+    WORK_PUT = 2, /* of a job that is put somewhere or taken off, ... */
+    WORK_VICTIM = 400, /* ... of one for whom it was searched, ... */
+    WORK_MOVE = 8,     /* ... and of a node that goes elsewhere in its index */
+};
+
 /* Trials are bounded by what they do to nodes, too (need.h). */
 void place_changes_count_work(const struct round *round, uint32_t work);
 /* What a node has free is another now, by the journal's entry `entry` or by

@@ -1,5 +1,4 @@
 /* Putting work on nodes, taking it off, and undoing both. */
-#include "sched/explain/need.h"
 #include "sched/fairness/usage_ledger.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
@@ -13,7 +12,7 @@ static void note(const struct round *round, uint32_t node, uint32_t class_index,
 {
     struct sched *sched = round->sched;
 
-    place_changes_count_work(round, NEED_PUT_WORK);
+    place_changes_count_work(round, WORK_PUT);
     VEC_PUSH(&sched->journal,
              (struct journal_entry){node, class_index, count, job});
 }
@@ -140,7 +139,7 @@ void place_preempt(struct round *round, uint32_t job)
     struct class *class = class_at(round, class_index);
 
     ASSERT(run->state != RUN_PREEMPTED);
-    place_changes_count_work(round, NEED_VICTIM_WORK);
+    place_changes_count_work(round, WORK_VICTIM);
     note(round, run->node, run->state, 0, job);
     charge(round, run, class, -1);
     change_unit(round, run, class, -1);
@@ -219,7 +218,7 @@ void place_rollback(struct round *round, size_t mark)
     while (sched->journal.count > mark) {
         struct journal_entry entry =
             sched->journal.items[--sched->journal.count];
-        place_changes_count_work(round, NEED_PUT_WORK);
+        place_changes_count_work(round, WORK_PUT);
         if (entry.count) {
             undo_put(round, &entry);
         } else {
