@@ -6,6 +6,7 @@
 #include "sched/fairness/penalty.h"
 #include "sched/fairness/rates.h"
 #include "sched/fairness/usage_ledger.h"
+#include "sched/health/health.h"
 #include "sched/order/sweep.h"
 #include "sched/state/distance_cap.h"
 #include "sched/state/scale.h"
@@ -45,20 +46,6 @@ void sched_history_pack(const struct sched *sched, struct strbuf *buf)
             pack_str(buf, strbuf_str(&bytes));
         }
     }
-}
-
-uint32_t history_job(const struct sched *sched, struct history_reader *reader,
-                     struct job_id id)
-{
-    if (reader->jobs->count == 0) {
-        for (uint32_t i = 0; i < sched->jobs.count; i++) {
-            if (sched->jobs.items[i].list != LIST_NONE) {
-                map_put(reader->jobs, sched->jobs.items[i].id.v, i);
-            }
-        }
-    }
-    uint32_t job = map_find(reader->jobs, id.v);
-    return job == MAP_NONE ? NONE : job;
 }
 
 static const struct history_section *find_section(struct str name)

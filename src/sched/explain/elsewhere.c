@@ -1,7 +1,7 @@
 /* Why a job could not start in another state, of which it might be lent a
  * node. */
 #include "sched/explain/private.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/state/exclusive.h"
 
 /* What it asks for, in handles of the other state. */
 static void translate(struct question *question,

@@ -1,4 +1,7 @@
+#include "sched/gang/exclusive_place.h"
+
 /* Placing gangs that have their nodes whole, now or as it would be later. */
+#include "sched/gang/attempt.h"
 #include "sched/gang/exclusive_choose.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/take.h"

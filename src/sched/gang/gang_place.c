@@ -1,4 +1,5 @@
 #include "sched/evict/cooldown.h"
+#include "sched/gang/exclusive_place.h"
 #include "sched/gang/locality_place.h"
 #include "sched/gang/price.h"
 #include "sched/order/lane_share.h"

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "sched/gang/exclusive_place.h"
 #include "sched/gang/locality_private.h"
 #include "sched/gang/price.h"
 #include "sched/place/exclusive_node.h"

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "sched/gang/exclusive_place.h"
 #include "sched/gang/locality_private.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/state/sub_groups.h"

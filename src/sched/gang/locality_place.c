@@ -1,5 +1,6 @@
 #include "sched/gang/locality_place.h"
 
+#include "sched/gang/exclusive_place.h"
 #include "sched/gang/locality_private.h"
 #include "sched/gang/price.h"
 #include "sched/order/lanes.h"

@@ -2,6 +2,7 @@
 
 #include "sched/order/lanes.h"
 #include "sched/place/exclusive_node.h"
+#include "sched/state/exclusive.h"
 #include "sched/state/topology.h"
 
 static bool is_overloaded(void *context, uint32_t index)

@@ -1,7 +1,7 @@
 /* Nodes that jobs avoid, for they failed to start there. */
 #include <string.h>
 
-#include "sched/state/jobs.h"
+#include "sched/input/jobs.h"
 
 void jobs_forget_avoided(struct sched *sched, uint32_t index)
 {

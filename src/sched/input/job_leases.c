@@ -6,7 +6,7 @@
 #include "sched/fairness/rates.h"
 #include "sched/fairness/usage_ledger.h"
 #include "sched/state/distance_cap.h"
-#include "sched/state/jobs.h"
+#include "sched/input/jobs.h"
 
 /* Starts that rate limits count. */
 static void count_start(struct sched *sched, uint32_t index, int64_t now_ms)

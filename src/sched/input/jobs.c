@@ -1,4 +1,4 @@
-#include "sched/state/jobs.h"
+#include "sched/input/jobs.h"
 
 #include "sched/evict/cooldown.h"
 #include "sched/fairness/admitted.h"

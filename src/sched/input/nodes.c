@@ -8,23 +8,6 @@
 #include "sched/state/node_shapes.h"
 #include "sched/state/topology.h"
 
-struct resource_vec nodes_capacity_of(const struct sched *sched,
-                                      const struct node_record *record)
-{
-    struct resource_vec capacity =
-        resource_capacity(&sched->policy->schema, &record->total);
-    struct resource_vec foreign;
-
-    (void)!resource_request(&sched->policy->schema, &record->foreign, &foreign);
-    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        int64_t left = capacity.v[r] - foreign.v[r];
-        capacity.v[r] = left > 0 ? left : 0;
-    }
-    amounts_clamp(&capacity);
-    floating_make_room(sched, &capacity);
-    return capacity;
-}
-
 /* The taints that keep pods away, as a number; 0 for none. */
 static uint32_t taint_set_of(struct sched *sched,
                              const struct node_record *record)
@@ -39,21 +22,6 @@ static uint32_t taint_set_of(struct sched *sched,
         }
     }
     return intern_add(sched->taint_sets, strbuf_str(&buf));
-}
-
-void node_refresh(struct sched *sched, uint32_t index)
-{
-    struct node *node = &sched->nodes.items[index];
-    bool is_accepting = node->record && !node->record->is_unschedulable &&
-                        sched->executors.items[node->executor].accepts &&
-                        !node->is_out &&
-                        !(node->is_on_trial && node->run_count > 0);
-
-    if (is_accepting != node->is_accepting) {
-        sched->layout_count++;
-        node->is_accepting = is_accepting;
-        node_touch(sched, index);
-    }
 }
 
 static bool has_labels_of(const struct node *node,
@@ -152,18 +120,6 @@ void sched_executor_set(struct sched *sched, struct str executor,
             node_refresh(sched, i);
         }
     }
-}
-
-struct str sched_node_name(const struct sched *sched, uint32_t node)
-{
-    ASSERT(node < sched->nodes.count);
-    return nodes_name_of(&sched->nodes.items[node]);
-}
-
-struct str sched_node_executor(const struct sched *sched, uint32_t node)
-{
-    ASSERT(node < sched->nodes.count);
-    return sched->executors.items[sched->nodes.items[node].executor].name;
 }
 
 struct str sched_node_pool(const struct sched *sched, uint32_t node)

@@ -6,7 +6,6 @@
 #include "sched/fairness/penalty.h"
 #include "sched/fairness/quota.h"
 #include "sched/fairness/usage_ledger.h"
-#include "sched/state/what_if.h"
 
 static struct str name_of(const struct queue *queue)
 {
@@ -148,12 +147,6 @@ void sched_queue_set(struct sched *sched, uint32_t index,
     queue->limit_count = record->limit_count;
 }
 
-bool queue_has_own_limits(const struct queue *queue)
-{
-    return queue->over_share_ppm != QUEUE_LIMIT_BY_POOL ||
-           queue->excess_budget_milli != QUEUE_LIMIT_BY_POOL;
-}
-
 void sched_queue_remove(struct sched *sched, uint32_t index)
 {
     ASSERT(index < sched->queues.count);
@@ -181,21 +174,6 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     *queue = (struct queue){.active_place = NONE, .usage_ledger_first = NONE};
 }
 
-void queues_sync(struct sched *sched)
-{
-    uint32_t rank = 0;
-
-    if (!sched->are_queue_ranks_stale) {
-        return;
-    }
-    for (struct seq_cursor at = {0}; !seq_is_end(&sched->queues_by_name, at);
-         seq_next(&sched->queues_by_name, &at)) {
-        uint32_t queue = seq_get(&sched->queues_by_name, at);
-        sched->queues.items[queue].rank = rank++;
-    }
-    sched->are_queue_ranks_stale = false;
-}
-
 void queue_refresh(struct sched *sched, uint32_t index)
 {
     struct queue *queue = &sched->queues.items[index];
@@ -210,61 +188,6 @@ void queue_refresh(struct sched *sched, uint32_t index)
         sched->queues.items[last].active_place = queue->active_place;
         queue->active_place = NONE;
     }
-}
-
-int64_t queue_used_of(const struct sched *sched, const struct account *account,
-                      bool is_borrowed, uint32_t column)
-{
-    bool may_recall =
-        sched->borrowed_run_count && !sched->is_preemption_off && !is_borrowed;
-
-    return account->allocated.v[column] -
-           (may_recall ? account->foreign.v[column] : 0);
-}
-
-bool queue_has_limits(const struct sched *sched, uint32_t queue,
-                      uint32_t priority_class)
-{
-    return sched->queues.items[queue].limit_count ||
-           sched->policy->classes[priority_class].queue_limit_count;
-}
-
-int64_t queue_limit_of(const struct sched *sched, uint32_t index, uint32_t pool,
-                       uint32_t priority_class, uint32_t column)
-{
-    const struct queue *queue = &sched->queues.items[index];
-    const struct priority_class *class =
-        &sched->policy->classes[priority_class];
-    struct str resource = sched->policy->schema.columns[column].name;
-    struct str pool_name = intern_get(sched->pool_names, pool);
-    int64_t ppm = -1;
-
-    for (uint32_t i = 0; i < class->queue_limit_count; i++) {
-        if (str_equal(class->queue_limits[i].resource, resource)) {
-            int64_t fraction_ppm = class->queue_limits[i].fraction_ppm;
-            ppm = fraction_ppm > 0 ? fraction_ppm : -1;
-        }
-    }
-    /* A queue's own word goes before its class's, and one for the pool
-     * before one for every pool. */
-    bool is_for_pool = false;
-    for (uint32_t i = 0; i < queue->limit_count; i++) {
-        const struct queue_limit *limit = &queue->limits[i];
-        bool is_exact = str_equal(limit->pool, pool_name);
-        if (str_equal(limit->resource, resource) &&
-            str_equal(limit->priority_class, class->name) &&
-            (is_exact || (limit->pool.byte_count == 0 && !is_for_pool))) {
-            ppm = limit->fraction_ppm;
-            is_for_pool |= is_exact;
-        }
-    }
-    if (ppm < 0) {
-        return INT64_MAX;
-    }
-    i128 amount =
-        (i128)sched->pools.items[pool].total.v[column] * ppm / FRACTION_ONE_PPM;
-    amount += what_if_limit_more(sched, index, pool, priority_class, column);
-    return amount > INT64_MAX ? INT64_MAX : (int64_t)amount;
 }
 
 void queues_fini(struct sched *sched)

@@ -3,7 +3,7 @@
 #include "sched/evict/evictable.h"
 #include "sched/fairness/usage_ledger.h"
 #include "sched/state/borrowed.h"
-#include "sched/state/jobs.h"
+#include "sched/input/jobs.h"
 #include "sched/state/sub_groups.h"
 
 uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,

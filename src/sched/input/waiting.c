@@ -1,6 +1,6 @@
 /* What waits as the tables have it: in a list or a gang, and in the counts of
  * its account and queue. */
-#include "sched/state/jobs.h"
+#include "sched/input/jobs.h"
 #include "sched/state/sub_groups.h"
 
 void jobs_count_of_queue(struct sched *sched, uint32_t queue, uint32_t *count,

@@ -4,26 +4,6 @@
 
 #include "sched/state/sub_groups.h"
 
-bool exclusive_node_is_for(const struct gang *gang)
-{
-    return gang->subs && gang->subs->terms.has_exclusive_nodes;
-}
-
-/* The gang of a job that has its nodes whole, or NONE. */
-static uint32_t holder_of(const struct sched *sched, uint32_t job)
-{
-    uint32_t gang = job == NONE ? NONE : sched->jobs.items[job].gang;
-
-    return gang != NONE && exclusive_node_is_for(&sched->gangs.items[gang])
-               ? gang
-               : NONE;
-}
-
-bool exclusive_node_serves(const struct sched *sched, uint32_t job)
-{
-    return holder_of(sched, job) != NONE;
-}
-
 bool exclusive_node_is_kept(const struct round *round, uint32_t job,
                             uint32_t class_index, uint32_t node)
 {
@@ -39,37 +19,6 @@ bool exclusive_node_is_kept(const struct round *round, uint32_t job,
                BACKFILL_NO ||
            reserve_pass_exclusive(round, reserve->own, class, node) ==
                BACKFILL_NO;
-}
-
-/* Another gang that has members on a node, after one has left it. */
-static void hand_over(struct sched *sched, struct node *node)
-{
-    for (uint32_t at = node->run_first; at != NONE;
-         at = sched->runs.items[at].node_next) {
-        uint32_t gang = holder_of(sched, sched->runs.items[at].job);
-        if (gang != NONE && (!node->holder || node->holder == gang + 1)) {
-            node->holder = gang + 1;
-            node->holder_count++;
-        }
-    }
-}
-
-void exclusive_node_count(struct sched *sched, const struct run *run, int sign)
-{
-    struct node *node = &sched->nodes.items[run->node];
-    uint32_t holder = sched->jobs.items[run->job].gang + 1;
-
-    if (sign > 0 && !node->holder) {
-        node->holder = holder;
-    }
-    if (node->holder != holder) {
-        return; /* it came where others were; they hold it */
-    }
-    node->holder_count += (uint32_t)sign;
-    if (node->holder_count == 0) {
-        node->holder = 0;
-        hand_over(sched, node);
-    }
 }
 
 void exclusive_node_take(struct round *round, uint32_t gang, uint32_t node)
@@ -117,7 +66,7 @@ bool exclusive_node_bars_indeed(const struct round *round, uint32_t job,
     const struct sched *sched = round->sched;
     const struct node *item = &sched->nodes.items[node];
     uint32_t holder = exclusive_node_holder(sched, item);
-    uint32_t own = holder_of(sched, job);
+    uint32_t own = exclusive_gang_of(sched, job);
 
     if (holder || own == NONE) {
         return holder && holder != own + 1;
@@ -134,7 +83,7 @@ bool exclusive_node_is_right(const struct sched *sched, uint32_t index)
 
     for (uint32_t at = node->run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
-        uint32_t gang = holder_of(sched, sched->runs.items[at].job);
+        uint32_t gang = exclusive_gang_of(sched, sched->runs.items[at].job);
         is_any |= gang != NONE;
         count += gang != NONE && gang + 1 == node->holder;
     }
@@ -155,7 +104,7 @@ bool exclusive_node_keeps_from(const struct sched *sched, uint32_t job,
                                uint32_t node)
 {
     uint32_t holder = sched->nodes.items[node].holder;
-    uint32_t own = holder_of(sched, job);
+    uint32_t own = exclusive_gang_of(sched, job);
 
     if (holder || own == NONE) {
         return holder && holder != own + 1;

@@ -3,6 +3,7 @@
  * then, or none. */
 #include <stdlib.h>
 
+#include "sched/gang/exclusive_place.h"
 #include "sched/order/round.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/reserve/private.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sched/data/merge_sort.h"
+#include "sched/gang/exclusive_place.h"
 #include "sched/gang/locality_fit.h"
 #include "sched/gang/locality_place.h"
 #include "sched/order/round.h"

@@ -1,6 +1,6 @@
 /* What the last plan reserved, kept to explain by. */
 #include "sched/fairness/admitted.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/state/exclusive.h"
 #include "sched/reserve/reserve.h"
 
 void reserve_keep(struct sched *sched, uint32_t p,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/gang/exclusive_place.h"
 #include "sched/gang/locality_place.h"
 #include "sched/order/lanes.h"
 #include "sched/order/round.h"

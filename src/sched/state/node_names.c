@@ -143,3 +143,15 @@ void node_release(struct sched *sched, uint32_t index)
     node->name = NULL;
     VEC_PUSH(&sched->spare_nodes, index);
 }
+
+struct str sched_node_executor(const struct sched *sched, uint32_t node)
+{
+    ASSERT(node < sched->nodes.count);
+    return sched->executors.items[sched->nodes.items[node].executor].name;
+}
+
+struct str sched_node_name(const struct sched *sched, uint32_t node)
+{
+    ASSERT(node < sched->nodes.count);
+    return nodes_name_of(&sched->nodes.items[node]);
+}

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "model/digest.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/state/exclusive.h"
 #include "sched/state/distance_cap.h"
 #include "sched/state/history.h"
 
@@ -344,36 +344,6 @@ void sched_job_succeeded(struct sched *sched, uint32_t job)
     sched->version++;
 }
 
-void sched_gang_succeeded(struct sched *sched, uint32_t job, uint32_t sub_group)
-{
-    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
-    uint32_t at = sched->jobs.items[job].gang;
-    struct sub_groups *subs = at == NONE ? NULL : sched->gangs.items[at].subs;
-
-    if (!subs || sub_group >= subs->terms.sub_group_count) {
-        return;
-    }
-    sched->version++;
-    gang_detach(sched, at);
-    subs->items[sub_group].succeeded_count++;
-    subs->succeeded_count++;
-    gang_attach(sched, at);
-}
-
-void sched_gang_requeued(struct sched *sched, uint32_t job)
-{
-    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
-    uint32_t at = sched->jobs.items[job].gang;
-
-    if (at == NONE || !sched->gangs.items[at].subs) {
-        return;
-    }
-    sched->version++;
-    gang_detach(sched, at);
-    hops_requeued(sched, &sched->gangs.items[at]);
-    gang_attach(sched, at);
-}
-
 static bool is_part_right(const struct sched *sched, const struct seq *part,
                           bool is_leased, const struct sub_members *members)
 {
@@ -480,32 +450,6 @@ void sub_groups_pack(const struct sched *sched, struct strbuf *buf)
     }
 }
 
-static void unpack_gang(struct sched *sched, struct history_reader *reader)
-{
-    struct pack_reader *pack = &reader->pack;
-    struct job_id id;
-    id.v.hi = unpack_u64(pack);
-    id.v.lo = unpack_u64(pack);
-    uint32_t job = history_job(sched, reader, id);
-    uint32_t at = job == NONE ? NONE : sched->jobs.items[job].gang;
-    struct sub_groups *subs = at == NONE ? NULL : sched->gangs.items[at].subs;
-    uint32_t count = unpack_count(pack, SUB_GROUPS_MAX);
-
-    if (subs) {
-        gang_detach(sched, at);
-    }
-    for (uint32_t s = 0; s < count && !pack->is_bad; s++) {
-        uint32_t succeeded = unpack_count(pack, GANG_CARDINALITY_MAX);
-        if (subs && s < subs->terms.sub_group_count) {
-            subs->succeeded_count += succeeded - subs->items[s].succeeded_count;
-            subs->items[s].succeeded_count = succeeded;
-        }
-    }
-    if (subs) {
-        gang_attach(sched, at);
-    }
-}
-
 void sched_gang_memory(const struct sched *sched, uint32_t job,
                        struct sched_gang_memory *ret_memory)
 {
@@ -525,43 +469,5 @@ void sched_gang_memory(const struct sched *sched, uint32_t job,
     }
     for (uint32_t s = 0; s < ret_memory->sub_group_count; s++) {
         ret_memory->succeeded_counts[s] = subs->items[s].succeeded_count;
-    }
-}
-
-void sched_gang_remember(struct sched *sched, uint32_t job,
-                         const struct sched_gang_memory *memory)
-{
-    uint32_t at = sched->jobs.items[job].gang;
-    struct gang *gang = at == NONE ? NULL : &sched->gangs.items[at];
-
-    if (!gang || !gang->subs) {
-        return;
-    }
-    sched->version++;
-    gang_detach(sched, at);
-    for (uint32_t s = 0;
-         s < memory->sub_group_count && s < gang->subs->terms.sub_group_count;
-         s++) {
-        uint32_t *count = &gang->subs->items[s].succeeded_count;
-        if (*count < memory->succeeded_counts[s]) {
-            gang->subs->succeeded_count += memory->succeeded_counts[s] - *count;
-            *count = memory->succeeded_counts[s];
-        }
-    }
-    if (gang->scaled_ms < memory->scaled_ms) {
-        gang->scaled_ms = memory->scaled_ms;
-    }
-    if (gang->subs->requeued_ms < memory->requeued_ms) {
-        gang->subs->requeued_ms = memory->requeued_ms;
-    }
-    gang_attach(sched, at);
-}
-
-void sub_groups_unpack(struct sched *sched, struct history_reader *reader)
-{
-    uint32_t count = unpack_count(&reader->pack, SCHED_JOBS_MAX);
-
-    for (uint32_t i = 0; i < count && !reader->pack.is_bad; i++) {
-        unpack_gang(sched, reader);
     }
 }

@@ -1,0 +1,35 @@
+/* What of a node can be had, and whether it takes work. */
+#include "sched/state/floating.h"
+#include "sched/state/nodes.h"
+
+struct resource_vec nodes_capacity_of(const struct sched *sched,
+                                      const struct node_record *record)
+{
+    struct resource_vec capacity =
+        resource_capacity(&sched->policy->schema, &record->total);
+    struct resource_vec foreign;
+
+    (void)!resource_request(&sched->policy->schema, &record->foreign, &foreign);
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t left = capacity.v[r] - foreign.v[r];
+        capacity.v[r] = left > 0 ? left : 0;
+    }
+    amounts_clamp(&capacity);
+    floating_make_room(sched, &capacity);
+    return capacity;
+}
+
+void node_refresh(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+    bool is_accepting = node->record && !node->record->is_unschedulable &&
+                        sched->executors.items[node->executor].accepts &&
+                        !node->is_out &&
+                        !(node->is_on_trial && node->run_count > 0);
+
+    if (is_accepting != node->is_accepting) {
+        sched->layout_count++;
+        node->is_accepting = is_accepting;
+        node_touch(sched, index);
+    }
+}
