@@ -292,20 +292,6 @@ void evict_over_share(struct round *round, const struct share *shares,
     evict_order(round);
 }
 
-enum run_state evict_state(const struct round *round, const struct unit *unit)
-{
-    const struct run *runs = round->sched->runs.items;
-
-    for (uint32_t m = 0; m < unit->member_count; m++) {
-        enum run_state state =
-            runs[round->members[unit->member_first + m].run].state;
-        if (state != RUN_PREEMPTED) {
-            return state;
-        }
-    }
-    return RUN_PREEMPTED;
-}
-
 uint32_t evict_turn(const struct round *round, uint32_t level,
                     const struct cost *cost)
 {

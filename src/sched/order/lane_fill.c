@@ -3,7 +3,7 @@
 #include "sched/order/lane_lists.h"
 #include "sched/order/lending.h"
 #include "sched/order/order.h"
-#include "sched/reserve/admission.h"
+#include "sched/order/window.h"
 
 void lane_fill_drop_class(struct round *round, struct lane *lane, uint32_t *row)
 {

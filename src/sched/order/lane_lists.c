@@ -4,7 +4,7 @@
 
 #include "sched/order/order.h"
 #include "sched/order/sweep.h"
-#include "sched/reserve/admission.h"
+#include "sched/order/window.h"
 #include "sched/state/cfs.h"
 
 /* Places of a heap below which nothing was looked at yet: one a level. */

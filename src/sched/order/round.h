@@ -12,8 +12,8 @@
 #pragma once
 
 #include "sched/order/recent.h"
+#include "sched/order/reserved.h"
 #include "sched/order/watch.h"
-#include "sched/reserve/reserve.h"
 
 enum { ROUND_FACTORS_MAX = 64 };
 
@@ -154,35 +154,6 @@ struct label_index {
     struct label_group *groups; /* by value, then by the cluster's name */
     uint32_t group_count;
     struct label_index *next;
-};
-
-/* An entry of the pool's list of admitted work, in a round. */
-struct head_entry {
-    struct claim claim;
-    int64_t start_ms; /* promised */
-    bool is_done;     /* placed, or sent back */
-};
-
-/* A round's admitted work; see admission.h. */
-struct reserve {
-    bool has_window;
-    bool is_shortest_first;     /* what tries to pass the head */
-    struct head_entry *entries; /* in the order in which they are tried */
-    uint32_t count;
-    struct reservation *hold; /* the pool's, or NULL: none (yet) */
-    struct reservation made;
-    /* A further one, of the queue whose work is being tried; or NULL. */
-    struct reservation *own;
-    uint32_t candidate_count; /* that would fit, and failed to pass */
-    bool has_refused;         /* since the last one that found no place */
-    bool is_for_share; /* others are to go for what is searched for, since their
-                          queues have more: see reserve_is_soon() */
-    /* While an entry is tried: its serial, whose revocable runs may go, and the
-     * first ordinal of evicted work that may. */
-    uint32_t asking, ordinal_min;
-    /* What it was charged with its admission, and for how many jobs. */
-    int64_t asking_charge;
-    uint32_t asking_count;
 };
 
 /* What a lane's flows were floored by before its usage fell. */

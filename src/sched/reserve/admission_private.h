@@ -10,12 +10,6 @@
 
 #include "sched/reserve/admission.h"
 
-/* How the round's pool admits. */
-static inline const struct pool_policy *head_policy(const struct round *round)
-{
-    return &round->sched->policy->pools[round->pool->policy_index];
-}
-
 /* What a claim asks for, all that waits of a gang. */
 const struct resource_vec *head_request(const struct round *round,
                                         const struct claim *claim);

@@ -20,40 +20,7 @@
  */
 #pragma once
 
-#include "sched/state/state.h"
-
-struct round;
-struct lane;
-
-struct reservation {
-    uint32_t job;    /* that stands for the gang */
-    uint32_t serial; /* of its entry, 0: not yet in the list */
-    uint8_t level;
-    bool is_unlisted; /* nobody can yield to it */
-    int64_t start_ms; /* t*; SCHED_START_UNKNOWN: no bound tells */
-    int64_t fair_ms;  /* from when on yields what took a place for fairness */
-    struct reserved_node *nodes; /* by index of node */
-    uint32_t node_count;
-};
-
-/* For whom to reserve. */
-struct claim {
-    struct lane *lane;
-    uint32_t job; /* that stands for it */
-    uint32_t item;
-    uint32_t serial; /* or 0 */
-    uint8_t level;
-    bool is_gang;
-};
-
-/* Who may have a place. */
-enum pass {
-    BACKFILL_NO,
-    BACKFILL_BESIDE, /* the node is not reserved, or has enough beside the gang
-                      */
-    BACKFILL_ENDS_IN_TIME, /* it ends in time */
-    BACKFILL_REVOCABLE,    /* it can be preempted in time */
-};
+#include "sched/order/reserved.h"
 
 /* Reserve for a claim; false when it would not even fit in empty nodes.
  * `ret` lives as long as the round. */
@@ -62,44 +29,6 @@ bool reserve_make(struct round *round, const struct claim *claim,
 /* Whether reserve_make() would find nodes for a claim; cheap for gangs of like
  * members. */
 bool reserve_is_possible(struct round *round, const struct claim *claim);
-/* Whether anything is reserved on a node in this round; where nothing is, all
- * pass beside it. */
-static inline bool reserve_is_at(const struct sched *sched, uint32_t node)
-{
-    return sched->nodes.items[node].reserved_stamp == sched->stamp;
-}
-
-/* How a job of a class may take its place on a node, as far as a reservation
- * goes; NULL reserves nothing. */
-enum pass reserve_pass(const struct round *round,
-                       const struct reservation *reservation,
-                       const struct class *class, uint32_t node);
-/* The same of a job whose gang has its nodes whole: as long as it is there the
- * node serves nobody else, so it leaves nothing beside it. */
-enum pass reserve_pass_exclusive(const struct round *round,
-                                 const struct reservation *reservation,
-                                 const struct class *class, uint32_t node);
-/* Whether what of a class takes a place for fairness on a node that the pool
- * reserves, and yields for it, would have to before a cooldown is over: for so
- * little nobody is to lose a run. */
-bool reserve_is_soon(const struct round *round, const struct class *class,
-                     uint32_t node);
-/* Whether that is so on all such nodes, and not just on none. */
-bool reserve_is_any_soon(const struct round *round, const struct class *class);
-/* How many of `count` that fit on a node a reservation lets through. */
-uint32_t reserve_pass_count(const struct round *round,
-                            const struct reservation *reservation,
-                            const struct class *class, uint32_t node,
-                            uint32_t count);
-/* The same at any time, whatever the round reserved, of one whose gang has its
- * nodes whole, or not. */
-enum pass reserve_pass_at(const struct reservation *reservation,
-                          const struct class *class, uint32_t node,
-                          int64_t now_ms, bool is_whole);
-/* A job of a class took `count` places on a node, or gave them back
- * (negative): what is left beside the gang changes, if that is what it uses. */
-void reserve_charge(const struct round *round, struct reservation *reservation,
-                    const struct class *class, uint32_t node, int64_t count);
 
 /* Between plans (kept.c): what the last one reserved. */
 

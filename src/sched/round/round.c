@@ -14,21 +14,6 @@
 #include "sched/state/what_if.h"
 #include "sched/victims/urgency_index.h"
 
-void round_wake_by(struct round *round, int64_t when_ms)
-{
-    round->wake_ms = when_ms < round->wake_ms ? when_ms : round->wake_ms;
-}
-
-const struct share *round_shares(struct round *round, uint32_t *ret_count)
-{
-    if (!round->shares) {
-        round->shares = shares_of(round->sched, round->p, round->arena,
-                                  &round->share_count);
-    }
-    *ret_count = round->share_count;
-    return round->shares;
-}
-
 /* Whether preemption might serve anyone. */
 static bool has_waiting(const struct round *round)
 {

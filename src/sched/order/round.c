@@ -1,0 +1,32 @@
+/* What a round as a whole is asked: when to plan again, what shares queues had
+ * when it began, and what became of evicted work. */
+#include "sched/order/round.h"
+
+void round_wake_by(struct round *round, int64_t when_ms)
+{
+    round->wake_ms = when_ms < round->wake_ms ? when_ms : round->wake_ms;
+}
+
+const struct share *round_shares(struct round *round, uint32_t *ret_count)
+{
+    if (!round->shares) {
+        round->shares = shares_of(round->sched, round->p, round->arena,
+                                  &round->share_count);
+    }
+    *ret_count = round->share_count;
+    return round->shares;
+}
+
+enum run_state evict_state(const struct round *round, const struct unit *unit)
+{
+    const struct run *runs = round->sched->runs.items;
+
+    for (uint32_t m = 0; m < unit->member_count; m++) {
+        enum run_state state =
+            runs[round->members[unit->member_first + m].run].state;
+        if (state != RUN_PREEMPTED) {
+            return state;
+        }
+    }
+    return RUN_PREEMPTED;
+}

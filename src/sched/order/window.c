@@ -1,0 +1,75 @@
+#include "sched/order/window.h"
+
+#include "sched/fairness/admitted.h"
+
+/* Those of at least this level that still wait; of one queue, or of all
+ * (lane NULL). */
+static uint32_t count_waiting(const struct round *round, uint32_t level,
+                              const struct lane *lane)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        const struct head_entry *entry = &round->reserve.entries[i];
+        count += !entry->is_done && entry->claim.level >= level &&
+                 (!lane || entry->claim.lane == lane);
+    }
+    return count;
+}
+
+static bool has_room(const struct round *round, uint32_t level,
+                     const struct lane *lane)
+{
+    const struct pool_policy *policy = head_policy(round);
+
+    return round->pool->admitted.count + round->reserve.count < ADMITTED_MAX &&
+           count_waiting(round, level, NULL) < policy->admitted_window &&
+           count_waiting(round, level, lane) <
+               policy->admitted_window_per_queue;
+}
+
+bool head_has_window_at(const struct round *round, const struct lane *lane,
+                        uint32_t level)
+{
+    return round->reserve.has_window && !round->is_filling &&
+           has_room(round, level, lane);
+}
+
+bool head_has_window(const struct round *round, const struct lane *lane)
+{
+    return lane->head_count &&
+           head_has_window_at(round, lane, lane_first(lane)->list_level);
+}
+
+bool head_is_closed(const struct round *round, const struct lane *lane)
+{
+    const struct pool_policy *policy = head_policy(round);
+
+    if (!round->reserve.count || (policy->has_backfill && !policy->is_strict)) {
+        return false;
+    }
+    uint32_t level = lane_first(lane)->list_level;
+    return policy->is_strict ? !has_room(round, level, lane)
+                             : count_waiting(round, level, NULL) > 0;
+}
+
+bool head_waits(const struct round *round)
+{
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        if (!round->reserve.entries[i].is_done) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool head_has(const struct round *round, uint32_t item, bool is_gang)
+{
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        const struct claim *claim = &round->reserve.entries[i].claim;
+        if (claim->item == item && claim->is_gang == is_gang) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,29 @@
+/*
+ * window - the list of admitted work in a round, and whether more may be
+ * admitted (model.md 6.5).  admission.h fills it and tries what is in it.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/order/round.h"
+
+/* How the round's pool admits. */
+static inline const struct pool_policy *head_policy(const struct round *round)
+{
+    return &round->sched->policy->pools[round->pool->policy_index];
+}
+
+/* Whether no new work of the lane is to be tried in this round. */
+bool head_is_closed(const struct round *round, const struct lane *lane);
+/* Whether some admitted work has no place yet.  It is tried before all else, so
+ * what preemptions left since is for it in the next round, and for growth only
+ * then. */
+bool head_waits(const struct round *round);
+/* Whether the next one that finds no room might be admitted. */
+bool head_has_window(const struct round *round, const struct lane *lane);
+/* Whether work of a level of the lane's may be admitted now. */
+bool head_has_window_at(const struct round *round, const struct lane *lane,
+                        uint32_t level);
+/* Whether a job or gang is in the round's list. */
+bool head_has(const struct round *round, uint32_t item, bool is_gang);
