@@ -1,3 +1,5 @@
+#include "sched/evict/evict.h"
+
 #include <string.h>
 
 #include "sched/data/merge_sort.h"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sched/evict/evict.h"
 #include "sched/evict/evictable.h"
 
 /* More runs that yield are not compared with each other. */

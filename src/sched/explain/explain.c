@@ -1,5 +1,4 @@
 #include "sched/explain/private.h"
-#include "sched/fairness/admitted.h"
 #include "sched/gang/locality_fit.h"
 #include "sched/order/order.h"
 #include "sched/order/sweep.h"

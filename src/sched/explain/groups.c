@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "sched/explain/private.h"
-#include "sched/order/round.h"
 #include "sched/state/sub_groups.h"
 
 /* The same question of a member of a sub-group. */

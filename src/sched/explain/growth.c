@@ -3,7 +3,6 @@
 
 #include "sched/explain/private.h"
 #include "sched/gang/locality.h"
-#include "sched/state/distance_cap.h"
 #include "sched/state/scale.h"
 #include "sched/state/sub_groups.h"
 #include "sched/state/topology.h"

@@ -1,6 +1,5 @@
 #include "sched/explain/need_trial.h"
 
-#include "sched/order/round.h"
 #include "sched/order/sweep.h"
 #include "sched/round/plan.h"
 #include "sched/state/sub_groups.h"

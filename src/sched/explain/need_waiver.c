@@ -1,7 +1,6 @@
 /* Rules by which nobody loses a place for a job: whether they keep it. */
 #include "sched/evict/cooldown.h"
 #include "sched/explain/need_parts.h"
-#include "sched/fairness/admitted.h"
 
 /* Whether the next round starts the job without a rule, which it met. */
 static bool is_cause(struct trials *trials, struct what_if what_if)

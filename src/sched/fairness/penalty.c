@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "sched/order/round.h"
-
 void sched_job_finished(struct sched *sched, uint32_t job)
 {
     uint32_t at = sched->jobs.items[job].run;
@@ -75,21 +73,6 @@ void penalty_drop_queue(struct sched *sched, uint32_t queue)
         }
     }
     sched->penalties.count = kept;
-}
-
-void penalty_charge(struct round *round)
-{
-    const struct sched *sched = round->sched;
-
-    for (size_t i = 0; i < sched->penalties.count; i++) {
-        const struct penalty *penalty = &sched->penalties.items[i];
-        uint32_t lane = round->lane_of_queue[penalty->queue];
-        if (penalty->pool == round->p && lane != NONE &&
-            penalty->until_ms > round->now_ms) {
-            amounts_add(&round->lanes[lane].penalty, &penalty->sum);
-            round->lanes[lane].has_penalty = true;
-        }
-    }
 }
 
 /* Packing: in an order that does not depend on how they came. */

@@ -15,16 +15,12 @@
 #include "sched/state/history.h"
 #include "sched/state/state.h"
 
-struct round;
-
 enum { PENALTIES_MAX = 1 << 17 }; /* at a time; the oldest go first */
 
 /* A run goes: if it ended too soon, it counts on. */
 void penalty_take(struct sched *sched, const struct run *run);
 /* A queue goes. */
 void penalty_drop_queue(struct sched *sched, uint32_t queue);
-/* Tell the lanes of a round what counts on. */
-void penalty_charge(struct round *round);
 /* Append all. */
 void penalty_pack(const struct sched *sched, struct strbuf *buf);
 /* Read them back. */

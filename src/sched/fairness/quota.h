@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "sched/order/round.h"
+#include "sched/state/state.h"
 
 /* What a queue record says, for the policy's columns. */
 void quota_set(struct sched *sched, struct queue *queue,
@@ -21,32 +21,16 @@ void quota_resolve(const struct sched *sched, struct queue *queue);
 /* Free it. */
 void quota_fini(struct queue *queue);
 
-/* What a lane's queue has in other pools, and had here before the round. */
-struct lane_quota {
-    struct resource_vec elsewhere, before;
-};
-
-/* Note that; the lane's sums are there. */
-void quota_begin(const struct round *round, struct lane *lane);
-/* A lane's head, a job or a gang, is tried.  What it has admitted in a pool
- * whose turn is yet to come would be what it starts with here: it does not
- * count elsewhere meanwhile (`sign` -1), nor later, if it has started (1). */
-void quota_count_own(const struct round *round, struct lane *lane,
-                     uint32_t item, bool is_gang, int sign);
-/* See quota_short(). */
-int quota_short_indeed(const struct round *round, const struct lane *lane,
-                       const struct resource_vec *request);
-/* The first column of which the lane's queue would have too much with what is
- * asked for, or -1. */
-static inline int quota_short(const struct round *round,
-                              const struct lane *lane,
-                              const struct resource_vec *request)
-{
-    return lane->quota ? quota_short_indeed(round, lane, request) : -1;
-}
-/* The round is over: the pools after it are to know. */
-void quota_end(const struct round *round);
-
-/* The same as the state is; and what the queue has of that column. */
+/* What a queue has in all pools but one (or NONE). */
+struct resource_vec quota_sum_beside(const struct sched *sched,
+                                     const struct queue *queue, uint32_t pool);
+/* The first column of which a queue would have too much with `more` than it
+ * has and with a request, or -1. */
+int quota_find_short(const struct sched *sched, const struct queue *queue,
+                     const struct resource_vec *has,
+                     const struct resource_vec *more,
+                     const struct resource_vec *request);
+/* The first column of which a queue would have too much with a request, as
+ * the state is, or -1; and what the queue has of that column. */
 int quota_short_of(const struct sched *sched, uint32_t queue,
                    const struct resource_vec *request, int64_t *ret_used);

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "sched/fairness/admitted.h"
 #include "sched/fairness/usage_ledger.h"
 
 /* Recomputing what standings keep. */

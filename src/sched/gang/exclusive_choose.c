@@ -4,6 +4,7 @@
 #include "sched/data/merge_sort.h"
 #include "sched/gang/exclusive_clear.h"
 #include "sched/order/lanes.h"
+#include "sched/place/place.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/victims.h"
 

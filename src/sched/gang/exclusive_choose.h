@@ -9,6 +9,7 @@
 #pragma once
 
 #include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 
 /* A place for a member. */
 struct exclusive_place {

@@ -1,7 +1,8 @@
 /* One more member near those of its sub-group that run. */
 
 #include "sched/gang/locality_private.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
+#include "sched/state/exclusive.h"
 #include "sched/state/sub_groups.h"
 
 /* Whether a label keeps the gang from a node; few gangs have one. */

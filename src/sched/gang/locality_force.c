@@ -6,7 +6,7 @@
 #include "sched/gang/exclusive_place.h"
 #include "sched/gang/locality_private.h"
 #include "sched/gang/price.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/group_room.h"
 

@@ -4,7 +4,7 @@
 
 #include "sched/gang/exclusive_place.h"
 #include "sched/gang/locality_private.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 #include "sched/state/sub_groups.h"
 
 /* Ways of a sub-group that a label does not allow, and that are passed over. */

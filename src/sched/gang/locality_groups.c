@@ -1,7 +1,7 @@
 /* What a reservation may be made of, for a gang with a cap: the highest domains
  * that it allows, as groups of nodes. */
 #include "sched/gang/locality_place.h"
-#include "sched/state/distance_cap.h"
+#include "sched/place/place.h"
 #include "sched/state/sub_groups.h"
 
 /* The only sub-group that asks for members, or NONE: there are several. */

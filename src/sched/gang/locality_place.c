@@ -4,7 +4,8 @@
 #include "sched/gang/locality_private.h"
 #include "sched/gang/price.h"
 #include "sched/order/lanes.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
+#include "sched/state/exclusive.h"
 #include "sched/victims/group_room.h"
 
 /* A gang in the making. */

@@ -29,6 +29,7 @@
 
 #include "sched/gang/attempt.h"
 #include "sched/gang/locality.h"
+#include "sched/place/place.h"
 
 enum {
     LOCALITY_TRIES_MAX = 64, /* of a gang, in free space */

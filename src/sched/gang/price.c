@@ -2,7 +2,6 @@
 
 #include "sched/gang/locality_place.h"
 #include "sched/state/sub_groups.h"
-#include "sched/victims/lend.h"
 
 /* A decision's victim, as far as its price needs it. */
 static struct victim victim_of(const struct round *round,

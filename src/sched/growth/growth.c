@@ -1,7 +1,9 @@
 #include "sched/growth/growth.h"
 
 #include "sched/order/lanes.h"
+#include "sched/order/starts.h"
 #include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 #include "sched/state/exclusive.h"
 #include "sched/state/topology.h"
 

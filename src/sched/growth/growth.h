@@ -27,6 +27,7 @@
 #include "sched/gang/locality.h"
 #include "sched/growth/elastic.h"
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 #include "sched/state/sub_groups.h"
 
 /* A gang, in the step. */

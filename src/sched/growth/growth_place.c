@@ -1,9 +1,11 @@
 /* Where a pod more may go, and whether it may. */
-#include "sched/fairness/quota.h"
 #include "sched/gang/locality_place.h"
 #include "sched/growth/growth.h"
+#include "sched/order/lane_quota.h"
 #include "sched/order/lanes.h"
 #include "sched/order/lending.h"
+#include "sched/order/starts.h"
+#include "sched/place/place.h"
 #include "sched/state/floating.h"
 #include "sched/state/topology.h"
 

@@ -1,5 +1,6 @@
 /* Who takes part in a step of growth. */
 #include "sched/growth/growth.h"
+#include "sched/place/place.h"
 #include "sched/state/borrowed.h"
 #include "sched/state/scale.h"
 

@@ -5,8 +5,8 @@
 #include "sched/fairness/penalty.h"
 #include "sched/fairness/rates.h"
 #include "sched/fairness/usage_ledger.h"
-#include "sched/state/distance_cap.h"
 #include "sched/input/jobs.h"
+#include "sched/state/distance_cap.h"
 
 /* Starts that rate limits count. */
 static void count_start(struct sched *sched, uint32_t index, int64_t now_ms)
@@ -165,4 +165,19 @@ bool sched_job_repack(struct sched *sched, uint32_t index, uint32_t node)
         gang_attach(sched, job->gang);
     }
     return true;
+}
+
+void sched_job_protect(struct sched *sched, uint32_t index, bool is_protected)
+{
+    ASSERT(index < sched->jobs.count &&
+           sched->jobs.items[index].list != LIST_NONE);
+    uint32_t at = sched->jobs.items[index].run;
+
+    if (at == NONE || sched->runs.items[at].is_protected == is_protected) {
+        return;
+    }
+    sched->runs.items[at].is_protected = is_protected;
+    sched->protected_run_count += is_protected ? 1 : (uint32_t)-1;
+    node_count_change(sched, sched->runs.items[at].node);
+    sched->version++;
 }

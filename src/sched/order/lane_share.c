@@ -269,3 +269,18 @@ void share_end(struct round *round)
                           (pause_ms > LOOK_MS_MIN ? pause_ms : LOOK_MS_MIN));
     }
 }
+
+void penalty_charge(struct round *round)
+{
+    const struct sched *sched = round->sched;
+
+    for (size_t i = 0; i < sched->penalties.count; i++) {
+        const struct penalty *penalty = &sched->penalties.items[i];
+        uint32_t lane = round->lane_of_queue[penalty->queue];
+        if (penalty->pool == round->p && lane != NONE &&
+            penalty->until_ms > round->now_ms) {
+            amounts_add(&round->lanes[lane].penalty, &penalty->sum);
+            round->lanes[lane].has_penalty = true;
+        }
+    }
+}

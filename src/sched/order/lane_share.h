@@ -63,3 +63,5 @@ void share_count_claim(struct round *round, const struct claim *claim,
 void share_give_back(struct lane *lane, int64_t charge);
 /* `count` jobs of a class came to a lane with limits, or left it. */
 void share_count(struct lane *lane, const struct class *class, int64_t count);
+/* Tell the lanes of a round what counts on. */
+void penalty_charge(struct round *round);

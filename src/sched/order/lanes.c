@@ -1,12 +1,13 @@
 #include "sched/order/lanes.h"
 
-#include "sched/fairness/quota.h"
 #include "sched/order/heap.h"
 #include "sched/order/lane_fill.h"
 #include "sched/order/lane_lists.h"
+#include "sched/order/lane_quota.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lending.h"
 #include "sched/order/order.h"
+#include "sched/order/starts.h"
 #include "sched/order/sweep.h"
 
 struct class *class_round(struct round *round, uint32_t class_index)

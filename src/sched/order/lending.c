@@ -1,6 +1,5 @@
 #include "sched/order/lending.h"
 
-#include "sched/order/lane_fill.h"
 #include "sched/order/lanes.h"
 #include "sched/order/sweep_undo.h"
 #include "sched/state/what_if.h"

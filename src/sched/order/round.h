@@ -140,22 +140,6 @@ struct heap_entry {
     uint32_t level;
 };
 
-/* The nodes of one cluster that share a value of a label. */
-struct label_group {
-    struct str value; /* "" where no label is asked for */
-    uint32_t executor;
-    uint32_t *nodes;
-    uint32_t count;
-};
-
-/* All values of one label among the pool's nodes, in each cluster. */
-struct label_index {
-    struct str key;
-    struct label_group *groups; /* by value, then by the cluster's name */
-    uint32_t group_count;
-    struct label_index *next;
-};
-
 /* What a lane's flows were floored by before its usage fell. */
 struct fall {
     struct lane *lane;
@@ -265,21 +249,11 @@ struct round {
     bool are_poor_known, is_any_poor;
 };
 
-/* A job and where it may go. */
-struct search {
-    struct round *round;
-    uint32_t class_index;
-    uint32_t job;
-    const struct label_group *only; /* or NULL: the whole pool */
-};
-
 /* The class of an index. */
 static inline struct class *class_at(const struct round *round, uint32_t index)
 {
     return &round->sched->classes.items[index];
 }
-
-/* round.c, order/decide.c, starts.c */
 
 /* Append a decision to the present group. */
 void round_decide(struct round *round, struct sched_decision decision);
@@ -290,115 +264,10 @@ void round_decide_lease(struct round *round, uint32_t job, uint32_t node,
 void round_undecide(struct round *round, size_t mark);
 /* Plan again at `when_ms` at the latest, though nothing happens. */
 void round_wake_by(struct round *round, int64_t when_ms);
-/* Plan for the round's pool. */
-void round_plan(struct round *round);
-/* Count what a gang started against the rate limits. */
-void gang_started(struct round *round, const struct lane *lane, uint32_t count,
-                  const struct resource_vec *request);
-
-/* Whether rate limits let `count` jobs with `request` start now; else the
- * lane's new work, or all, is held back as far as the limit reaches. */
-bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
-                     const struct resource_vec *request);
-/* A limit on starts holds `request` back for another, which may be behind it
- * by then, as flows decay: plan again when it would be let go itself. */
-void round_wake_held(struct round *round, const struct resource_vec *request);
 /* The decisions from `first` on stand: what is left of gangs that they
  * preempt does not start in the same plan. */
 void round_settle_gangs(struct round *round, size_t first);
 /* The queues' shares as the round found them; computed once. */
 const struct share *round_shares(struct round *round, uint32_t *ret_count);
-/* Whether a run is old enough to be preempted for fairness. */
-bool round_is_evictable(const struct round *round, const struct run *run);
-/* Plan again when it will be, if that is known. */
-void round_wake_for(struct round *round, const struct run *run);
-
-/* find.c, node_match.c, place.c, changes.c */
-
-/* The best node with free space, or NONE. */
-uint32_t place_find(const struct search *search);
-/* Whether what is found is about this job, and not about all of its class. */
-bool place_is_special(const struct search *search);
-/* Where a class notes what it learns of kinds, two bits a kind: known, and
- * then allowed; NULL: nowhere. */
-uint64_t *place_kinds(struct round *round, struct class *class);
-/* Whether labels, taints and the node's state allow the class. */
-bool place_matches_class(const struct search *search, uint32_t node);
-/* Likewise, and the job's avoid list: whoever has the node now. */
-bool place_matches_ever(const struct search *search, uint32_t node);
-/* Likewise, and gangs that have nodes whole. */
-bool place_matches(const struct search *search, uint32_t node);
-/* Likewise, and what is reserved on the node. */
-bool place_allows(const struct search *search, uint32_t node);
-/* Of that, only what is reserved, what gangs have whole, and GPUs that are
- * kept: it only grows in a round, so what it forbids stays forbidden. */
-bool place_passes(const struct search *search, uint32_t node);
-/* Likewise, when a gang that has the node whole, or all that keeps it from
- * being had whole, will be gone from it. */
-bool place_allows_evicting(const struct search *search, uint32_t node);
-/* Put `count` jobs of a class on a node. */
-void place_put(struct round *round, struct lane *lane, uint32_t class_index,
-               uint32_t node, uint32_t count);
-/* Take a preempted run's job off its node. */
-void place_preempt(struct round *round, uint32_t job);
-/* Undo the journal down to `mark`; the lanes too. */
-void place_rollback(struct round *round, size_t mark);
-/* Undo all of it without regard to lanes; for the end of the plan. */
-void place_undo(struct sched *sched);
-/* What changed at open nodes goes into the index. */
-void place_flush(struct round *round);
-
-/* label_groups.c */
-
-/* The groups of nodes by the values of a label, in order of values, then of
- * clusters; by clusters alone for "". */
-const struct label_index *place_labels(struct round *round, struct str key);
-/* The groups of which a gang must be in one; NULL: all nodes are one. */
-const struct label_index *place_groups(struct round *round,
-                                       const struct gang *gang);
-/* The group that a node is of; NULL: it has not the label, or is in none. */
-const struct label_group *place_group_of(const struct sched *sched,
-                                         const struct label_index *index,
-                                         const struct node *node);
-/* Whether what runs of a gang leaves it a group. */
-bool place_is_open(const struct round *round, const struct gang *gang,
-                   const struct label_group *group);
-
-/* evict.c */
-
-/* Evict what may be taken from queues that are over their share. */
-void evict_over_share(struct round *round, const struct share *shares,
-                      uint32_t share_count);
-/* The first ordinal of evicted work whose turn to win its place back comes
- * after a claim of this level and cost. */
-uint32_t evict_turn(const struct round *round, uint32_t level,
-                    const struct cost *cost);
-/* A run may be a victim: it is evicted, or has its place for sure. */
-void evict_note(struct round *round, const struct run *run);
-/* The heap runs: what is not of a tail has its place. */
-void gang_protection_return(struct round *round);
 /* What became of a unit: that of those of its runs that are not preempted. */
 enum run_state evict_state(const struct round *round, const struct unit *unit);
-/* A unit has its place again. */
-void evict_return(struct round *round, uint32_t unit);
-/* All that is evicted has its place again: there is no new work any more that
- * could take it. */
-void evict_return_all(struct round *round);
-/* Likewise what runs of a gang that is joined by more of its members. */
-void evict_return_gang(struct round *round, const struct gang *gang);
-/* What was evicted is steady again; the round is over. */
-void evict_forget(struct round *round);
-
-/* victims.c */
-
-/* Make room for a job by preemption: decides the victims and returns the node
- * that has room now, or NONE. */
-uint32_t victims_find(const struct search *search);
-
-/* gang_place.c */
-
-enum gang_outcome { GANG_PLACED, GANG_WAITS, GANG_CUT };
-
-/* Start a gang, or nothing of it. */
-enum gang_outcome gang_place(struct round *round, struct lane *lane,
-                             uint32_t gang);

@@ -1,6 +1,6 @@
-/* Limits on starts, in a round. */
+#include "sched/order/starts.h"
+
 #include "sched/fairness/rates.h"
-#include "sched/round/private.h"
 
 void round_wake_held(struct round *round, const struct resource_vec *request)
 {

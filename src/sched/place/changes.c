@@ -1,6 +1,7 @@
 #include "sched/place/changes.h"
 
 #include "sched/data/packed.h"
+#include "sched/place/place.h"
 #include "sched/state/what_if.h"
 
 /* More open nodes are told to the index, asked or not: what is undone looks at

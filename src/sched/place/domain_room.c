@@ -2,6 +2,7 @@
 
 #include "sched/order/lanes.h"
 #include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 
 enum {
     /* Moved nodes, as a part of all, from which on all are counted anew. */

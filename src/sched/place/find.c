@@ -2,6 +2,7 @@
  * and among those that moved since. */
 #include "sched/data/packed.h"
 #include "sched/order/lanes.h"
+#include "sched/place/place.h"
 
 /* A class that was not asked for longer searches afresh.  One that goes to a
  * node that moved keeps its cursor, which is further on, as long as not too

@@ -1,6 +1,7 @@
 /* Whether a node may have a job: labels and taints, what it avoids, and what is
  * kept or reserved. */
 #include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 #include "sched/state/away_variants.h"
 #include "sched/state/node_shapes.h"
 

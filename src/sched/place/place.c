@@ -1,3 +1,5 @@
+#include "sched/place/place.h"
+
 /* Putting work on nodes, taking it off, and undoing both. */
 #include "sched/fairness/usage_ledger.h"
 #include "sched/order/lane_share.h"

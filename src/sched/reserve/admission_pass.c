@@ -1,11 +1,15 @@
 /* The pass that tries admitted work before all else. */
 
 #include "sched/evict/cooldown.h"
+#include "sched/evict/evict.h"
 #include "sched/fairness/admitted.h"
+#include "sched/gang/gang.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
 #include "sched/order/order.h"
+#include "sched/order/starts.h"
 #include "sched/order/sweep.h"
+#include "sched/place/place.h"
 #include "sched/reserve/admission_private.h"
 #include "sched/state/floating.h"
 #include "sched/victims/ways.h"

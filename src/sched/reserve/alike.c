@@ -4,6 +4,7 @@
 #include "sched/data/merge_sort.h"
 #include "sched/gang/locality_place.h"
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 #include "sched/reserve/private.h"
 
 /* A node that may be chosen. */

@@ -5,7 +5,7 @@
 
 #include "sched/gang/exclusive_place.h"
 #include "sched/order/round.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 #include "sched/reserve/private.h"
 
 /* A room, and the node's place in the order of names. */

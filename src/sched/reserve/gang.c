@@ -8,7 +8,7 @@
 #include "sched/gang/locality_fit.h"
 #include "sched/gang/locality_place.h"
 #include "sched/order/round.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 #include "sched/reserve/private.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/group_room.h"

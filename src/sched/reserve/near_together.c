@@ -7,8 +7,9 @@
 #include "sched/gang/locality_place.h"
 #include "sched/order/lanes.h"
 #include "sched/order/round.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 #include "sched/reserve/private.h"
+#include "sched/state/exclusive.h"
 #include "sched/state/sub_groups.h"
 
 /* Nodes and domains looked at for one gang, so that no job makes a round slow

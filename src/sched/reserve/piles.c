@@ -7,7 +7,6 @@
  * that comes or goes changes one pile. */
 #include <string.h>
 
-#include "sched/order/lanes.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/reserve/private.h"
 

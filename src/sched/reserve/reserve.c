@@ -4,6 +4,7 @@
 #include "sched/evict/cooldown.h"
 #include "sched/order/lanes.h"
 #include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 #include "sched/reserve/private.h"
 
 /* Of a run that is asked when it goes, in nodes looked at. */

@@ -4,6 +4,7 @@
 #include "sched/gang/locality_place.h"
 #include "sched/order/lanes.h"
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 #include "sched/reserve/private.h"
 
 static void sort_releases(struct release *items, size_t count)

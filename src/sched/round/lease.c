@@ -3,6 +3,7 @@
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
 #include "sched/order/order.h"
+#include "sched/place/place.h"
 #include "sched/round/private.h"
 #include "sched/state/floating.h"
 

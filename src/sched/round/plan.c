@@ -4,7 +4,9 @@
 #include "sched/order/round.h"
 #include "sched/order/sweep.h"
 #include "sched/order/sweep_undo.h"
+#include "sched/place/place.h"
 #include "sched/reserve/admission_private.h"
+#include "sched/round/private.h"
 
 /* Rate limits as they were, to be put back. */
 struct saved_limits {

@@ -13,20 +13,12 @@
 
 #include "sched/order/heap.h"
 #include "sched/order/lanes.h"
+#include "sched/order/starts.h"
 
-/* starts.c */
+/* round.c */
 
-/* The rules of the pool's and the policy's limits on starts. */
-void round_set_rates(struct round *round);
-/* Whether there are any. */
-static inline bool round_counts_starts(const struct round *round)
-{
-    return round->rate_all.size || round->rate_queue.size ||
-           round->has_start_limits;
-}
-/* Count `count` starts with this request in all against them. */
-void round_count_starts(struct round *round, const struct lane *lane,
-                        uint32_t count, const struct resource_vec *request);
+/* Plan for the round's pool. */
+void round_plan(struct round *round);
 
 /* round/lease.c */
 

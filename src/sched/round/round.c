@@ -2,13 +2,14 @@
 
 #include <string.h>
 
-#include "sched/fairness/penalty.h"
-#include "sched/fairness/quota.h"
+#include "sched/evict/evict.h"
 #include "sched/growth/growth.h"
+#include "sched/order/lane_quota.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
 #include "sched/order/lending.h"
 #include "sched/order/order.h"
+#include "sched/place/place.h"
 #include "sched/reserve/admission.h"
 #include "sched/round/private.h"
 #include "sched/state/what_if.h"

@@ -1,6 +1,6 @@
 #include "sched/round/starving.h"
 
-#include "sched/reserve/admission.h"
+#include "sched/order/window.h"
 
 static const struct job *head_job(const struct round *round,
                                   const struct lane *lane)

@@ -205,3 +205,12 @@ void node_reindex(struct sched *sched, uint32_t index)
         pool->indexed_count++;
     }
 }
+
+void labels_forget(struct pool *pool)
+{
+    if (pool->labels) {
+        arena_fini(&pool->labels->arena);
+    }
+    mem_free(pool->labels);
+    pool->labels = NULL;
+}

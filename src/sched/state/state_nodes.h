@@ -46,6 +46,14 @@ struct node {
                       here */
 };
 
+/* The indexes of a few labels, for as long as the nodes stay as they are. */
+struct label_memory {
+    struct arena arena;
+    struct label_index *indexes;
+    uint32_t count;
+    uint64_t layout_count; /* the state's, when they were made */
+};
+
 struct pool {
     int policy_index; /* in the policy's pools, or -1 */
     uint32_t node_count, indexed_count;

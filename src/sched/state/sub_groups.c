@@ -4,8 +4,6 @@
 
 #include "model/digest.h"
 #include "sched/state/exclusive.h"
-#include "sched/state/distance_cap.h"
-#include "sched/state/history.h"
 
 static bool id_less(const void *context, uint32_t a, uint32_t b)
 {

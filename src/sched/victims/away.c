@@ -1,6 +1,7 @@
 #include "sched/victims/away.h"
 
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 #include "sched/victims/victims.h"
 
 bool away_matches(const struct sched *sched, uint32_t class_index,

@@ -1,8 +1,9 @@
 /* Who goes on one node, and who may stay there after all. */
 #include <string.h>
 
-#include "sched/evict/budgets.h"
+#include "sched/place/place.h"
 #include "sched/state/sub_groups.h"
+#include "sched/victims/budgets.h"
 #include "sched/victims/group_victims.h"
 #include "sched/victims/lend.h"
 #include "sched/victims/revocable.h"

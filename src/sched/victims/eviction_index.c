@@ -4,6 +4,7 @@
 
 #include "sched/data/packed.h"
 #include "sched/data/place_heap.h"
+#include "sched/place/place.h"
 #include "sched/state/node_shapes.h"
 #include "sched/victims/lend.h"
 

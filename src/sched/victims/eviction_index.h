@@ -17,6 +17,7 @@
 #pragma once
 
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 
 /* The node on which a job finds room by the evicted work that goes first, or
  * NONE; `ret_depth` is 1 + the ordinal down to which it must go there, or 0. */

@@ -1,5 +1,6 @@
 /* Victims for fairness: on which node the evicted work that must go comes last
  * in the order in which it would win its places back. */
+#include "sched/place/place.h"
 #include "sched/victims/depth_memo.h"
 #include "sched/victims/eviction_index.h"
 #include "sched/victims/lend.h"

@@ -1,6 +1,7 @@
 #include "sched/victims/group_room.h"
 
 #include "sched/order/lanes.h"
+#include "sched/place/place.h"
 #include "sched/victims/urgency_index.h"
 
 enum { WORDS_A_LOOK = 64 /* so much cheaper they are to look at */ };

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 
 /* Whether `needed` might be held in free space. */
 bool group_holds_free(struct round *round, uint32_t class_index,

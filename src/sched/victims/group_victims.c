@@ -1,7 +1,7 @@
 #include "sched/victims/group_victims.h"
 
 #include "sched/order/lanes.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
 #include "sched/state/scale.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/memo.h"

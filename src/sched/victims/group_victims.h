@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "sched/place/place.h"
 #include "sched/victims/victims.h"
 
 /* Whether the turn of what is searched for comes before that of a queue, with

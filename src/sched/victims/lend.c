@@ -1,6 +1,7 @@
 #include "sched/victims/lend.h"
 
 #include "sched/order/lanes.h"
+#include "sched/place/place.h"
 #include "sched/victims/sets.h"
 
 bool lend_is_victim(const struct round *round, const struct run *run)

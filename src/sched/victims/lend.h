@@ -15,6 +15,7 @@
 #pragma once
 
 #include "sched/order/lending.h"
+#include "sched/place/place.h"
 #include "sched/victims/victims.h"
 
 /* Whether this run may go because it is foreign. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sched/place/place.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/group_victims.h"
 

@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "sched/place/place.h"
 #include "sched/victims/sets.h"
 
 /* Whether searches like this one are remembered. */

@@ -1,5 +1,6 @@
 #include "sched/victims/revocable.h"
 
+#include "sched/place/place.h"
 #include "sched/victims/lend.h"
 
 /* So many of them are passed over in the time in which a node is examined. */

@@ -7,7 +7,9 @@
  */
 #pragma once
 
+#include "sched/evict/evict.h"
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 
 /* Whether a run promised to give way to what is being placed, and at once, or
  * is old enough to be held to it; and from when on it did has come. */

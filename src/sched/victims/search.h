@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "sched/place/place.h"
 #include "sched/victims/victims.h"
 
 /* For fairness (fair.c): the node whose victims come last in the order

@@ -1,9 +1,8 @@
 #include "sched/victims/sets.h"
 
-#include "sched/order/lanes.h"
-#include "sched/place/exclusive_node.h"
+#include "sched/place/place.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
-#include "sched/victims/lend.h"
 #include "sched/victims/memo.h"
 #include "sched/victims/surplus_order.h"
 

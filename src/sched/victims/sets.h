@@ -26,6 +26,7 @@
  */
 #pragma once
 
+#include "sched/place/place.h"
 #include "sched/victims/victims.h"
 
 /* The price of a place. */

@@ -1,6 +1,7 @@
 #include "sched/victims/take.h"
 
 #include "sched/order/lanes.h"
+#include "sched/place/place.h"
 #include "sched/victims/group_victims.h"
 #include "sched/victims/victims.h"
 

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "sched/place/place.h"
 #include "sched/victims/victims.h"
 
 /* Preempt what must go for the job to have room on a node, which there is if

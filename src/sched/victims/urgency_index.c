@@ -1,5 +1,6 @@
 #include "sched/victims/urgency_index.h"
 
+#include "sched/place/place.h"
 #include "sched/victims/lend.h"
 
 /* The order for one bound on levels. */

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 
 /* What `node` would have free, if evicted work up to level `evicted_max` counts
  * as gone. */

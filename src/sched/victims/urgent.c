@@ -1,4 +1,5 @@
 /* Victims for urgency: the least urgent work that must give way. */
+#include "sched/place/place.h"
 #include "sched/victims/depth_memo.h"
 #include "sched/victims/revocable.h"
 #include "sched/victims/search.h"

@@ -2,6 +2,7 @@
 
 #include "sched/evict/cooldown.h"
 #include "sched/order/lanes.h"
+#include "sched/place/place.h"
 #include "sched/victims/lend.h"
 #include "sched/victims/revocable.h"
 #include "sched/victims/search.h"

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 
 /* A job, or all of a gang there; of a gang with terms each pod that may go
  * alone is one, and those whose going takes the whole gang are another. */
@@ -68,3 +69,6 @@ const struct victim *victims_all(const struct search *search, uint32_t node,
 const struct victim *victims_choose(const struct search *search, uint32_t node,
                                     const struct victim_rules *rules,
                                     uint32_t *ret_count);
+/* Make room for a job by preemption: decides the victims and returns the node
+ * that has room now, or NONE. */
+uint32_t victims_find(const struct search *search);

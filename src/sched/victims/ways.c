@@ -1,6 +1,8 @@
 #include "sched/victims/ways.h"
 
+#include "sched/place/place.h"
 #include "sched/victims/away.h"
+#include "sched/victims/victims.h"
 
 static uint32_t find_here(struct search *search)
 {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 
 /* A way; several, as a set, are those that may be tried. */
 enum way {

@@ -1,21 +1,7 @@
-#include "sched/evict/budgets.h"
+#include "sched/victims/budgets.h"
 
 #include "sched/state/state.h"
-
-void sched_job_protect(struct sched *sched, uint32_t index, bool is_protected)
-{
-    ASSERT(index < sched->jobs.count &&
-           sched->jobs.items[index].list != LIST_NONE);
-    uint32_t at = sched->jobs.items[index].run;
-
-    if (at == NONE || sched->runs.items[at].is_protected == is_protected) {
-        return;
-    }
-    sched->runs.items[at].is_protected = is_protected;
-    sched->protected_run_count += is_protected ? 1 : (uint32_t)-1;
-    node_count_change(sched, sched->runs.items[at].node);
-    sched->version++;
-}
+#include "sched/victims/victims.h"
 
 static uint32_t count_gang(const struct sched *sched, const struct gang *gang)
 {

@@ -12,7 +12,9 @@
  */
 #pragma once
 
-#include "sched/victims/victims.h"
+#include "sched/state/state.h"
+
+struct victim;
 
 /* Set `protected_count` of the victims of one node, if any run is protected. */
 void budgets_mark(const struct sched *sched, struct victim *victims,

@@ -4,6 +4,7 @@
 
 #include "sched/data/merge_sort.h"
 #include "sched/order/round.h"
+#include "sched/place/place.h"
 
 /* Nodes that follow each other by name and are alike: names mostly follow
  * racks and clusters, so these are few. */
@@ -107,23 +108,6 @@ static struct label_index *build(struct round *round, struct str key,
         index->groups[index->group_count - 1].count += items[i].count;
     }
     return index;
-}
-
-/* The indexes of a few labels, for as long as the nodes stay as they are. */
-struct label_memory {
-    struct arena arena;
-    struct label_index *indexes;
-    uint32_t count;
-    uint64_t layout_count; /* the state's, when they were made */
-};
-
-void labels_forget(struct pool *pool)
-{
-    if (pool->labels) {
-        arena_fini(&pool->labels->arena);
-    }
-    mem_free(pool->labels);
-    pool->labels = NULL;
 }
 
 static struct label_memory *recall(struct round *round)

@@ -1,0 +1,32 @@
+/*
+ * starts - the limits on starts, in a round.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/order/round.h"
+
+/* The rules of the pool's and the policy's limits on starts. */
+void round_set_rates(struct round *round);
+/* Whether there are any. */
+static inline bool round_counts_starts(const struct round *round)
+{
+    return round->rate_all.size || round->rate_queue.size ||
+           round->has_start_limits;
+}
+/* Count `count` starts with this request in all against them. */
+void round_count_starts(struct round *round, const struct lane *lane,
+                        uint32_t count, const struct resource_vec *request);
+
+/* Count what a gang started against the rate limits. */
+void gang_started(struct round *round, const struct lane *lane, uint32_t count,
+                  const struct resource_vec *request);
+
+/* Whether rate limits let `count` jobs with `request` start now; else the
+ * lane's new work, or all, is held back as far as the limit reaches. */
+bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
+                     const struct resource_vec *request);
+/* A limit on starts holds `request` back for another, which may be behind it
+ * by then, as flows decay: plan again when it would be let go itself. */
+void round_wake_held(struct round *round, const struct resource_vec *request);
