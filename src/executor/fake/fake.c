@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/vec.h"
 #include "executor/fake/fake_nodes.h"
 
@@ -56,43 +57,26 @@ static struct fake *of(struct runtime *runtime)
 
 /* The heap. */
 
-static bool is_before(const struct due *a, const struct due *b)
+static bool is_before(const void *context, const struct due *a,
+                      const struct due *b)
 {
+    (void)context;
     return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->order < b->order;
 }
+
+DEFINE_HEAP(dues, struct due, 2, const void *, is_before, HEAP_PLAIN);
 
 static void heap_push(struct fake *fake, int64_t at_ms, struct run_id run)
 {
     struct due due = {at_ms, fake->order++, run};
 
-    VEC_PUSH(&fake->heap, due);
-    size_t i = fake->heap.count - 1;
-    while (i > 0 && is_before(&due, &fake->heap.items[(i - 1) / 2])) {
-        fake->heap.items[i] = fake->heap.items[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    fake->heap.items[i] = due;
+    VEC_RESERVE(&fake->heap, 1);
+    dues_rise(NULL, fake->heap.items, fake->heap.count++, due);
 }
 
 static void heap_pop(struct fake *fake)
 {
-    struct due *items = fake->heap.items;
-    struct due last = items[--fake->heap.count];
-    size_t count = fake->heap.count;
-    size_t i = 0;
-
-    for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && is_before(&items[child + 1], &items[child])) {
-            child++;
-        }
-        if (!is_before(&items[child], &last)) {
-            break;
-        }
-        items[i] = items[child];
-    }
-    if (count > 0) {
-        items[i] = last;
-    }
+    dues_remove(NULL, fake->heap.items, --fake->heap.count, 0);
 }
 
 /* Pods. */
