@@ -1,17 +1,23 @@
 #include "sim/world/agenda.h"
 
+#include "base/heap.h"
+
 /* Children of an entry: with four a way down touches half as much memory as
  * with two. */
 enum { WAYS = 4 };
 
-static bool is_before(const struct agenda_entry *a,
+static bool is_before(const void *context, const struct agenda_entry *a,
                       const struct agenda_entry *b)
 {
+    (void)context;
     if (a->time_ms != b->time_ms) {
         return a->time_ms < b->time_ms;
     }
     return a->kind != b->kind ? a->kind < b->kind : a->id < b->id;
 }
+
+DEFINE_HEAP(entries, struct agenda_entry, WAYS, const void *, is_before,
+            HEAP_PLAIN);
 
 void agenda_fini(struct agenda *agenda)
 {
@@ -23,14 +29,8 @@ void agenda_add(struct agenda *agenda, int64_t time_ms, uint32_t kind,
 {
     struct agenda_entry entry = {time_ms, kind, id};
 
-    VEC_PUSH(&agenda->heap, entry);
-    struct agenda_entry *items = agenda->heap.items;
-    size_t i = agenda->heap.count - 1;
-    while (i > 0 && is_before(&entry, &items[(i - 1) / WAYS])) {
-        items[i] = items[(i - 1) / WAYS];
-        i = (i - 1) / WAYS;
-    }
-    items[i] = entry;
+    VEC_RESERVE(&agenda->heap, 1);
+    entries_rise(NULL, agenda->heap.items, agenda->heap.count++, entry);
 }
 
 int64_t agenda_time_ms(const struct agenda *agenda)
@@ -41,26 +41,8 @@ int64_t agenda_time_ms(const struct agenda *agenda)
 struct agenda_entry agenda_take(struct agenda *agenda)
 {
     ASSERT(agenda->heap.count > 0);
-    struct agenda_entry *items = agenda->heap.items;
-    struct agenda_entry first = items[0];
-    struct agenda_entry last = items[--agenda->heap.count];
-    size_t count = agenda->heap.count;
-    size_t i = 0;
+    struct agenda_entry first = agenda->heap.items[0];
 
-    for (size_t child; (child = WAYS * i + 1) < count; i = child) {
-        size_t end = child + WAYS < count ? child + WAYS : count;
-        for (size_t other = child + 1; other < end; other++) {
-            if (is_before(&items[other], &items[child])) {
-                child = other;
-            }
-        }
-        if (!is_before(&items[child], &last)) {
-            break;
-        }
-        items[i] = items[child];
-    }
-    if (count > 0) {
-        items[i] = last;
-    }
+    entries_remove(NULL, agenda->heap.items, --agenda->heap.count, 0);
     return first;
 }
