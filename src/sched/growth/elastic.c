@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/heap.h"
 #include "sched/data/merge_sort.h"
 
 /* The units of one queue that may still grow, in order. */
@@ -102,32 +103,14 @@ static bool line_less(const struct step *step, uint32_t a, uint32_t b)
 
 /* Whether one line's turn comes before another's: the last is the first to
  * shrink. */
-static bool goes_first(const struct step *step, uint32_t a, uint32_t b)
+static bool goes_first(const struct step *step, const uint32_t *a,
+                       const uint32_t *b)
 {
-    return step->is_shedding ? line_less(step, b, a) : line_less(step, a, b);
+    return step->is_shedding ? line_less(step, *b, *a)
+                             : line_less(step, *a, *b);
 }
 
-static void heap_down(struct step *step, uint32_t at)
-{
-    uint32_t line = step->heap[at];
-
-    for (;;) {
-        uint32_t child = at * 2 + 1;
-        if (child >= step->heap_count) {
-            break;
-        }
-        if (child + 1 < step->heap_count &&
-            goes_first(step, step->heap[child + 1], step->heap[child])) {
-            child++;
-        }
-        if (!goes_first(step, step->heap[child], line)) {
-            break;
-        }
-        step->heap[at] = step->heap[child];
-        at = child;
-    }
-    step->heap[at] = line;
-}
+DEFINE_HEAP(lines, uint32_t, 2, const struct step *, goes_first, HEAP_PLAIN);
 
 /* Of the lines that have something to grow, or of all. */
 static void make_heap(struct step *step)
@@ -138,8 +121,16 @@ static void make_heap(struct step *step)
             step->heap[step->heap_count++] = i;
         }
     }
-    for (uint32_t i = step->heap_count / 2; i > 0; i--) {
-        heap_down(step, i - 1);
+    lines_build(step, step->heap, step->heap_count);
+}
+
+/* After the turn of the line at the top: it goes, or goes on. */
+static void end_turn(struct step *step, bool is_left)
+{
+    if (is_left) {
+        lines_sink(step, step->heap, step->heap_count, 0, step->heap[0]);
+    } else {
+        lines_remove(step, step->heap, --step->heap_count, 0);
     }
 }
 
@@ -194,12 +185,7 @@ static void grow_all(struct step *step)
             step->is_truncated = true;
             return;
         }
-        if (!step_line(step, &step->lines[step->heap[0]])) {
-            step->heap[0] = step->heap[--step->heap_count];
-        }
-        if (step->heap_count) {
-            heap_down(step, 0);
-        }
+        end_turn(step, step_line(step, &step->lines[step->heap[0]]));
     }
 }
 
@@ -271,16 +257,12 @@ static void shed_load(struct step *step)
     while (step->heap_count) {
         struct line *line = &step->lines[step->heap[0]];
         uint32_t index = heaviest_of(step, line);
-        if (index == NONE) {
-            step->heap[0] = step->heap[--step->heap_count];
-        } else if (take_from(step, index)) {
+        if (index != NONE && take_from(step, index)) {
             step->has_changed = true;
-        } else {
+        } else if (index != NONE) {
             line->shed_end--; /* none of its pods may go */
         }
-        if (step->heap_count) {
-            heap_down(step, 0);
-        }
+        end_turn(step, index != NONE);
     }
     step->is_shedding = false;
 }
