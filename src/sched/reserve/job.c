@@ -7,31 +7,15 @@
  * first in the list of admitted work often takes turns. */
 #include <string.h>
 
+#include "base/heap.h"
 #include "sched/order/round.h"
 #include "sched/reserve/tree.h"
 
 /* More than so many have holes in them: they are made anew. */
 enum { STEPS_PER_NODE = 256, PILES_PER_NODE = 32 };
 
-static void sift(struct release *heap, size_t at, size_t count)
-{
-    for (;;) {
-        size_t child = at * 2 + 1;
-        if (child >= count) {
-            return;
-        }
-        if (child + 1 < count && heap[child + 1].at_ms < heap[child].at_ms) {
-            child++;
-        }
-        if (heap[at].at_ms <= heap[child].at_ms) {
-            return;
-        }
-        struct release swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
-        at = child;
-    }
-}
+#define ENDS_BEFORE(context, a, b) ((void)(context), (a)->at_ms < (b)->at_ms)
+DEFINE_HEAP(releases, struct release, 2, const void *, ENDS_BEFORE, HEAP_PLAIN);
 
 /* When a node has room for `request`, and what it has free then.  INT64_MIN:
  * now; INT64_MAX: not known, and all that is bounded counts as free.  The next
@@ -56,15 +40,12 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
         heap[i].at_ms =
             heap[i].at_ms <= r->round->now_ms ? INT64_MIN : heap[i].at_ms;
     }
-    for (size_t i = count / 2; i > 0; i--) {
-        sift(heap, i - 1, count);
-    }
+    releases_build(NULL, heap, count);
     while (count && (!is_ready || heap[0].at_ms <= at_ms)) {
         at_ms = heap[0].at_ms;
         amounts_add(&room, heap[0].request);
         is_ready = is_ready || amounts_fit(request, &room);
-        heap[0] = heap[--count];
-        sift(heap, 0, count);
+        releases_remove(NULL, heap, --count, 0);
     }
     *ret_room = room;
     *ret_next_ms = count ? heap[0].at_ms : INT64_MAX;
