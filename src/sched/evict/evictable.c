@@ -1,5 +1,6 @@
 #include "sched/evict/evictable.h"
 
+#include "base/heap.h"
 #include "base/time_add.h"
 
 static const struct class *class_of_run(const struct sched *sched,
@@ -46,57 +47,21 @@ static bool run_less(const void *context, uint32_t a, uint32_t b)
 
 /* The heap of those that will be evictable. */
 
-static void put(struct sched *sched, struct evictable *evictable, uint32_t at,
-                struct ripening item)
+static bool ripens_before(const struct sched *sched, const struct ripening *a,
+                          const struct ripening *b)
 {
-    evictable->next.items[at] = item;
-    sched->runs.items[item.run].evictable_place = at;
+    (void)sched;
+    return a->at_ms < b->at_ms;
 }
 
-static void rise(struct sched *sched, struct evictable *evictable, uint32_t at,
-                 struct ripening item)
+static void note_place(struct sched *sched, const struct ripening *item,
+                       size_t at)
 {
-    while (at > 0 && item.at_ms < evictable->next.items[(at - 1) / 2].at_ms) {
-        put(sched, evictable, at, evictable->next.items[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    put(sched, evictable, at, item);
+    sched->runs.items[item->run].evictable_place = (uint32_t)at;
 }
 
-static void sink(struct sched *sched, struct evictable *evictable, uint32_t at,
-                 struct ripening item)
-{
-    for (;;) {
-        uint32_t child = at * 2 + 1;
-        if (child + 1 < evictable->next.count &&
-            evictable->next.items[child + 1].at_ms <
-                evictable->next.items[child].at_ms) {
-            child++;
-        }
-        if (child >= evictable->next.count ||
-            evictable->next.items[child].at_ms >= item.at_ms) {
-            break;
-        }
-        put(sched, evictable, at, evictable->next.items[child]);
-        at = child;
-    }
-    put(sched, evictable, at, item);
-}
-
-static void heap_remove(struct sched *sched, struct evictable *evictable,
-                        uint32_t at)
-{
-    struct ripening last = evictable->next.items[--evictable->next.count];
-
-    if (at == evictable->next.count) {
-        return;
-    }
-    if (at > 0 && last.at_ms < evictable->next.items[(at - 1) / 2].at_ms) {
-        rise(sched, evictable, at, last);
-    } else {
-        sink(sched, evictable, at, last);
-    }
-}
+DEFINE_HEAP(ripening, struct ripening, 2, struct sched *, ripens_before,
+            note_place);
 
 /* What an account remembers. */
 
@@ -111,9 +76,9 @@ static void add(struct sched *sched, struct evictable *evictable,
         run->evictable_place = EVICTABLE_NOW;
         seq_insert(&evictable->runs, index, run_less, sched);
     } else if (at_ms != INT64_MAX) {
-        VEC_PUSH(&evictable->next, (struct ripening){at_ms, index});
-        rise(sched, evictable, (uint32_t)evictable->next.count - 1,
-             (struct ripening){at_ms, index});
+        VEC_RESERVE(&evictable->next, 1);
+        ripening_rise(sched, evictable->next.items, evictable->next.count++,
+                      (struct ripening){at_ms, index});
     }
 }
 
@@ -125,7 +90,8 @@ static void take(struct sched *sched, struct evictable *evictable,
     if (place == EVICTABLE_NOW) {
         seq_remove(&evictable->runs, index, run_less, sched);
     } else if (place != NONE) {
-        heap_remove(sched, evictable, place);
+        ripening_remove(sched, evictable->next.items, --evictable->next.count,
+                        place);
     }
 }
 
@@ -168,7 +134,8 @@ const struct evictable *evictable_of(struct sched *sched, uint32_t index,
     evictable->now_ms = now_ms;
     while (evictable->next.count && evictable->next.items[0].at_ms <= now_ms) {
         uint32_t run = evictable->next.items[0].run;
-        heap_remove(sched, evictable, 0);
+        ripening_remove(sched, evictable->next.items, --evictable->next.count,
+                        0);
         add(sched, evictable, run);
     }
     return evictable;
