@@ -1,5 +1,6 @@
 #include "sched/evict/eviction_order.h"
 
+#include "base/heap.h"
 #include "sched/order/heap.h"
 #include "sched/order/lane_share.h"
 
@@ -13,40 +14,8 @@ struct race {
     uint32_t count;
 };
 
-/* Put an entry at or below the hole at the top; it has mostly become the last,
- * so the hole sinks to the bottom first. */
-static void replace_top(const struct round *round, struct race *race,
-                        struct heap_entry entry)
-{
-    struct heap_entry *heap = race->heap;
-    uint32_t at = 0, child;
-
-    while ((child = at * 2 + 1) < race->count) {
-        if (child + 1 < race->count) {
-            child += heap_less(round, &heap[child + 1], &heap[child]);
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    while (at > 0 && heap_less(round, &entry, &heap[(at - 1) / 2])) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap[at] = entry;
-}
-
-static void add(const struct round *round, struct race *race,
-                struct heap_entry entry)
-{
-    struct heap_entry *heap = race->heap;
-    uint32_t at = race->count++;
-
-    for (; at > 0 && heap_less(round, &entry, &heap[(at - 1) / 2]);
-         at = (at - 1) / 2) {
-        heap[at] = heap[(at - 1) / 2];
-    }
-    heap[at] = entry;
-}
+DEFINE_HEAP(race, struct heap_entry, 2, const struct round *, heap_less,
+            HEAP_PLAIN);
 
 /* Where a lane stands with its next unit. */
 static struct heap_entry entry_of(struct round *round, struct lane *lane)
@@ -74,7 +43,7 @@ static struct race race_begin(struct round *round)
         if (lane->flow) {
             share_note(round, lane);
         }
-        add(round, &race, entry_of(round, lane));
+        race_rise(round, race.heap, race.count++, entry_of(round, lane));
     }
     return race;
 }
@@ -84,9 +53,9 @@ static void advance(struct round *round, struct race *race, struct lane *lane)
 {
     amounts_add(&lane->placed, round->units[lane->unit_next].sum);
     if (++lane->unit_next < lane->unit_end) {
-        replace_top(round, race, entry_of(round, lane));
-    } else if (--race->count > 0) {
-        replace_top(round, race, race->heap[race->count]);
+        race_settle(round, race->heap, race->count, 0, entry_of(round, lane));
+    } else {
+        race_remove(round, race->heap, --race->count, 0);
     }
 }
 
