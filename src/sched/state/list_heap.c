@@ -1,5 +1,7 @@
 #include "sched/state/list_heap.h"
 
+#include "base/heap.h"
+
 static uint32_t job_of(const struct sched *sched, const struct front *front)
 {
     return front->class_index == NONE ? sched->gangs.items[front->item].position
@@ -40,48 +42,13 @@ static struct front front_of(const struct sched *sched, uint32_t index)
     return front;
 }
 
-static void set(struct sched *sched, struct queue *queue, size_t at,
-                const struct front *front)
+static void note_place(struct sched *sched, const struct front *front,
+                       size_t at)
 {
-    queue->fronts.items[at] = *front;
     sched->lists.items[front->list].place = (uint32_t)at;
 }
 
-/* Put a front where the heap has a hole. */
-static void put(struct sched *sched, struct queue *queue, size_t at,
-                const struct front *front)
-{
-    struct front *fronts = queue->fronts.items;
-    size_t count = queue->fronts.count;
-
-    while (at > 0 && is_before(sched, front, &fronts[(at - 1) / 2])) {
-        set(sched, queue, at, &fronts[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    for (size_t child; (child = at * 2 + 1) < count; at = child) {
-        if (child + 1 < count &&
-            is_before(sched, &fronts[child + 1], &fronts[child])) {
-            child++;
-        }
-        if (!is_before(sched, &fronts[child], front)) {
-            break;
-        }
-        set(sched, queue, at, &fronts[child]);
-    }
-    set(sched, queue, at, front);
-}
-
-static void take_out(struct sched *sched, struct queue *queue,
-                     struct list *list)
-{
-    size_t at = list->place;
-    struct front last = queue->fronts.items[--queue->fronts.count];
-
-    list->place = NONE;
-    if (at < queue->fronts.count) {
-        put(sched, queue, at, &last);
-    }
-}
+DEFINE_HEAP(fronts, struct front, 2, struct sched *, is_before, note_place);
 
 void list_heap_refresh(struct sched *sched, uint32_t index)
 {
@@ -90,7 +57,9 @@ void list_heap_refresh(struct sched *sched, uint32_t index)
 
     if (list->seq.count == 0) {
         if (list->place != NONE) {
-            take_out(sched, queue, list);
+            fronts_remove(sched, queue->fronts.items, --queue->fronts.count,
+                          list->place);
+            list->place = NONE;
         }
         return;
     }
@@ -101,10 +70,12 @@ void list_heap_refresh(struct sched *sched, uint32_t index)
     }
     struct front front = front_of(sched, index);
     if (list->place == NONE) {
-        VEC_PUSH(&queue->fronts, front);
-        list->place = (uint32_t)queue->fronts.count - 1;
+        VEC_RESERVE(&queue->fronts, 1);
+        fronts_rise(sched, queue->fronts.items, queue->fronts.count++, front);
+    } else {
+        fronts_move(sched, queue->fronts.items, queue->fronts.count,
+                    list->place, front);
     }
-    put(sched, queue, list->place, &front);
 }
 
 bool list_heap_are_right(const struct sched *sched, uint32_t index)
