@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/heap.h"
 #include "sched/order/order.h"
 #include "sched/order/sweep.h"
 #include "sched/order/window.h"
@@ -95,38 +96,29 @@ static uint64_t key_of(const struct round *round, const struct head *head)
            (uint64_t)submitted;
 }
 
-static bool slot_less(const struct round *round, const struct lane *lane,
-                      const struct head_slot *a, const struct head_slot *b)
+/* Whose heads are compared. */
+struct drawing {
+    const struct round *round;
+    const struct lane *lane;
+};
+
+static bool slot_less(struct drawing drawing, const struct head_slot *a,
+                      const struct head_slot *b)
 {
     return a->key != b->key
                ? a->key < b->key
-               : head_less(round, &lane->heads[a->head], &lane->heads[b->head]);
+               : head_less(drawing.round, &drawing.lane->heads[a->head],
+                           &drawing.lane->heads[b->head]);
 }
 
-/* Put a slot where it belongs at or below a place. */
-static void slots_down(const struct round *round, struct lane *lane,
-                       uint32_t at, struct head_slot slot)
-{
-    struct head_slot *slots = lane->slots;
+DEFINE_HEAP(slots, struct head_slot, WIDTH, struct drawing, slot_less,
+            HEAP_PLAIN);
 
-    for (;;) {
-        uint32_t best = at * WIDTH + 1;
-        uint32_t end = best + WIDTH;
-        if (best >= lane->head_count) {
-            break;
-        }
-        end = end < lane->head_count ? end : lane->head_count;
-        for (uint32_t child = best + 1; child < end; child++) {
-            best = slot_less(round, lane, &slots[child], &slots[best]) ? child
-                                                                       : best;
-        }
-        if (!slot_less(round, lane, &slots[best], &slot)) {
-            break;
-        }
-        slots[at] = slots[best];
-        at = best;
-    }
-    slots[at] = slot;
+static void slots_down(const struct round *round, const struct lane *lane,
+                       struct head_slot slot)
+{
+    slots_sink((struct drawing){round, lane}, lane->slots, lane->head_count, 0,
+               slot);
 }
 
 /* What the first head is ordered by is another now. */
@@ -135,7 +127,7 @@ static void first_down(const struct round *round, struct lane *lane)
     struct head_slot slot = lane->slots[0];
 
     slot.key = key_of(round, lane_first(lane));
-    slots_down(round, lane, 0, slot);
+    slots_down(round, lane, slot);
 }
 
 bool lane_lists_has_planned(const struct round *round, const struct head *head)
@@ -225,14 +217,7 @@ static void push_head(struct round *round, struct lane *lane,
     uint32_t at = lane->head_count - 1;
     struct head_slot slot = {key_of(round, head), lane->slots[at].head};
 
-    for (uint32_t parent; at > 0; at = parent) {
-        parent = (at - 1) / WIDTH;
-        if (!slot_less(round, lane, &slot, &lane->slots[parent])) {
-            break;
-        }
-        lane->slots[at] = lane->slots[parent];
-    }
-    lane->slots[at] = slot;
+    slots_rise((struct drawing){round, lane}, lane->slots, at, slot);
 }
 
 void lane_lists_order(const struct round *round, struct lane *lane)
@@ -240,9 +225,7 @@ void lane_lists_order(const struct round *round, struct lane *lane)
     for (uint32_t i = 0; i < lane->head_count; i++) {
         lane->slots[i].key = key_of(round, lane_lists_at(lane, i));
     }
-    for (uint32_t i = lane->head_count; i > 0; i--) {
-        slots_down(round, lane, i - 1, lane->slots[i - 1]);
-    }
+    slots_build((struct drawing){round, lane}, lane->slots, lane->head_count);
 }
 
 bool lane_lists_head_of(const struct round *round, const struct front *front,
@@ -317,7 +300,7 @@ static void pop_head(struct round *round, struct lane *lane)
 {
     lane_lists_swap(lane, 0, --lane->head_count);
     if (lane->head_count) {
-        slots_down(round, lane, 0, lane->slots[0]);
+        slots_down(round, lane, lane->slots[0]);
     }
 }
 
@@ -392,7 +375,7 @@ bool lane_goes_on(const struct round *round, struct lane *lane)
     }
     struct head_slot slot = {key_of(round, head), lane->slots[0].head};
     for (uint32_t i = 1; i <= WIDTH && i < lane->head_count; i++) {
-        if (slot_less(round, lane, &lane->slots[i], &slot)) {
+        if (slot_less((struct drawing){round, lane}, &lane->slots[i], &slot)) {
             return false;
         }
     }
