@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/heap.h"
 #include "sched/order/lane_share.h"
 
 /* A key is a level, the highest first, and the first bits of a cost's double:
@@ -68,48 +69,13 @@ bool heap_less(const struct round *round, const struct heap_entry *a,
     return is_less(round, a, b);
 }
 
-static void heap_set(struct round *round, uint32_t at,
-                     const struct heap_entry *entry)
+static inline void note_place(struct round *round,
+                              const struct heap_entry *entry, size_t at)
 {
-    round->heap[at] = *entry;
-    round->heap_places[entry->stream] = at;
+    round->heap_places[entry->stream] = (uint32_t)at;
 }
 
-static void heap_up(struct round *round, uint32_t at,
-                    const struct heap_entry *entry)
-{
-    while (at > 0) {
-        uint32_t parent = (at - 1) / 2;
-        if (!is_less(round, entry, &round->heap[parent])) {
-            break;
-        }
-        heap_set(round, at, &round->heap[parent]);
-        at = parent;
-    }
-    heap_set(round, at, entry);
-}
-
-/* Put an entry at or below the hole `at`.  What comes back from the top has
- * mostly become the last: so the hole sinks to the bottom first. */
-static void heap_sink(struct round *round, uint32_t at,
-                      const struct heap_entry *entry)
-{
-    const struct heap_entry *heap = round->heap;
-    uint32_t count = round->heap_count;
-
-    for (;;) {
-        uint32_t child = at * 2 + 1;
-        if (child >= count) {
-            break;
-        }
-        if (child + 1 < count) {
-            child += is_less(round, &heap[child + 1], &heap[child]);
-        }
-        heap_set(round, at, &heap[child]);
-        at = child;
-    }
-    heap_up(round, at, entry);
-}
+DEFINE_HEAP(streams, struct heap_entry, 2, struct round *, is_less, note_place);
 
 static uint32_t stream_of(const struct round *round, const struct lane *lane,
                           enum stream_kind kind)
@@ -161,9 +127,10 @@ void heap_put(struct round *round, struct lane *lane, enum stream_kind kind)
 
     if (at == NONE) {
         round->heap_new_count += kind == STREAM_NEW;
-        heap_up(round, round->heap_count++, &entry);
+        streams_rise(round, round->heap, round->heap_count++, entry);
     } else {
-        heap_sink(round, at, &entry);
+        /* What comes back from the top has mostly become the last. */
+        streams_settle(round, round->heap, round->heap_count, at, entry);
     }
 }
 
@@ -177,10 +144,7 @@ void heap_drop(struct round *round, struct lane *lane, enum stream_kind kind)
     }
     round->heap_new_count -= kind == STREAM_NEW;
     *place = NONE;
-    struct heap_entry last = round->heap[--round->heap_count];
-    if (at < round->heap_count) {
-        heap_sink(round, at, &last);
-    }
+    streams_remove(round, round->heap, --round->heap_count, at);
 }
 
 const struct heap_entry *heap_second(const struct round *round)
