@@ -2,9 +2,12 @@
 
 #include <string.h>
 
-#include "base/base.h"
+#include "base/heap.h"
 
 enum { PLACES_MIN = 8 };
+
+#define IS_BEFORE(context, a, b) ((void)(context), *(a) < *(b))
+DEFINE_HEAP(places, uint32_t, 2, const void *, IS_BEFORE, HEAP_PLAIN);
 
 void place_heap_push(struct arena *arena, struct place_heap *heap,
                      uint32_t place)
@@ -18,30 +21,7 @@ void place_heap_push(struct arena *arena, struct place_heap *heap,
         heap->items = items;
         heap->capacity = capacity;
     }
-    uint32_t at = heap->count++;
-
-    while (at > 0 && place < heap->items[(at - 1) / 2]) {
-        heap->items[at] = heap->items[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap->items[at] = place;
-}
-
-static void pop_one(struct place_heap *heap)
-{
-    uint32_t *items = heap->items;
-    uint32_t last = items[--heap->count], at = 0, below;
-
-    while ((below = 2 * at + 1) < heap->count) {
-        below +=
-            below + 1 < heap->count && items[below + 1] < items[below] ? 1 : 0;
-        if (items[below] >= last) {
-            break;
-        }
-        items[at] = items[below];
-        at = below;
-    }
-    items[at] = last;
+    places_rise(NULL, heap->items, heap->count++, place);
 }
 
 void place_heap_pop(struct place_heap *heap)
@@ -50,6 +30,6 @@ void place_heap_pop(struct place_heap *heap)
     uint32_t first = heap->items[0];
 
     while (heap->count && heap->items[0] == first) {
-        pop_one(heap);
+        places_remove(NULL, heap->items, --heap->count, 0);
     }
 }
