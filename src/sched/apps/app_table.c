@@ -172,12 +172,7 @@ uint32_t app_get(struct sched *sched, uint32_t queue, struct str id)
     if (at != NONE) {
         return at;
     }
-    if (sched->spare_apps.count) {
-        at = sched->spare_apps.items[--sched->spare_apps.count];
-    } else {
-        at = (uint32_t)sched->apps.count;
-        VEC_PUSH(&sched->apps, (struct app){0});
-    }
+    at = SLOTS_TAKE(&sched->apps);
     sched->apps.items[at] = (struct app){
         .id = str_dup(id),
         .id_bytes = (uint32_t)id.byte_count,
@@ -221,13 +216,13 @@ void app_free(struct sched *sched, uint32_t at)
     while (app->use_first != NONE) {
         uint32_t use = app->use_first;
         app->use_first = sched->app_uses.items[use].next;
-        VEC_PUSH(&sched->spare_app_uses, use);
+        SLOTS_GIVE(&sched->app_uses, use);
     }
     mem_free(app->id);
     VEC_FREE(&app->lists);
     seq_fini(&app->borrowers);
     *app = (struct app){0};
-    VEC_PUSH(&sched->spare_apps, at);
+    SLOTS_GIVE(&sched->apps, at);
 }
 
 void apps_init(struct sched *sched)
@@ -253,9 +248,7 @@ void apps_fini(struct sched *sched)
             mem_free(apps);
         }
     }
-    VEC_FREE(&sched->apps);
-    VEC_FREE(&sched->spare_apps);
-    VEC_FREE(&sched->app_uses);
-    VEC_FREE(&sched->spare_app_uses);
+    SLOTS_FREE(&sched->apps);
+    SLOTS_FREE(&sched->app_uses);
     map_fini(&sched->app_map);
 }

@@ -34,12 +34,7 @@ void app_use(struct sched *sched, uint32_t index, uint32_t pool,
         at = sched->app_uses.items[at].next;
     }
     if (at == NONE) {
-        if (sched->spare_app_uses.count) {
-            at = sched->spare_app_uses.items[--sched->spare_app_uses.count];
-        } else {
-            at = (uint32_t)sched->app_uses.count;
-            VEC_PUSH(&sched->app_uses, (struct app_use){0});
-        }
+        at = SLOTS_TAKE(&sched->app_uses);
         sched->app_uses.items[at] = (struct app_use){
             .pool = pool,
             .next = app->use_first,

@@ -55,13 +55,7 @@ static struct usage_ledger *usage_ledger_get(struct sched *sched,
         at = sched->usage_ledgers.items[at].next;
     }
     if (at == NONE) {
-        if (sched->spare_usage_ledgers.count) {
-            at = sched->spare_usage_ledgers
-                     .items[--sched->spare_usage_ledgers.count];
-        } else {
-            at = (uint32_t)sched->usage_ledgers.count;
-            VEC_PUSH(&sched->usage_ledgers, (struct usage_ledger){0});
-        }
+        at = SLOTS_TAKE(&sched->usage_ledgers);
         sched->usage_ledgers.items[at] =
             (struct usage_ledger){.queue = queue, .pool = pool, .next = *first};
         *first = at;
@@ -225,17 +219,15 @@ void usage_ledgers_remove(struct sched *sched, uint32_t index)
         uint32_t at = queue->usage_ledger_first;
         queue->usage_ledger_first = sched->usage_ledgers.items[at].next;
         sched->usage_ledgers.items[at] = (struct usage_ledger){.queue = NONE};
-        VEC_PUSH(&sched->spare_usage_ledgers, at);
+        SLOTS_GIVE(&sched->usage_ledgers, at);
     }
 }
 
 void usage_ledgers_fini(struct sched *sched)
 {
     usage_ledger_hold_fini(sched);
-    VEC_FREE(&sched->usage_ledgers);
-    VEC_FREE(&sched->spare_usage_ledgers);
-    VEC_FREE(&sched->charges);
-    VEC_FREE(&sched->spare_charges);
+    SLOTS_FREE(&sched->usage_ledgers);
+    SLOTS_FREE(&sched->charges);
     map_fini(&sched->charge_map);
 }
 
@@ -260,7 +252,7 @@ void charge_refund(struct sched *sched, uint32_t job)
     usage_ledger_book(sched, queue_of_job(sched, job),
                       sched->charges.items[at].pool,
                       -sched->charges.items[at].amount);
-    VEC_PUSH(&sched->spare_charges, at);
+    SLOTS_GIVE(&sched->charges, at);
     sched->job_flags.items[job] &= (uint8_t)~JOB_CHARGED;
 }
 
@@ -273,12 +265,7 @@ static void charge_put(struct sched *sched, uint32_t job, uint32_t pool,
     if (amount <= 0) {
         return;
     }
-    if (sched->spare_charges.count) {
-        at = sched->spare_charges.items[--sched->spare_charges.count];
-    } else {
-        at = (uint32_t)sched->charges.count;
-        VEC_PUSH(&sched->charges, (struct charge){0});
-    }
+    at = SLOTS_TAKE(&sched->charges);
     sched->charges.items[at] = (struct charge){amount, pool};
     map_put(&sched->charge_map, key_of_u64(job), at);
     sched->job_flags.items[job] |= JOB_CHARGED;

@@ -49,12 +49,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
     if (at != NONE) {
         return at;
     }
-    if (sched->spare_gangs.count) {
-        at = sched->spare_gangs.items[--sched->spare_gangs.count];
-    } else {
-        at = (uint32_t)sched->gangs.count;
-        VEC_PUSH(&sched->gangs, (struct gang){0});
-    }
+    at = SLOTS_TAKE(&sched->gangs);
     uint32_t minimum = record->gang_minimum;
     sched->gangs.items[at] = (struct gang){
         .id = str_dup(record->gang_id),
@@ -105,7 +100,7 @@ static void gang_free(struct sched *sched, uint32_t at)
     scale_leave(sched, at);
     sub_groups_destroy(gang->subs);
     *gang = (struct gang){0};
-    VEC_PUSH(&sched->spare_gangs, at);
+    SLOTS_GIVE(&sched->gangs, at);
 }
 
 void gang_detach(struct sched *sched, uint32_t at)

@@ -14,7 +14,7 @@ void jobs_forget_avoided(struct sched *sched, uint32_t index)
         sched->nodes.items[avoid->nodes[i]].avoid_count--;
         node_touch(sched, avoid->nodes[i]);
     }
-    VEC_PUSH(&sched->spare_avoids, at);
+    SLOTS_GIVE(&sched->avoids, at);
     sched->job_flags.items[index] &= (uint8_t)~JOB_AVOIDS;
 }
 
@@ -26,12 +26,7 @@ void sched_job_avoid(struct sched *sched, uint32_t index, uint32_t node)
     ASSERT(node < sched->nodes.count && sched->nodes.items[node].name);
     sched->version++;
     if (!(sched->job_flags.items[index] & JOB_AVOIDS)) {
-        if (sched->spare_avoids.count) {
-            at = sched->spare_avoids.items[--sched->spare_avoids.count];
-        } else {
-            at = (uint32_t)sched->avoids.count;
-            VEC_PUSH(&sched->avoids, (struct avoid_list){0});
-        }
+        at = SLOTS_TAKE(&sched->avoids);
         sched->avoids.items[at] = (struct avoid_list){0};
         map_put(&sched->avoid_map, key_of_u64(index), at);
         sched->job_flags.items[index] |= JOB_AVOIDS;

@@ -43,12 +43,7 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
         gang_detach(sched, job->gang);
     }
     job_unwait(sched, index);
-    if (sched->spare_runs.count) {
-        run = sched->spare_runs.items[--sched->spare_runs.count];
-    } else {
-        run = (uint32_t)sched->runs.count;
-        VEC_PUSH(&sched->runs, (struct run){0});
-    }
+    run = SLOTS_TAKE(&sched->runs);
     sched->runs.items[run] = (struct run){
         .job = index,
         .node = node,
@@ -115,7 +110,7 @@ void jobs_drop_run(struct sched *sched, struct job *job)
     penalty_take(sched, &sched->runs.items[run]);
     run_unlink(sched, run);
     job->run = NONE;
-    VEC_PUSH(&sched->spare_runs, run);
+    SLOTS_GIVE(&sched->runs, run);
 }
 
 void sched_job_requeue(struct sched *sched, uint32_t index, uint32_t avoid_node)

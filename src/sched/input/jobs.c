@@ -254,14 +254,10 @@ void jobs_fini(struct sched *sched)
     VEC_FREE(&sched->jobs);
     VEC_FREE(&sched->job_flags);
     VEC_FREE(&sched->sub_groups);
-    VEC_FREE(&sched->lists);
-    VEC_FREE(&sched->spare_lists);
-    VEC_FREE(&sched->gangs);
-    VEC_FREE(&sched->spare_gangs);
-    VEC_FREE(&sched->runs);
-    VEC_FREE(&sched->spare_runs);
-    VEC_FREE(&sched->avoids);
-    VEC_FREE(&sched->spare_avoids);
+    SLOTS_FREE(&sched->lists);
+    SLOTS_FREE(&sched->gangs);
+    SLOTS_FREE(&sched->runs);
+    SLOTS_FREE(&sched->avoids);
     map_fini(&sched->list_map);
     map_fini(&sched->gang_map);
     map_fini(&sched->avoid_map);

@@ -27,13 +27,8 @@ uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
         sched->lists.items[at].use_count++;
         return at;
     }
-    if (sched->spare_lists.count) {
-        at = sched->spare_lists.items[--sched->spare_lists.count];
-    } else {
-        at = (uint32_t)sched->lists.count;
-        ASSERT(at < LIST_NONE);
-        VEC_PUSH(&sched->lists, (struct list){0});
-    }
+    at = SLOTS_TAKE(&sched->lists);
+    ASSERT(at < LIST_NONE);
     struct list *list = &sched->lists.items[at];
     *list = (struct list){
         .queue = queue,
@@ -69,7 +64,7 @@ void list_put(struct sched *sched, uint32_t at)
     if (list->class_index != NONE) {
         sched->classes.items[list->class_index].list_count--;
     }
-    VEC_PUSH(&sched->spare_lists, at);
+    SLOTS_GIVE(&sched->lists, at);
 }
 
 void list_refresh(struct sched *sched, uint32_t at)

@@ -164,7 +164,7 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
         uint32_t account = queue->account_first;
         queue->account_first = sched->accounts.items[account].next;
         evictable_forget(sched, account);
-        VEC_PUSH(&sched->spare_accounts, account);
+        SLOTS_GIVE(&sched->accounts, account);
     }
     mem_free(queue->name);
     mem_free(queue->limits);
@@ -202,7 +202,6 @@ void queues_fini(struct sched *sched)
     VEC_FREE(&sched->queues);
     VEC_FREE(&sched->active);
     evictable_fini(sched);
-    VEC_FREE(&sched->accounts);
-    VEC_FREE(&sched->spare_accounts);
+    SLOTS_FREE(&sched->accounts);
     seq_fini(&sched->queues_by_name);
 }

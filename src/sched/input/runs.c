@@ -19,12 +19,7 @@ uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,
             return at;
         }
     }
-    if (sched->spare_accounts.count) {
-        at = sched->spare_accounts.items[--sched->spare_accounts.count];
-    } else {
-        at = (uint32_t)sched->accounts.count;
-        VEC_PUSH(&sched->accounts, (struct account){0});
-    }
+    at = SLOTS_TAKE(&sched->accounts);
     sched->accounts.items[at] = (struct account){
         .queue = queue,
         .pool = pool,

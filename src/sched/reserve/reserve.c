@@ -394,8 +394,7 @@ static void count_work(struct round *round, bool is_made)
 
     round->counters->nodes_examined += sched->nodes.count;
     if (!is_made) {
-        round->counters->nodes_examined +=
-            (sched->runs.count - sched->spare_runs.count) * RUN_WORK;
+        round->counters->nodes_examined += SLOTS_LIVE(&sched->runs) * RUN_WORK;
     }
 }
 

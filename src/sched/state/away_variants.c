@@ -12,16 +12,6 @@ static const struct node_type *type_of(const struct sched *sched,
                 ->node_types[priority_class->away[class->away].type_index];
 }
 
-static uint32_t variant_add(struct sched *sched)
-{
-    if (sched->spare_classes.count) {
-        return sched->spare_classes.items[--sched->spare_classes.count];
-    }
-    ASSERT(sched->classes.count < CLASSES_MAX);
-    VEC_PUSH(&sched->classes, (struct class){0});
-    return (uint32_t)sched->classes.count - 1;
-}
-
 void away_drop(struct sched *sched, uint32_t class_index)
 {
     uint32_t variant = sched->classes.items[class_index].variant;
@@ -29,7 +19,7 @@ void away_drop(struct sched *sched, uint32_t class_index)
     while (variant != NONE) {
         uint32_t next = sched->classes.items[variant].variant;
         sched->classes.items[variant] = (struct class){0};
-        VEC_PUSH(&sched->spare_classes, variant);
+        SLOTS_GIVE(&sched->classes, variant);
         variant = next;
     }
     sched->classes.items[class_index].variant = NONE;
@@ -44,7 +34,7 @@ void away_resolve(struct sched *sched, uint32_t class_index)
 
     away_drop(sched, class_index);
     for (uint32_t i = 0; i < priority_class->away_count; i++) {
-        uint32_t at = variant_add(sched);
+        uint32_t at = class_take(sched);
         struct class *variant = &sched->classes.items[at];
         *variant = sched->classes.items[class_index];
         variant->packed = NULL;

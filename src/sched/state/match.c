@@ -134,21 +134,22 @@ void class_resolve(struct sched *sched, uint32_t class_index)
     away_resolve(sched, class_index);
 }
 
+uint32_t class_take(struct sched *sched)
+{
+    uint32_t index = SLOTS_TAKE(&sched->classes);
+
+    ASSERT(index < CLASSES_MAX);
+    return index;
+}
+
 uint32_t sched_class_add(struct sched *sched,
                          const struct requirement *requirement)
 {
     auto_strbuf buf = {0};
-    uint32_t index;
 
     requirement_pack(&buf, requirement);
     ASSERT(!buf.is_over);
-    if (sched->spare_classes.count) {
-        index = sched->spare_classes.items[--sched->spare_classes.count];
-    } else {
-        ASSERT(sched->classes.count < CLASSES_MAX);
-        index = (uint32_t)sched->classes.count;
-        VEC_PUSH(&sched->classes, (struct class){0});
-    }
+    uint32_t index = class_take(sched);
     sched->classes.items[index] = (struct class){
         .packed = mem_dup(buf.bytes, buf.byte_count),
         .packed_bytes = (uint32_t)buf.byte_count,
@@ -169,7 +170,7 @@ void sched_class_remove(struct sched *sched, uint32_t class_index)
     mem_free(class->packed);
     away_drop(sched, class_index);
     *class = (struct class){0};
-    VEC_PUSH(&sched->spare_classes, class_index);
+    SLOTS_GIVE(&sched->classes, class_index);
 }
 
 void classes_fini(struct sched *sched)
@@ -177,8 +178,7 @@ void classes_fini(struct sched *sched)
     for (size_t i = 0; i < sched->classes.count; i++) {
         mem_free(sched->classes.items[i].packed);
     }
-    VEC_FREE(&sched->classes);
-    VEC_FREE(&sched->spare_classes);
+    SLOTS_FREE(&sched->classes);
 }
 
 bool job_avoids(const struct sched *sched, uint32_t job, uint32_t node)

@@ -71,13 +71,9 @@ static void grow_arrays(struct sched *sched)
 static uint32_t node_add(struct sched *sched, uint32_t executor,
                          struct str name)
 {
-    uint32_t node;
+    uint32_t node = SLOTS_TAKE(&sched->nodes);
 
-    if (sched->spare_nodes.count) {
-        node = sched->spare_nodes.items[--sched->spare_nodes.count];
-    } else {
-        node = (uint32_t)sched->nodes.count;
-        VEC_PUSH(&sched->nodes, (struct node){0});
+    if (node == sched->node_next.count) {
         VEC_PUSH(&sched->node_next, NONE);
     }
     if (node >= sched->node_capacity) {
@@ -141,7 +137,7 @@ void node_release(struct sched *sched, uint32_t index)
     seq_remove(&sched->nodes_by_name, index, node_less, sched);
     mem_free(node->name);
     node->name = NULL;
-    VEC_PUSH(&sched->spare_nodes, index);
+    SLOTS_GIVE(&sched->nodes, index);
 }
 
 struct str sched_node_executor(const struct sched *sched, uint32_t node)

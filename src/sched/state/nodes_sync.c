@@ -87,8 +87,7 @@ void nodes_fini(struct sched *sched)
         labels_forget(&sched->pools.items[i]);
         topology_forget(&sched->pools.items[i]);
     }
-    VEC_FREE(&sched->nodes);
-    VEC_FREE(&sched->spare_nodes);
+    SLOTS_FREE(&sched->nodes);
     VEC_FREE(&sched->node_next);
     VEC_FREE(&sched->executors);
     VEC_FREE(&sched->pools);

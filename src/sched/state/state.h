@@ -22,7 +22,7 @@
 
 #include "base/intern.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/slots.h"
 #include "sched/data/bucket.h"
 #include "sched/data/seq.h"
 #include "sched/state/state_apps.h"
@@ -42,31 +42,24 @@ struct sched {
 
     struct intern *pool_names;
     VEC(struct pool) pools; /* by interned name */
-    VEC(struct class) classes;
+    SLOTS(struct class) classes;
     uint64_t class_serial; /* the last */
-    VEC(uint32_t) spare_classes;
     VEC(struct job) jobs;
     VEC(uint8_t) job_flags;  /* by job */
     VEC(uint8_t) sub_groups; /* by job, up to the last that needs it */
     uint32_t hop_cap_count;  /* gangs with a cap; see distance_cap.h */
-    VEC(struct list) lists;
-    VEC(uint32_t) spare_lists;
+    SLOTS(struct list) lists;
     struct map list_map; /* see list_key() */
-    VEC(struct gang) gangs;
-    VEC(uint32_t) spare_gangs;
+    SLOTS(struct gang) gangs;
     VEC(uint32_t) elastic;         /* gangs that may grow; see scale.h */
     uint32_t exclusive_gang_count; /* that have their nodes whole */
     uint32_t terms_run_count;      /* members of gangs with terms that run */
     uint64_t collect_count;        /* looks at a node's victims */
     struct map gang_map;           /* hash to the first gang of a chain */
-    VEC(struct account) accounts;
-    VEC(uint32_t) spare_accounts;
-    VEC(struct run) runs;
-    VEC(uint32_t) spare_runs;
-    VEC(struct app) apps;
-    VEC(uint32_t) spare_apps;
-    VEC(struct app_use) app_uses;
-    VEC(uint32_t) spare_app_uses;
+    SLOTS(struct account) accounts;
+    SLOTS(struct run) runs;
+    SLOTS(struct app) apps;
+    SLOTS(struct app_use) app_uses;
     struct map app_map; /* hash to the first application of a chain */
     struct app_timers app_timers[SCHED_APP_STATES];
     VEC(struct queue) queues;
@@ -80,8 +73,7 @@ struct sched {
     VEC(bool) asked_keys; /* by label key: whether a class asks about it */
     bool are_kinds_stale, are_keys_stale;
     VEC(struct executor) executors;
-    VEC(struct node) nodes;
-    VEC(uint32_t) spare_nodes;
+    SLOTS(struct node) nodes;
     struct map node_map;     /* hash of names to the first node of a chain */
     VEC(uint32_t) node_next; /* the chains, by node */
     struct seq nodes_by_name;
@@ -108,8 +100,7 @@ struct sched {
     uint64_t look;            /* searches that looked for them, counted */
 
     struct map avoid_map; /* job to avoids */
-    VEC(struct avoid_list) avoids;
-    VEC(uint32_t) spare_avoids;
+    SLOTS(struct avoid_list) avoids;
 
     bool is_preemption_off; /* of what is at home here; see lend.h */
     bool is_pool_object;    /* victims go by the order of 6.6; see victims.c */
@@ -134,11 +125,9 @@ struct sched {
     bool is_relinking;           /* sums change, but not the usage */
     bool are_weights_stale;
     u128 weight_unit, weight_sum; /* see limits.c */
-    VEC(struct usage_ledger) usage_ledgers;
-    VEC(uint32_t) spare_usage_ledgers;
+    SLOTS(struct usage_ledger) usage_ledgers;
     struct map charge_map; /* job to charges */
-    VEC(struct charge) charges;
-    VEC(uint32_t) spare_charges;
+    SLOTS(struct charge) charges;
 
     int64_t now_ms; /* see sched_set_time() */
 

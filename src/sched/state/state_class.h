@@ -70,6 +70,8 @@ struct requirement *class_decode(const struct sched *sched,
                                  uint32_t class_index, struct arena *arena);
 /* Whether a job avoids a node. */
 bool job_avoids(const struct sched *sched, uint32_t job, uint32_t node);
+/* A slot for a class or a variant of one; its row is the caller's to fill. */
+uint32_t class_take(struct sched *sched);
 /* Request, level and so on of a class by the present policy. */
 void class_resolve(struct sched *sched, uint32_t class_index);
 /* Free all classes. */
