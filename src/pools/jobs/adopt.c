@@ -15,7 +15,7 @@ static void jobs_adopt(struct pools *pools)
         struct sched_run run;
         if (!sched_job_is_known(shard->sched, job)) {
             VEC_PUSH(&shard->jobs, NONE);
-            VEC_PUSH(&shard->spare_jobs, job);
+            SLOTS_GIVE(&shard->jobs, job);
             VEC_PUSH(&pools->jobs, (struct pool_job){.local = NONE});
             continue;
         }

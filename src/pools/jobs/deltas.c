@@ -115,7 +115,7 @@ void deltas_apply(struct pools *pools, struct shard *shard)
     shard->touched_nodes.count = 0;
     shard->touched.count = 0;
     for (size_t i = 0; i < shard->retired_jobs.count; i++) {
-        VEC_PUSH(&shard->spare_jobs, shard->retired_jobs.items[i]);
+        SLOTS_GIVE(&shard->jobs, shard->retired_jobs.items[i]);
     }
     shard->retired_jobs.count = 0;
 }

@@ -49,12 +49,7 @@ static void local_take(struct pools *pools, uint32_t job, struct shard *shard)
 {
     struct pool_job *row = &pools->jobs.items[job];
 
-    if (shard->spare_jobs.count) {
-        row->local = shard->spare_jobs.items[--shard->spare_jobs.count];
-    } else {
-        row->local = (uint32_t)shard->jobs.count;
-        VEC_PUSH(&shard->jobs, NONE);
-    }
+    row->local = SLOTS_TAKE(&shard->jobs);
     shard->jobs.items[row->local] = job;
     row->shard = shard->index;
     count_member(pools, row, 1);
@@ -70,7 +65,7 @@ void job_give(struct pools *pools, uint32_t job)
     if (shard->is_busy) {
         VEC_PUSH(&shard->retired_jobs, row->local);
     } else {
-        VEC_PUSH(&shard->spare_jobs, row->local);
+        SLOTS_GIVE(&shard->jobs, row->local);
     }
 }
 
@@ -118,12 +113,7 @@ static uint32_t pool_gang_get(struct pools *pools,
     if (at != MAP_NONE) {
         return at;
     }
-    if (pools->spare_gangs.count) {
-        at = pools->spare_gangs.items[--pools->spare_gangs.count];
-    } else {
-        at = (uint32_t)pools->gangs.count;
-        VEC_PUSH(&pools->gangs, (struct pool_gang){0});
-    }
+    at = SLOTS_TAKE(&pools->gangs);
     pools->gangs.items[at] = (struct pool_gang){.key = key, .first = NONE};
     map_put(&pools->gang_map, key, at);
     return at;
@@ -166,7 +156,7 @@ static void gang_leave(struct pools *pools, const struct pool_job *row)
     }
     if (--gang_row->count == 0) {
         map_remove(&pools->gang_map, gang_row->key);
-        VEC_PUSH(&pools->spare_gangs, row->gang);
+        SLOTS_GIVE(&pools->gangs, row->gang);
     }
 }
 
@@ -471,7 +461,6 @@ uint32_t pools_job_node(const struct pools *pools, uint32_t job)
 void pool_jobs_fini(struct pools *pools)
 {
     VEC_FREE(&pools->jobs);
-    VEC_FREE(&pools->gangs);
-    VEC_FREE(&pools->spare_gangs);
+    SLOTS_FREE(&pools->gangs);
     map_fini(&pools->gang_map);
 }

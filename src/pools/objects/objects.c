@@ -36,8 +36,7 @@ void shard_destroy(struct shard *shard)
     sched_destroy(shard->sched);
     deltas_fini(shard);
     pools_figures_forget(shard);
-    VEC_FREE(&shard->jobs);
-    VEC_FREE(&shard->spare_jobs);
+    SLOTS_FREE(&shard->jobs);
     VEC_FREE(&shard->nodes);
     VEC_FREE(&shard->classes);
     VEC_FREE(&shard->class_back);

@@ -11,12 +11,7 @@ uint32_t pools_class_add(struct pools *pools,
         return sched_class_add(first_of(pools), requirement);
     }
     requirement_pack(&buf, requirement);
-    if (pools->spare_classes.count) {
-        index = pools->spare_classes.items[--pools->spare_classes.count];
-    } else {
-        index = (uint32_t)pools->classes.count;
-        VEC_PUSH(&pools->classes, (struct pool_class){0});
-    }
+    index = SLOTS_TAKE(&pools->classes);
     pools->classes.items[index] = (struct pool_class){
         .packed = mem_dup(buf.bytes, buf.byte_count),
         .packed_bytes = (uint32_t)buf.byte_count,
@@ -39,7 +34,7 @@ static void forget(struct pools *pools, uint32_t index)
     mem_free(row->packed);
     mem_free(row->request);
     *row = (struct pool_class){0};
-    VEC_PUSH(&pools->spare_classes, index);
+    SLOTS_GIVE(&pools->classes, index);
 }
 
 static bool is_known_to_busy(const struct pools *pools, uint32_t index)
@@ -140,7 +135,7 @@ void classes_adopt(struct pools *pools)
         VEC_PUSH(&shard->classes, is_live ? i : NONE);
         VEC_PUSH(&shard->class_back, is_live ? i : NONE);
         if (!is_live) {
-            VEC_PUSH(&pools->spare_classes, i);
+            SLOTS_GIVE(&pools->classes, i);
         }
     }
 }
@@ -151,7 +146,6 @@ void pool_classes_fini(struct pools *pools)
         mem_free(pools->classes.items[i].packed);
         mem_free(pools->classes.items[i].request);
     }
-    VEC_FREE(&pools->classes);
-    VEC_FREE(&pools->spare_classes);
+    SLOTS_FREE(&pools->classes);
     VEC_FREE(&pools->retired_classes);
 }

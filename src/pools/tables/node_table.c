@@ -22,17 +22,10 @@ uint32_t executor_of(struct pools *pools, struct str name)
     return executor;
 }
 
-static uint32_t pool_node_add(struct pools *pools, uint32_t executor,
-                              struct str name)
+/* Fill a slot with a node that is new. */
+static void pool_node_fill(struct pools *pools, uint32_t node,
+                           uint32_t executor, struct str name)
 {
-    uint32_t node;
-
-    if (pools->spare_nodes.count) {
-        node = pools->spare_nodes.items[--pools->spare_nodes.count];
-    } else {
-        node = (uint32_t)pools->nodes.count;
-        VEC_PUSH(&pools->nodes, (struct pool_node){0});
-    }
     pools->nodes.items[node] = (struct pool_node){
         .name = str_dup(name),
         .executor = executor,
@@ -43,7 +36,6 @@ static uint32_t pool_node_add(struct pools *pools, uint32_t executor,
     pools->nodes.items[node].next =
         map_put(&pools->node_map, pool_node_key(executor, name), node);
     VEC_PUSH(&pools->idle_nodes, node);
-    return node;
 }
 
 static uint32_t pool_node_known(const struct pools *pools, uint32_t executor,
@@ -74,7 +66,11 @@ uint32_t pool_node_get(struct pools *pools, struct str executor,
     uint32_t e = executor_of(pools, executor);
     uint32_t node = pool_node_known(pools, e, name);
 
-    return node == NONE ? pool_node_add(pools, e, name) : node;
+    if (node == NONE) {
+        node = SLOTS_TAKE(&pools->nodes);
+        pool_node_fill(pools, node, e, name);
+    }
+    return node;
 }
 
 static void pool_node_free(struct pools *pools, uint32_t node)
@@ -95,7 +91,7 @@ static void pool_node_free(struct pools *pools, uint32_t node)
     }
     mem_free(row->name);
     *row = (struct pool_node){.is_listed = row->is_listed};
-    VEC_PUSH(&pools->spare_nodes, node);
+    SLOTS_GIVE(&pools->nodes, node);
 }
 
 void pool_node_use(struct pools *pools, uint32_t node, int sign)
@@ -194,20 +190,16 @@ void nodes_adopt(struct pools *pools)
         pools->accepts.items[executor] = accepts;
     }
     for (uint32_t i = 0; i < end; i++) {
+        VEC_PUSH(&pools->nodes, (struct pool_node){0}); /* its number is kept */
         if (!sched_node_is_known(shard->sched, i)) {
-            VEC_PUSH(&pools->nodes, (struct pool_node){0});
-            VEC_PUSH(&pools->spare_nodes, i);
+            SLOTS_GIVE(&pools->nodes, i);
             VEC_PUSH(&shard->nodes, NONE);
             continue;
         }
-        uint32_t spare_count = (uint32_t)pools->spare_nodes.count;
-        pools->spare_nodes.count = 0; /* its number is kept */
         struct str executor = sched_node_executor(shard->sched, i);
         struct str pool = sched_node_pool(shard->sched, i);
-        uint32_t node = pool_node_add(pools, executor_of(pools, executor),
-                                      sched_node_name(shard->sched, i));
-        ASSERT(node == i);
-        pools->spare_nodes.count = spare_count;
+        pool_node_fill(pools, i, executor_of(pools, executor),
+                       sched_node_name(shard->sched, i));
         pools->nodes.items[i].is_present =
             sched_node_is_present(shard->sched, i);
         pools->nodes.items[i].pool =
@@ -222,8 +214,7 @@ void pool_nodes_fini(struct pools *pools)
         pool_node_unhold(&pools->nodes.items[i]);
         mem_free(pools->nodes.items[i].name);
     }
-    VEC_FREE(&pools->nodes);
-    VEC_FREE(&pools->spare_nodes);
+    SLOTS_FREE(&pools->nodes);
     VEC_FREE(&pools->idle_nodes);
     VEC_FREE(&pools->moving_nodes);
     VEC_FREE(&pools->accepts);

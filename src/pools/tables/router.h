@@ -16,7 +16,7 @@
 
 #include "base/intern.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/slots.h"
 #include "pools/pools.h"
 
 enum { NONE = UINT32_MAX, NAMES_SPARE_MAX = 1 << 12, TRIES_MAX = 15 };
@@ -152,8 +152,7 @@ struct shard {
     struct arena arena;    /* of the record */
     struct pool_record record;
     /* Back from the shard's handles. */
-    VEC(uint32_t) jobs;
-    VEC(uint32_t) spare_jobs;
+    SLOTS(uint32_t) jobs;
     VEC(uint32_t) nodes;
     VEC(uint32_t) classes; /* its handle, by the router's; or NONE */
     VEC(uint32_t) class_back;
@@ -200,24 +199,21 @@ struct pools {
     VEC(struct pool_job) jobs;               /* by job */
     VEC(struct lent) lent;                   /* in no order ... */
     struct map lent_map;                     /* ... where they are, by job */
-    VEC(struct pool_gang) gangs;
-    VEC(uint32_t) spare_gangs;
+    SLOTS(struct pool_gang) gangs;
     struct map gang_map;
     struct intern *executors;
     VEC(bool) accepts;            /* by executor */
     VEC(bool) by_application;     /* by queue */
     VEC(struct quota_book) books; /* likewise */
     VEC(uint32_t) stale_books;
-    uint32_t kept_book_count;    /* queues with a quota */
-    bool are_books_counted;      /* all of them */
-    uint64_t book_count_count;   /* how often all were */
-    VEC(struct pool_node) nodes; /* by node */
-    VEC(uint32_t) spare_nodes;
-    VEC(uint32_t) idle_nodes;   /* may be given back */
-    VEC(uint32_t) moving_nodes; /* wait for their shard; < NODES_MAX */
+    uint32_t kept_book_count;      /* queues with a quota */
+    bool are_books_counted;        /* all of them */
+    uint64_t book_count_count;     /* how often all were */
+    SLOTS(struct pool_node) nodes; /* by node */
+    VEC(uint32_t) idle_nodes;      /* may be given back */
+    VEC(uint32_t) moving_nodes;    /* wait for their shard; < NODES_MAX */
     struct map node_map;
-    VEC(struct pool_class) classes; /* by class */
-    VEC(uint32_t) spare_classes;
+    SLOTS(struct pool_class) classes; /* by class */
     VEC(uint32_t) retired_classes;
     VEC(struct pending_report) reports; /* by executor; few */
     bool is_pending_stale;              /* shards are to be told their parts */
