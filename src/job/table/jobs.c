@@ -25,15 +25,9 @@ void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state)
 
 static uint32_t row_take(struct jobs *jobs)
 {
-    uint32_t job = jobs->free_row;
+    uint32_t job = SLOTS_TAKE(&jobs->rows);
 
-    if (job != JOBS_NONE) {
-        jobs->free_row = jobs->rows.items[job].run;
-    } else {
-        ASSERT(jobs->rows.count < JOBS_MAX);
-        job = (uint32_t)jobs->rows.count;
-        VEC_PUSH(&jobs->rows, (struct job_row){0});
-    }
+    ASSERT(job < JOBS_MAX);
     return job;
 }
 
@@ -153,8 +147,7 @@ static void extra_free(struct jobs *jobs, uint32_t job)
     }
     mem_free(extra->tried);
     extra->tried = NULL;
-    extra->next_free = jobs->free_extra;
-    jobs->free_extra = row->extra;
+    SLOTS_GIVE(&jobs->extras, row->extra);
     row->extra = JOBS_NONE;
 }
 
@@ -175,8 +168,8 @@ void row_free(struct jobs *jobs, uint32_t job)
     names_unref(&jobs->strings, row->user);
     names_unref(&jobs->strings, row->place);
     names_unref(&jobs->classes, row->class_index);
-    *row = (struct job_row){.run = jobs->free_row};
-    jobs->free_row = job;
+    *row = (struct job_row){0};
+    SLOTS_GIVE(&jobs->rows, job);
     jobs->count--;
 }
 
@@ -188,13 +181,7 @@ struct extra_row *extra_of(struct jobs *jobs, uint32_t job)
     if (row->extra != JOBS_NONE) {
         return &jobs->extras.items[row->extra];
     }
-    if (jobs->free_extra != JOBS_NONE) {
-        row->extra = jobs->free_extra;
-        jobs->free_extra = jobs->extras.items[row->extra].next_free;
-    } else {
-        row->extra = (uint32_t)jobs->extras.count;
-        VEC_PUSH(&jobs->extras, (struct extra_row){0});
-    }
+    row->extra = SLOTS_TAKE(&jobs->extras);
     jobs->extras.items[row->extra] = (struct extra_row){
         .priority_user = NAMES_NONE,
         .cancel_user = NAMES_NONE,
@@ -246,11 +233,7 @@ void jobs_prove_all(struct jobs *jobs)
 
 struct jobs *jobs_create(void)
 {
-    struct jobs *jobs = mem_alloc(sizeof(*jobs));
-
-    jobs->free_row = jobs->free_run = jobs->free_extra = JOBS_NONE;
-    jobs->free_tally = JOBS_NONE;
-    return jobs;
+    return mem_alloc(sizeof(struct jobs));
 }
 
 void jobs_destroy(struct jobs *jobs)
@@ -273,14 +256,14 @@ void jobs_destroy(struct jobs *jobs)
     names_fini(&jobs->gang_ids);
     names_fini(&jobs->strings);
     names_fini(&jobs->executors);
-    VEC_FREE(&jobs->rows);
-    VEC_FREE(&jobs->runs);
-    VEC_FREE(&jobs->extras);
+    SLOTS_FREE(&jobs->rows);
+    SLOTS_FREE(&jobs->runs);
+    SLOTS_FREE(&jobs->extras);
     VEC_FREE(&jobs->set_lists);
     VEC_FREE(&jobs->executor_lists);
     VEC_FREE(&jobs->gang_rows);
     VEC_FREE(&jobs->gang_heads);
-    VEC_FREE(&jobs->tallies);
+    SLOTS_FREE(&jobs->tallies);
     map_fini(&jobs->tally_of);
     VEC_FREE(&jobs->unproven);
     VEC_FREE(&jobs->dirty);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/slots.h"
 #include "job/table/groups.h"
 #include "job/table/id_index.h"
 #include "job/table/jobs.h"
@@ -70,7 +70,6 @@ struct extra_row {
         uint32_t executor, node;
     } *tried; /* owned */
     uint32_t tried_count;
-    uint32_t next_free;
 };
 
 /* Head of the lists of what is alike: job sets and executors. */
@@ -111,19 +110,17 @@ struct gang_row {
 struct jobs {
     const struct policy *policy; /* borrowed */
     struct names queues, sets, classes, gangs, gang_ids, strings, executors;
-    VEC(struct job_row) rows;
-    VEC(struct run_row) runs;
-    VEC(struct extra_row) extras;
+    SLOTS(struct job_row) rows;
+    SLOTS(struct run_row) runs;
+    SLOTS(struct extra_row) extras;
     VEC(struct list_row) set_lists;      /* by index of sets */
     VEC(struct list_row) executor_lists; /* by index of executors */
     VEC(struct gang_row) gang_rows;      /* by index of gangs */
     VEC(uint32_t) gang_heads; /* by index of gang_ids: the first of that id */
-    VEC(struct tally_row) tallies;
+    SLOTS(struct tally_row) tallies;
     VEC(uint64_t) unproven; /* a bit by row; rows beyond it are proven */
     VEC(uint32_t) dirty;
     VEC(uint32_t) dirty_groups, below_groups; /* gangs; some may be gone */
-    uint32_t free_row, free_run, free_extra;  /* heads, or NONE */
-    uint32_t free_tally;                      /* likewise */
     struct id_index by_id, by_run;
     struct map tally_of; /* queue and pool to tallies */
     struct jobs_counts counts;

@@ -1,19 +1,6 @@
 /* The runs of the table: one of a job at a time, listed by executor. */
 #include "job/table/jobs_private.h"
 
-static uint32_t run_take(struct jobs *jobs)
-{
-    uint32_t run = jobs->free_run;
-
-    if (run != JOBS_NONE) {
-        jobs->free_run = jobs->runs.items[run].executor;
-    } else {
-        run = (uint32_t)jobs->runs.count;
-        VEC_PUSH(&jobs->runs, (struct run_row){0});
-    }
-    return run;
-}
-
 static void run_list(struct jobs *jobs, uint32_t run)
 {
     struct run_row *row = &jobs->runs.items[run];
@@ -61,7 +48,7 @@ void run_unlist(struct jobs *jobs, uint32_t run)
 
 void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run)
 {
-    uint32_t index = run_take(jobs);
+    uint32_t index = SLOTS_TAKE(&jobs->runs);
     struct run_row *row = &jobs->runs.items[index];
 
     *row = (struct run_row){
@@ -131,8 +118,8 @@ void run_free(struct jobs *jobs, uint32_t job)
     names_unref(&jobs->executors, row->executor);
     names_unref(&jobs->strings, row->node);
     names_unref(&jobs->strings, row->pool);
-    *row = (struct run_row){.job = JOBS_NONE, .executor = jobs->free_run};
-    jobs->free_run = index;
+    *row = (struct run_row){.job = JOBS_NONE};
+    SLOTS_GIVE(&jobs->runs, index);
     jobs->rows.items[job].run = JOBS_NONE;
 }
 

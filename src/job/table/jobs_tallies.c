@@ -19,18 +19,6 @@ static struct key128 key_of(uint32_t queue, uint32_t pool)
     return (struct key128){queue, pool};
 }
 
-static uint32_t take(struct jobs *jobs)
-{
-    uint32_t index = jobs->free_tally;
-
-    if (index != JOBS_NONE) {
-        jobs->free_tally = jobs->tallies.items[index].queue;
-        return index;
-    }
-    VEC_PUSH(&jobs->tallies, (struct tally_row){0});
-    return (uint32_t)jobs->tallies.count - 1;
-}
-
 void tally_enter(struct jobs *jobs, uint32_t run)
 {
     struct run_row *row = &jobs->runs.items[run];
@@ -39,7 +27,7 @@ void tally_enter(struct jobs *jobs, uint32_t run)
 
     row->tally = map_find(&jobs->tally_of, key);
     if (row->tally == MAP_NONE) {
-        row->tally = take(jobs);
+        row->tally = SLOTS_TAKE(&jobs->tallies);
         jobs->tallies.items[row->tally] =
             (struct tally_row){.queue = queue, .pool = row->pool};
         map_put(&jobs->tally_of, key, row->tally);
@@ -77,8 +65,7 @@ void tally_leave(struct jobs *jobs, uint32_t run)
     }
     if (--tally->run_count == 0) {
         map_remove(&jobs->tally_of, key_of(tally->queue, tally->pool));
-        tally->queue = jobs->free_tally;
-        jobs->free_tally = row->tally;
+        SLOTS_GIVE(&jobs->tallies, row->tally);
     }
 }
 
