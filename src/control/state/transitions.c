@@ -32,18 +32,6 @@ static struct key128 key_of(uint32_t queue, uint32_t pool_no, uint32_t before,
                            (uint64_t)pool_no << 16 | before << 8 | after};
 }
 
-static uint32_t take_slot(struct transitions *t)
-{
-    uint32_t index = t->first_free;
-
-    if (index) {
-        t->first_free = t->items.items[index - 1].next;
-        return index - 1;
-    }
-    VEC_PUSH(&t->items, (struct transition){0});
-    return (uint32_t)t->items.count - 1;
-}
-
 void transitions_count(struct control *c, uint32_t queue, struct str pool,
                        const struct jobs_change *change)
 {
@@ -61,7 +49,7 @@ void transitions_count(struct control *c, uint32_t queue, struct str pool,
     struct key128 key = key_of(queue, pool_no, before, change->after);
     uint32_t index = map_find(&t->index, key);
     if (index == MAP_NONE) {
-        index = take_slot(t);
+        index = SLOTS_TAKE(&t->items);
         map_put(&t->index, key, index);
         uint32_t *first = &c->queues.items[queue].transition_first;
         t->items.items[index] = (struct transition){
@@ -82,8 +70,8 @@ void transitions_forget(struct control *c, uint32_t queue)
         map_remove(&t->index,
                    key_of(item->queue, item->pool, item->before, item->after));
         next = item->next;
-        *item = (struct transition){.queue = NAMES_NONE, .next = t->first_free};
-        t->first_free = index + 1;
+        *item = (struct transition){.queue = NAMES_NONE};
+        SLOTS_GIVE(&t->items, index);
     }
     c->queues.items[queue].transition_first = 0;
 }
@@ -117,7 +105,7 @@ void transitions_answer(struct control *c, struct command *command)
 
 void transitions_fini(struct control *c)
 {
-    VEC_FREE(&c->transitions.items);
+    SLOTS_FREE(&c->transitions.items);
     map_fini(&c->transitions.index);
     intern_destroy(c->transitions.pools);
 }

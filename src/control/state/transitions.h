@@ -9,7 +9,7 @@
 
 #include "base/intern.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/slots.h"
 #include "job/table/jobs.h"
 
 struct command;
@@ -18,16 +18,15 @@ struct control;
 /* Counts by queue, pool and states. */
 struct transitions {
     struct map index;
-    VEC(struct transition {
+    SLOTS(struct transition {
         uint32_t queue; /* NAMES_NONE: a free slot */
         uint32_t pool;  /* interned, plus 1; 0: none */
-        uint32_t next;  /* plus 1: of the queue, or free; 0: the last */
+        uint32_t next;  /* plus 1: of the queue; 0: the last */
         uint8_t before;
         uint8_t after;
         uint64_t count;
     })
     items;
-    uint32_t first_free;  /* plus 1 */
     struct intern *pools; /* owned; NULL: none yet */
 };
 
