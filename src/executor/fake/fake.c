@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/heap.h"
-#include "base/vec.h"
+#include "base/slots.h"
 #include "executor/fake/fake_nodes.h"
 
 enum { MILLION = 1000000, TAIL_FACTOR = 20 };
@@ -36,8 +36,7 @@ struct fake {
     struct arena arena; /* of the nodes */
     struct node_record *nodes;
     uint32_t node_count;
-    VEC(struct fake_pod) pods;
-    VEC(uint32_t) free_slots;
+    SLOTS(struct fake_pod) pods;
     struct map by_id;
     VEC(struct due) heap; /* least (at_ms, order) first */
     uint64_t order;
@@ -160,7 +159,6 @@ static int fake_create(struct runtime *runtime, const struct runtime_run *run,
         .due_ms = mono_ms(fake) + fake->options.start_delay_ms,
         .created_ms = fake->clock->wall_ms(fake->clock),
     };
-    uint32_t index;
 
     (void)warnings;
     if (find_pod(fake, run->run)) {
@@ -173,13 +171,8 @@ static int fake_create(struct runtime *runtime, const struct runtime_run *run,
     (void)annotation(run, exit_code_annotation, &exit_code);
     pod.run_ms = pod.run_ms < 0 ? 0 : pod.run_ms;
     pod.exit_code = (int32_t)(exit_code & 0xff);
-    if (fake->free_slots.count > 0) {
-        index = fake->free_slots.items[--fake->free_slots.count];
-        fake->pods.items[index] = pod;
-    } else {
-        index = (uint32_t)fake->pods.count;
-        VEC_PUSH(&fake->pods, pod);
-    }
+    uint32_t index = SLOTS_TAKE(&fake->pods);
+    fake->pods.items[index] = pod;
     (void)map_put(&fake->by_id, run->run.v, index);
     heap_push(fake, pod.due_ms, pod.run);
     return 0;
@@ -224,7 +217,7 @@ static void fake_forget(struct runtime *runtime, struct run_id run)
 
     if (index != MAP_NONE) {
         fake->pods.items[index].phase = RECONCILE_NEVER;
-        VEC_PUSH(&fake->free_slots, index);
+        SLOTS_GIVE(&fake->pods, index);
     }
 }
 
@@ -397,8 +390,7 @@ static void fake_close(struct runtime *runtime)
 {
     struct fake *fake = of(runtime);
 
-    VEC_FREE(&fake->pods);
-    VEC_FREE(&fake->free_slots);
+    SLOTS_FREE(&fake->pods);
     VEC_FREE(&fake->heap);
     VEC_FREE(&fake->protected_runs);
     map_fini(&fake->by_id);

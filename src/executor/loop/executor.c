@@ -81,7 +81,7 @@ static void adopt(void *ctx, const struct runtime_pod *pod)
         executor, pod->run, pod->job,
         (struct str[]){pod->queue, pod->job_set, pod->namespace_,
                        pod->node_name, executor->options.pool, STR("")});
-    struct run *run = &executor->runs[index];
+    struct run *run = &executor->runs.items[index];
     run->row.phase = pod->phase;
     run->row.acked = pod->acked;
     run->row.is_foreign = pod->is_foreign;
@@ -166,7 +166,7 @@ static int find_room(struct executor *executor, struct run *run,
 
 static void do_create(struct executor *executor, uint32_t index)
 {
-    struct run *run = &executor->runs[index];
+    struct run *run = &executor->runs.items[index];
     auto_strbuf warnings = strbuf_make(TEXT_BYTES_MAX);
     struct err err = {""};
     char job[ID_TEXT_BYTES_MAX];
@@ -208,7 +208,7 @@ static void do_create(struct executor *executor, uint32_t index)
 
 static void do_forget(struct executor *executor, uint32_t index)
 {
-    struct run *run = &executor->runs[index];
+    struct run *run = &executor->runs.items[index];
 
     if (run->row.phase != RECONCILE_NEVER) {
         executor->runtime->ops->forget(executor->runtime, run->row.id);
@@ -221,7 +221,7 @@ static void do_action(struct executor *executor,
                       const struct reconcile_action *action)
 {
     uint32_t index = executor->plan_indexes.items[action->row_index];
-    struct run *run = &executor->runs[index];
+    struct run *run = &executor->runs.items[index];
 
     switch (action->kind) {
     case RECONCILE_STOP:
@@ -263,7 +263,7 @@ static void plan_once(struct executor *executor)
     executor->plan_rows.count = executor->plan_indexes.count = 0;
     for (size_t i = 0; i < executor->dirty.count; i++) {
         uint32_t index = executor->dirty.items[i];
-        struct run *run = &executor->runs[index];
+        struct run *run = &executor->runs.items[index];
         if (!run->is_used || !run->is_dirty) {
             continue;
         }
@@ -286,7 +286,7 @@ static void plan_once(struct executor *executor)
     }
     for (uint32_t i = 0; creates_left == 0 && i < row_count; i++) {
         uint32_t index = executor->plan_indexes.items[i];
-        if (executor->runs[index].lease) {
+        if (executor->runs.items[index].lease) {
             executor_mark(executor, index);
         }
     }
@@ -353,8 +353,8 @@ int64_t executor_step(struct executor *executor)
 
 void executor_stop_all(struct executor *executor, int64_t grace_ms)
 {
-    for (uint32_t i = 0; i < executor->run_count; i++) {
-        const struct run *run = &executor->runs[i];
+    for (uint32_t i = 0; i < executor->runs.count; i++) {
+        const struct run *run = &executor->runs.items[i];
         if (run->is_used && !run->row.is_foreign &&
             !reconcile_is_ended(run->row.phase)) {
             executor->runtime->ops->stop(executor->runtime, run->row.id,
@@ -383,7 +383,6 @@ struct executor *executor_create(const struct executor_options *options,
     executor->clock = clock;
     executor->transport = transport;
     executor->runtime = runtime;
-    executor->free_head = UINT32_MAX;
     executor->room = room_create();
     executor->forgotten =
         mem_alloc_array(EXECUTOR_FORGOTTEN_MAX, sizeof(*executor->forgotten));
@@ -398,12 +397,12 @@ void executor_destroy(struct executor *executor)
     if (!executor) {
         return;
     }
-    for (uint32_t i = 0; i < executor->run_count; i++) {
-        if (executor->runs[i].is_used) {
+    for (uint32_t i = 0; i < executor->runs.count; i++) {
+        if (executor->runs.items[i].is_used) {
             executor_remove(executor, i);
         }
     }
-    mem_free(executor->runs);
+    SLOTS_FREE(&executor->runs);
     room_destroy(executor->room);
     map_fini(&executor->by_id);
     map_fini(&executor->is_forgotten);

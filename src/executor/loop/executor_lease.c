@@ -73,7 +73,7 @@ static void take_lease(struct executor *executor,
         (struct str[]){field(lease->queue), field(lease->jobset),
                        field(meta ? meta->namespace_ : ""), lease_node(lease),
                        lease_pool(executor, lease), field(lease->user)});
-    run = &executor->runs[index];
+    run = &executor->runs.items[index];
     run->row.want = RECONCILE_WANT_RUN;
     if (map_find(&executor->is_forgotten, id.v) != MAP_NONE) {
         run->row.phase = RECONCILE_FORGOTTEN;
@@ -190,8 +190,8 @@ static void fill_runs(struct executor *executor, struct lease_request *request,
     struct lease_request_run *runs = arena_alloc_array(
         &executor->arena, executor->stats.run_count + 1, sizeof(*runs));
 
-    for (uint32_t i = 0; i < executor->run_count; i++) {
-        const struct run *run = &executor->runs[i];
+    for (uint32_t i = 0; i < executor->runs.count; i++) {
+        const struct run *run = &executor->runs.items[i];
         if (run->is_used && !run->row.is_foreign) {
             uint32_t node = run->row.phase == RECONCILE_NEVER
                                 ? NODE_NONE

@@ -68,7 +68,7 @@ void executor_report_done(struct executor *executor,
 void executor_queue_note(struct executor *executor, uint32_t index,
                          enum reconcile_phase to)
 {
-    struct run *run = &executor->runs[index];
+    struct run *run = &executor->runs.items[index];
     enum reconcile_phase from =
         reconcile_rank(run->row.sent) > reconcile_rank(run->row.acked)
             ? run->row.sent
@@ -83,7 +83,7 @@ void executor_queue_note(struct executor *executor, uint32_t index,
 
 static void add_note(struct executor *executor, const struct note *note)
 {
-    struct run *run = &executor->runs[note->run_index];
+    struct run *run = &executor->runs.items[note->run_index];
     struct runtime_status status;
     bool has_failed =
         note->to == RECONCILE_FAILED && !run->is_refused && !run->is_returned;

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "armada/executorapi.pb-c.h"
-#include "base/vec.h"
+#include "base/slots.h"
 #include "executor/loop/executor.h"
 #include "executor/loop/node_capacity.h"
 #include "executor/loop/report.h"
@@ -31,7 +31,6 @@ struct run {
     struct room_share share; /* of its node, while its pod is to be there */
     bool is_used, is_dirty, is_refused, is_returned;
     bool is_repacked; /* on another node than it was leased for */
-    uint32_t next_free;
 };
 
 /* A phase on its way to the server. */
@@ -57,8 +56,7 @@ struct executor {
     struct runtime *runtime;
     struct executor_stats stats;
 
-    struct run *runs; /* owned, [run_capacity] */
-    uint32_t run_count, run_capacity, free_head;
+    SLOTS(struct run) runs;
     uint32_t waiting_count; /* leased, not created yet */
     struct map by_id;       /* run id -> index */
     struct room *room;      /* owned */

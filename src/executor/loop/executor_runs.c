@@ -2,8 +2,8 @@
 
 void executor_mark(struct executor *executor, uint32_t index)
 {
-    if (!executor->runs[index].is_dirty) {
-        executor->runs[index].is_dirty = true;
+    if (!executor->runs.items[index].is_dirty) {
+        executor->runs.items[index].is_dirty = true;
         VEC_PUSH(&executor->dirty, index);
     }
 }
@@ -12,24 +12,7 @@ struct run *executor_find(struct executor *executor, struct run_id id,
                           uint32_t *ret_index)
 {
     *ret_index = map_find(&executor->by_id, id.v);
-    return *ret_index == MAP_NONE ? NULL : &executor->runs[*ret_index];
-}
-
-static uint32_t take_slot(struct executor *executor)
-{
-    uint32_t index = executor->free_head;
-
-    if (index != UINT32_MAX) {
-        executor->free_head = executor->runs[index].next_free;
-        return index;
-    }
-    if (executor->run_count == executor->run_capacity) {
-        executor->run_capacity =
-            executor->run_capacity ? executor->run_capacity * 2 : 256;
-        executor->runs = mem_grow_array(executor->runs, executor->run_capacity,
-                                        sizeof(*executor->runs));
-    }
-    return executor->run_count++;
+    return *ret_index == MAP_NONE ? NULL : &executor->runs.items[*ret_index];
 }
 
 /* The texts of a run, copied behind one another. */
@@ -57,8 +40,8 @@ static void set_texts(struct run *run, const struct str texts[6])
 uint32_t executor_add(struct executor *executor, struct run_id id,
                       struct job_id job, const struct str texts[6])
 {
-    uint32_t index = take_slot(executor);
-    struct run *run = &executor->runs[index];
+    uint32_t index = SLOTS_TAKE(&executor->runs);
+    struct run *run = &executor->runs.items[index];
 
     *run = (struct run){.row.id = id, .job = job, .is_used = true};
     set_texts(run, texts);
@@ -82,7 +65,7 @@ void executor_drop_lease(struct executor *executor, struct run *run)
 
 void executor_remove(struct executor *executor, uint32_t index)
 {
-    struct run *run = &executor->runs[index];
+    struct run *run = &executor->runs.items[index];
 
     executor_drop_lease(executor, run);
     room_drop(executor->room, &run->share);
@@ -91,8 +74,8 @@ void executor_remove(struct executor *executor, uint32_t index)
     mem_free(run->texts);
     mem_free(run->text);
     mem_free(run->warnings);
-    *run = (struct run){.next_free = executor->free_head};
-    executor->free_head = index;
+    *run = (struct run){0};
+    SLOTS_GIVE(&executor->runs, index);
     executor->stats.run_count--;
 }
 

@@ -266,7 +266,7 @@ static void process_close(struct runtime *runtime)
     close_fd(process->runs_fd);
     close_fd(process->data_fd);
     close_fd(process->lock_fd);
-    VEC_FREE(&process->pods);
+    SLOTS_FREE(&process->pods);
     VEC_FREE(&process->changes);
     VEC_FREE(&process->kept);
     VEC_FREE(&process->forgotten);
@@ -298,7 +298,6 @@ static struct process *make_process(const struct process_options *options,
     process->runtime = (struct runtime){&process_ops, -1, CREATE_MAX};
     process->clock = clock;
     process->options = *options;
-    process->free_head = UINT32_MAX;
     process->lock_fd = process->data_fd = process->runs_fd = process->jobs_fd =
         process->gangs_fd = process->notify_fd = process->epoll_fd = -1;
     process->data_dir =

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "base/vec.h"
+#include "base/slots.h"
 #include "executor/process/process.h"
 #include "executor/process/process_spec.h"
 
@@ -32,7 +32,6 @@ struct process_pod {
     bool is_lost;     /* the shim is gone and left no end */
     bool is_stopping; /* it was told to end */
     bool is_used;
-    uint32_t next_free;
 };
 
 /* A run that is kept for its logs only. */
@@ -52,8 +51,7 @@ struct process {
     struct process_policy policy;
     int lock_fd, data_fd, runs_fd, jobs_fd, gangs_fd, notify_fd, epoll_fd;
     int64_t next_scan_ms;
-    VEC(struct process_pod) pods;
-    uint32_t free_head;
+    SLOTS(struct process_pod) pods;
     struct map by_id;
     VEC(struct runtime_change) changes;
     VEC(struct process_kept) kept; /* oldest first, from kept_first on */

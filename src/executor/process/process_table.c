@@ -43,7 +43,7 @@ bool process_is_locked(const struct process *process, struct run_id run)
 uint32_t process_add(struct process *process, struct run_id run,
                      struct job_id job, const struct str texts[5])
 {
-    uint32_t index = process->free_head;
+    uint32_t index = SLOTS_TAKE(&process->pods);
     struct process_pod pod = {
         .run = run, .job = job, .pidfd = -1, .is_used = true};
     struct str *const into[5] = {&pod.queue, &pod.job_set, &pod.namespace_,
@@ -61,13 +61,7 @@ uint32_t process_add(struct process *process, struct run_id run,
         *into[i] = str_make(p, texts[i].byte_count);
         p += texts[i].byte_count + 1;
     }
-    if (index != UINT32_MAX) {
-        process->free_head = process->pods.items[index].next_free;
-        process->pods.items[index] = pod;
-    } else {
-        index = (uint32_t)process->pods.count;
-        VEC_PUSH(&process->pods, pod);
-    }
+    process->pods.items[index] = pod;
     (void)map_put(&process->by_id, run.v, index);
     return index;
 }
@@ -81,8 +75,8 @@ void process_remove(struct process *process, uint32_t index)
 
     process_unwatch(process, pod);
     (void)map_remove(&process->by_id, run.v);
-    *pod = (struct process_pod){.pidfd = -1, .next_free = process->free_head};
-    process->free_head = index;
+    *pod = (struct process_pod){.pidfd = -1};
+    SLOTS_GIVE(&process->pods, index);
     process_gang_leave(process, gang_dir.p, run);
     mem_free(texts);
 }
