@@ -101,6 +101,7 @@ static int read_config(const struct options *options, struct arena *arena,
         if (rc < 0) {
             return rc;
         }
+        say_each(SAY_WARN, "config.renamed", "warning", &config->warnings);
     }
     executor = &config->executor;
     override(options, OPTION_SERVER, &executor->server);

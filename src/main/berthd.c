@@ -39,7 +39,7 @@ static void print_config(const struct config *config)
 {
     auto_strbuf text = {0};
 
-    settings_print(&config_settings, config, true, &text);
+    settings_print(&config_settings, config, SETTINGS_COMMENTED, &text);
     fputs(strbuf_text(&text), stdout);
 }
 

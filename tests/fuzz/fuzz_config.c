@@ -17,10 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
     if (config_check(config, &err) < 0) {
         ASSERT(err.text[0]);
     }
-    settings_print(&config_settings, config, true, &first);
+    settings_print(&config_settings, config, SETTINGS_COMMENTED, &first);
     int rc = config_read(strbuf_str(&first), "print", &arena, &config, &err);
     ASSERT(rc == 0);
-    settings_print(&config_settings, config, true, &second);
+    settings_print(&config_settings, config, SETTINGS_COMMENTED, &second);
     ASSERT(str_equal(strbuf_str(&first), strbuf_str(&second)));
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "main/common/say.h"
 #include "main/common/usage.h"
 
 enum {
@@ -114,6 +115,7 @@ int berthd_options_config(const struct berthd_options *options,
         if (rc < 0) {
             return rc;
         }
+        say_each(SAY_WARN, "config.renamed", "warning", &config->warnings);
     } else {
         config = config_defaults(arena);
     }

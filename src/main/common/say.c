@@ -32,3 +32,11 @@ void say(enum say_level level, const char *event, const char *format, ...)
     ssize_t written = write(STDERR_FILENO, line, (size_t)length + 1);
     (void)written;
 }
+
+void say_each(enum say_level level, const char *event, const char *key,
+              const struct setting_texts *texts)
+{
+    for (uint32_t i = 0; i < texts->count; i++) {
+        say(level, event, "%s=\"%.*s\"", key, STR_ARG(texts->items[i]));
+    }
+}

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/str.h"
+#include "wire/settings/settings.h"
 
 enum say_level {
     SAY_ERROR, /* somebody must act */
@@ -23,3 +23,7 @@ enum { SAY_LINE_BYTES_MAX = 1024 };
  * lines are cut; newlines in it become spaces. */
 void say(enum say_level level, const char *event, const char *format, ...)
     printf_like(3, 4);
+
+/* Write a line for each of `texts`: `key="TEXT"`. */
+void say_each(enum say_level level, const char *event, const char *key,
+              const struct setting_texts *texts);

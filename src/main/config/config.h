@@ -145,6 +145,7 @@ struct config_executor {
 };
 
 struct config {
+    struct setting_texts warnings; /* of keys by their old names */
     struct config_server server;
     struct config_auth auth;
     struct config_submission submission;

@@ -17,8 +17,8 @@ struct config *config_defaults(struct arena *arena)
 int config_read(struct str text, const char *name, struct arena *arena,
                 struct config **ret_config, struct err *err)
 {
-    struct settings_reader reader = {name, arena};
     struct config *config = config_defaults(arena);
+    struct settings_reader reader = {name, arena, &config->warnings};
 
     int rc = settings_read(&config_settings, text, &reader, config, err);
     if (rc == 0) {

@@ -168,6 +168,10 @@ int sim_run_main(int argument_count, char **arguments)
         fprintf(stderr, "berth-sim: %s\n", err.text);
         return SIM_EXIT_USAGE;
     }
+    for (uint32_t i = 0; i < scenario->warnings.count; i++) {
+        fprintf(stderr, "berth-sim: warning: %.*s\n",
+                STR_ARG(scenario->warnings.items[i]));
+    }
     if (options.seed >= 0) {
         scenario->seed = options.seed;
     }

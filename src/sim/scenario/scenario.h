@@ -130,6 +130,7 @@ struct scenario {
     struct scenario_stream streams[SCENARIO_STREAMS_MAX];
     uint32_t stream_count;
     struct policy_form scheduling;
+    struct setting_texts warnings; /* of keys by their old names */
 };
 
 /* The keys of a struct scenario. */

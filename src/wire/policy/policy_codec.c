@@ -329,7 +329,7 @@ int policy_read(struct str yaml, const char *file_name, struct arena *arena,
                 struct policy *ret_policy, struct err *err)
 {
     auto_mem struct policy_form *form = mem_alloc(sizeof(*form));
-    struct settings_reader reader = {file_name, arena};
+    struct settings_reader reader = {file_name, arena, NULL};
 
     policy_settings.init(form);
     int rc = settings_read(&policy_settings, yaml, &reader, form, err);
@@ -348,5 +348,5 @@ void policy_print(const struct policy *policy, struct strbuf *out)
     auto_arena arena = {0};
 
     policy_to_form(policy, &arena, form);
-    settings_print(&policy_settings, form, false, out);
+    settings_print(&policy_settings, form, SETTINGS_LOGGED, out);
 }

@@ -7,6 +7,10 @@
  * writes; reading changes only what the text names.  A list or a map that is
  * named replaces the default whole.
  *
+ * A key that was renamed keeps its old name in the table.  Reading accepts
+ * either name, but not both; printing writes the new one, except for logs,
+ * which keep the old names of all releases forever.
+ *
  *     type       in the struct                  in the text
  *     bool       bool                           true, false
  *     int        int64_t                        -12
@@ -36,6 +40,7 @@ enum {
     SETTING_TEXTS_MAX = 4096,
     SETTING_TEXT_BYTES_MAX = 4096,
     SETTING_PATH_BYTES_MAX = 256,
+    SETTING_WARNINGS_MAX = 16,
 };
 
 /* What a value is; see the table above. */
@@ -72,6 +77,7 @@ struct settings;
 /* One key. */
 struct setting {
     const char *key;
+    const char *old_key; /* its name in earlier releases and in logs, or NULL */
     enum setting_type type;
     size_t offset;
     const char *about;   /* one sentence for people; "" for a nested record */
@@ -104,6 +110,17 @@ struct settings {
 struct settings_reader {
     const char *file_name; /* for messages */
     struct arena *arena;
+    /* Gets the first SETTING_WARNINGS_MAX old names in the text, each as
+     * "FILE:LINE: KEY: ..." in the arena; starts empty.  NULL for logs, whose
+     * old names nobody can change. */
+    struct setting_texts *warnings;
+};
+
+/* How a record is printed. */
+enum settings_style {
+    SETTINGS_PLAIN,     /* the keys alone */
+    SETTINGS_COMMENTED, /* for people: each key's meaning stands above it */
+    SETTINGS_LOGGED,    /* for the log: renamed keys by their old names */
 };
 
 /* Read the YAML document `text` into `record`, whose defaults are already
@@ -114,10 +131,10 @@ int settings_read(const struct settings *table, struct str text,
                   const struct settings_reader *reader, void *record,
                   struct err *err) must_check;
 
-/* Write `record` as YAML that settings_read() reads back to the same record.
- * With comments it is for people: what each key means stands above it. */
+/* Write `record` as YAML that settings_read() reads back to the same
+ * record. */
 void settings_print(const struct settings *table, const void *record,
-                    bool has_comments, struct strbuf *out);
+                    enum settings_style style, struct strbuf *out);
 
 /* Write the table as rows of a Markdown table: key, type, default, meaning. */
 void settings_print_manual(const struct settings *table, struct strbuf *out);

@@ -80,15 +80,21 @@ static void print_fractions(const struct setting_fractions *fractions,
 }
 
 static void print_record(const struct settings *table, const void *record,
-                         bool has_comments, int depth, struct strbuf *out);
+                         enum settings_style style, int depth,
+                         struct strbuf *out);
 
 /* A list of records, each begun by "- ". */
 static void print_records(const struct setting *setting, const void *record,
-                          bool has_comments, int depth, struct strbuf *out)
+                          enum settings_style style, int depth,
+                          struct strbuf *out)
 {
     const char *items = (const char *)record + setting->offset;
     uint32_t count = *(const uint32_t *)(const void *)((const char *)record +
                                                        setting->count_offset);
+    /* Comments would stand between "-" and the first key: once, above the
+     * list, is enough. */
+    enum settings_style item_style =
+        style == SETTINGS_COMMENTED ? SETTINGS_PLAIN : style;
 
     if (count == 0) {
         strbuf_add_text(out, " []\n");
@@ -97,17 +103,14 @@ static void print_records(const struct setting *setting, const void *record,
     strbuf_add_char(out, '\n');
     for (uint32_t i = 0; i < count; i++) {
         auto_strbuf item = {0};
-        /* Comments would stand between "-" and the first key: once, above
-         * the list, is enough. */
         print_record(setting->table, items + i * setting->table->record_bytes,
-                     false, depth + 2, &item);
+                     item_style, depth + 2, &item);
         struct str text = strbuf_str(&item);
         size_t margin = ((size_t)depth + 2) * 2;
         indent(out, depth + 1);
         strbuf_add_text(out, "- ");
         strbuf_add(out, text.p + margin, text.byte_count - margin);
     }
-    (void)has_comments;
 }
 
 static void print_value(const struct setting *setting, const void *record,
@@ -155,8 +158,11 @@ static void print_item_comments(const struct settings *table, int depth,
 }
 
 static void print_record(const struct settings *table, const void *record,
-                         bool has_comments, int depth, struct strbuf *out)
+                         enum settings_style style, int depth,
+                         struct strbuf *out)
 {
+    bool has_comments = style == SETTINGS_COMMENTED;
+
     for (size_t i = 0; i < table->count; i++) {
         const struct setting *setting = &table->items[i];
         const char *place = (const char *)record + setting->offset;
@@ -167,12 +173,15 @@ static void print_record(const struct settings *table, const void *record,
             print_item_comments(setting->table, depth, out);
         }
         indent(out, depth);
-        strbuf_addf(out, "%s:", setting->key);
+        strbuf_addf(out, "%s:",
+                    style == SETTINGS_LOGGED && setting->old_key
+                        ? setting->old_key
+                        : setting->key);
         if (setting->type == SETTING_RECORD) {
             strbuf_add_char(out, '\n');
-            print_record(setting->table, place, has_comments, depth + 1, out);
+            print_record(setting->table, place, style, depth + 1, out);
         } else if (setting->type == SETTING_RECORDS) {
-            print_records(setting, record, has_comments, depth, out);
+            print_records(setting, record, style, depth, out);
         } else {
             strbuf_add_char(out, ' ');
             print_value(setting, record, out);
@@ -185,9 +194,9 @@ static void print_record(const struct settings *table, const void *record,
 }
 
 void settings_print(const struct settings *table, const void *record,
-                    bool has_comments, struct strbuf *out)
+                    enum settings_style style, struct strbuf *out)
 {
-    print_record(table, record, has_comments, 0, out);
+    print_record(table, record, style, 0, out);
 }
 
 static const char *const type_names[] = {
@@ -224,7 +233,11 @@ static void print_rows(const struct settings *table, const void *record,
             print_value(setting, record, &value);
             strbuf_addf(out, "`%s`", strbuf_text(&value));
         }
-        strbuf_addf(out, " | %s |\n", setting->about);
+        strbuf_addf(out, " | %s", setting->about);
+        if (setting->old_key) {
+            strbuf_addf(out, " Its old name is `%s`.", setting->old_key);
+        }
+        strbuf_add_text(out, " |\n");
         if (setting->type == SETTING_RECORDS) {
             auto_mem void *item = mem_alloc(setting->table->record_bytes);
             if (setting->table->init) {

@@ -295,14 +295,32 @@ static int read_value(struct place *place, const struct setting *setting,
     return -ERR_INVALID;
 }
 
+static bool is_old_name(const struct setting *setting, struct str key)
+{
+    return setting->old_key && str_equal(str_of(setting->old_key), key);
+}
+
 static const struct setting *find(const struct settings *table, struct str key)
 {
     for (size_t i = 0; i < table->count; i++) {
-        if (str_equal(str_of(table->items[i].key), key)) {
-            return &table->items[i];
+        const struct setting *setting = &table->items[i];
+        if (str_equal(str_of(setting->key), key) || is_old_name(setting, key)) {
+            return setting;
         }
     }
     return NULL;
+}
+
+/* How many letters `key` is from the name of `setting`, or from the old one. */
+static uint32_t distance_to(const struct setting *setting, struct str key)
+{
+    uint32_t distance = settings_distance(key, str_of(setting->key));
+
+    if (setting->old_key) {
+        uint32_t old = settings_distance(key, str_of(setting->old_key));
+        distance = old < distance ? old : distance;
+    }
+    return distance;
 }
 
 /* Refuse a key that is not in the table, naming the nearest that is. */
@@ -314,8 +332,7 @@ static int unknown_key(struct place *place, const struct settings *table,
     auto_strbuf what = {0};
 
     for (size_t i = 0; i < table->count; i++) {
-        uint32_t distance =
-            settings_distance(scalar_text(key), str_of(table->items[i].key));
+        uint32_t distance = distance_to(&table->items[i], scalar_text(key));
         if (distance < least) {
             least = distance;
             nearest = &table->items[i];
@@ -329,18 +346,55 @@ static int unknown_key(struct place *place, const struct settings *table,
     return fail(place, key, err, strbuf_text(&what));
 }
 
-static bool is_key_repeated(const struct place *place, const yaml_node_t *node,
-                            size_t index)
+/* Refuse a key that the map has before pair `index`, by either name. */
+static int check_repeated(struct place *place, const struct setting *setting,
+                          const yaml_node_t *node, size_t index,
+                          struct err *err)
 {
     const yaml_node_pair_t *pairs = node->data.mapping.pairs.start;
-    struct str key = scalar_text(node_at(place, pairs[index].key));
+    const yaml_node_t *key = node_at(place, pairs[index].key);
 
     for (size_t i = 0; i < index; i++) {
-        if (str_equal(scalar_text(node_at(place, pairs[i].key)), key)) {
-            return true;
+        struct str earlier = scalar_text(node_at(place, pairs[i].key));
+        if (str_equal(earlier, scalar_text(key))) {
+            return fail(place, key, err, "given twice");
+        }
+        if (str_equal(earlier, str_of(setting->key)) ||
+            is_old_name(setting, earlier)) {
+            auto_strbuf what = {0};
+            strbuf_addf(&what, "given twice: %s is the old name of %s; keep %s",
+                        setting->old_key, setting->key, setting->key);
+            return fail(place, key, err, strbuf_text(&what));
         }
     }
-    return false;
+    return 0;
+}
+
+/* Name the new key to a user who wrote the old one. */
+static void warn_of_old_name(const struct place *place,
+                             const struct setting *setting,
+                             const yaml_node_t *key)
+{
+    struct arena *arena = place->reader->arena;
+    struct setting_texts *warnings = place->reader->warnings;
+    auto_strbuf text = {0};
+
+    if (!warnings || !is_old_name(setting, scalar_text(key)) ||
+        warnings->count == SETTING_WARNINGS_MAX) {
+        return;
+    }
+    strbuf_addf(&text,
+                "%s:%zu: %s: this key is now called %s; the next release "
+                "refuses the old name",
+                place->reader->file_name, key->start_mark.line + 1,
+                strbuf_text(&place->path), setting->key);
+    struct str *items =
+        arena_alloc_array(arena, warnings->count + 1, sizeof(*items));
+    for (uint32_t i = 0; i < warnings->count; i++) {
+        items[i] = warnings->items[i];
+    }
+    items[warnings->count] = arena_str(arena, strbuf_str(&text));
+    *warnings = (struct setting_texts){items, warnings->count + 1};
 }
 
 static int check_required(struct place *place, const struct settings *table,
@@ -374,12 +428,14 @@ static int read_key(struct place *place, const struct settings *table,
         return unknown_key(place, table, key, err);
     }
     size_t before = enter(place, scalar_text(key));
-    if (is_key_repeated(place, node, index)) {
-        return fail(place, key, err, "given twice");
+    int rc = check_repeated(place, setting, node, index, err);
+    if (rc < 0) {
+        return rc;
     }
+    warn_of_old_name(place, setting, key);
     if (!is_null(value)) {
         is_seen[setting - table->items] = true;
-        int rc = read_value(place, setting, value, record, err);
+        rc = read_value(place, setting, value, record, err);
         if (rc < 0) {
             return rc;
         }

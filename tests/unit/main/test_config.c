@@ -24,11 +24,12 @@ static void what_print_config_writes_is_read_back(void **state)
     struct err err = {""};
     struct config *config;
 
-    settings_print(&config_settings, config_defaults(&arena), true, &first);
+    settings_print(&config_settings, config_defaults(&arena),
+                   SETTINGS_COMMENTED, &first);
     int rc = config_read(strbuf_str(&first), "c.yaml", &arena, &config, &err);
     assert_string_equal(err.text, "");
     assert_int_equal(rc, 0);
-    settings_print(&config_settings, config, true, &second);
+    settings_print(&config_settings, config, SETTINGS_COMMENTED, &second);
 
     assert_string_equal(strbuf_text(&first), strbuf_text(&second));
 }
@@ -45,7 +46,7 @@ static void a_pool_is_printed_with_what_its_profile_says(void **state)
         config_read(STR("scheduling: {pools: [{name: a, profile: flow}]}\n"),
                     "c.yaml", &arena, &config, &err);
     assert_int_equal(rc, 0);
-    settings_print(&config_settings, config, false, &text);
+    settings_print(&config_settings, config, SETTINGS_PLAIN, &text);
     assert_non_null(strstr(strbuf_text(&text), "admittedWindow: 32\n"));
     assert_non_null(strstr(strbuf_text(&text), "flowHalfTime: 20m\n"));
 }

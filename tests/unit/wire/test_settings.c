@@ -10,7 +10,7 @@ struct user {
 };
 
 struct inner {
-    int64_t depth;
+    int64_t depth, height;
 };
 
 struct sample {
@@ -33,9 +33,11 @@ static const struct settings user_table = {user_keys, ARRAY_COUNT(user_keys),
 static const struct setting inner_keys[] = {
     SETTING("depth", INT, inner, depth, .about = "How deep.", .min = 1,
             .max = 9),
+    SETTING("height", INT, inner, height, .about = "How high.",
+            .old_key = "tallness"),
 };
-static const struct settings inner_table = {inner_keys, 1, sizeof(struct inner),
-                                            NULL};
+static const struct settings inner_table = {inner_keys, ARRAY_COUNT(inner_keys),
+                                            sizeof(struct inner), NULL};
 
 static void init(void *record)
 {
@@ -70,7 +72,7 @@ static const struct settings table = {keys, ARRAY_COUNT(keys),
 static int read_sample(const char *yaml, struct arena *arena,
                        struct sample *ret_sample, struct err *err)
 {
-    struct settings_reader reader = {"f.yaml", arena};
+    struct settings_reader reader = {"f.yaml", arena, NULL};
 
     init(ret_sample);
     return settings_read(&table, str_of(yaml), &reader, ret_sample, err);
@@ -146,6 +148,14 @@ static void what_is_wrong_is_said_with_file_line_and_key(void **state)
         {"amounts: {cpu: lots}\n", "f.yaml:1: amounts.cpu: \"lots\" is not a "
                                    "quantity such as 500m or 4Gi"},
         {"count: 1\ncount: 2\n", "f.yaml:2: count: given twice"},
+        {"inner:\n  height: 1\n  tallness: 2\n",
+         "f.yaml:3: inner.tallness: given twice: tallness is the old name of "
+         "height; keep height"},
+        {"inner:\n  tallness: 1\n  height: 2\n",
+         "f.yaml:3: inner.height: given twice: tallness is the old name of "
+         "height; keep height"},
+        {"inner: {tallnes: 1}\n",
+         "f.yaml:1: inner.tallnes: unknown key; did you mean height?"},
         {"inner: 3\n", "f.yaml:1: inner: must be a map of keys to values"},
         {"count: [1]\n", "f.yaml:1: count: must be a single value"},
         {"- a\n", "f.yaml:1: must be a map of keys to values"},
@@ -187,13 +197,84 @@ static void what_is_printed_reads_back(void **state)
                     "users: [{name: \"a: b\", groups: [\"yes\", x]}]\n",
                     &arena, &first, &err),
         0);
-    settings_print(&table, &first, true, &text);
+    settings_print(&table, &first, SETTINGS_COMMENTED, &text);
     assert_int_equal(read_sample(strbuf_text(&text), &arena, &second, &err), 0);
-    settings_print(&table, &second, true, &again);
+    settings_print(&table, &second, SETTINGS_COMMENTED, &again);
 
     assert_string_equal(strbuf_text(&text), strbuf_text(&again));
     assert_non_null(strstr(strbuf_text(&text), "# Whether it is on.\n"));
     assert_non_null(strstr(strbuf_text(&text), "wait: 1m30s\n"));
+}
+
+static void an_old_name_is_read_with_a_warning(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct setting_texts warnings = {0};
+    struct settings_reader reader = {"f.yaml", &arena, &warnings};
+    struct sample sample;
+    struct err err = {""};
+
+    init(&sample);
+    int rc = settings_read(&table, STR("inner:\n  depth: 2\n  tallness: 5\n"),
+                           &reader, &sample, &err);
+
+    assert_string_equal(err.text, "");
+    assert_int_equal(rc, 0);
+    assert_int_equal(sample.inner.height, 5);
+    assert_int_equal(warnings.count, 1);
+    assert_string_equal(warnings.items[0].p,
+                        "f.yaml:3: inner.tallness: this key is now called "
+                        "height; the next release refuses the old name");
+}
+
+static void warnings_are_bounded(void **state)
+{
+    (void)state;
+    enum { COUNT = SETTING_WARNINGS_MAX + 1 };
+    struct many {
+        struct inner items[COUNT];
+        uint32_t count;
+    } many = {0};
+    static const struct setting many_keys[] = {
+        SETTING("many", RECORDS, many, items, .about = "All.",
+                .table = &inner_table,
+                .count_offset = offsetof(struct many, count),
+                .count_max = COUNT),
+    };
+    const struct settings many_table = {many_keys, 1, sizeof(many), NULL};
+    auto_arena arena = {0};
+    auto_strbuf text = {0};
+    struct setting_texts warnings = {0};
+    struct settings_reader reader = {"f.yaml", &arena, &warnings};
+    struct err err = {""};
+
+    strbuf_add_text(&text, "many:\n");
+    for (int i = 0; i < COUNT; i++) {
+        strbuf_add_text(&text, "- tallness: 1\n");
+    }
+    int rc =
+        settings_read(&many_table, strbuf_str(&text), &reader, &many, &err);
+
+    assert_int_equal(rc, 0);
+    assert_int_equal(many.items[COUNT - 1].height, 1);
+    assert_int_equal(warnings.count, SETTING_WARNINGS_MAX);
+}
+
+static void only_logs_get_the_old_name(void **state)
+{
+    (void)state;
+    auto_strbuf people = {0}, log = {0};
+    struct sample sample;
+
+    init(&sample);
+    settings_print(&table, &sample, SETTINGS_PLAIN, &people);
+    settings_print(&table, &sample, SETTINGS_LOGGED, &log);
+
+    assert_non_null(strstr(strbuf_text(&people), "  height: 0\n"));
+    assert_null(strstr(strbuf_text(&people), "tallness"));
+    assert_non_null(strstr(strbuf_text(&log), "  tallness: 0\n"));
+    assert_null(strstr(strbuf_text(&log), "height"));
 }
 
 static void manual_lists_every_key(void **state)
@@ -207,6 +288,9 @@ static void manual_lists_every_key(void **state)
                            "| `inner.depth` | number | `3` | How deep. |"));
     assert_non_null(
         strstr(strbuf_text(&text), "| `users[].name` | text |  | Who. |"));
+    assert_non_null(strstr(strbuf_text(&text),
+                           "| `inner.height` | number | `0` | How high. Its "
+                           "old name is `tallness`. |"));
 }
 
 int main(void)
@@ -217,6 +301,9 @@ int main(void)
         TEST(what_is_wrong_is_said_with_file_line_and_key),
         TEST(broken_yaml_names_its_line),
         TEST(what_is_printed_reads_back),
+        TEST(an_old_name_is_read_with_a_warning),
+        TEST(warnings_are_bounded),
+        TEST(only_logs_get_the_old_name),
         TEST(manual_lists_every_key),
     };
     return RUN_TESTS(tests);
