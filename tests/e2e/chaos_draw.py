@@ -14,8 +14,8 @@ SERVER = """
 log: {{checkpointRecords: {checkpoint}}}
 planner: {{threads: {threads}}}
 scheduling:
-  balancePeriod: 100ms
-  truce: {truce}
+  fullRoundPeriod: 100ms
+  cooldown: {cooldown}
   executorTimeout: 5s
   executorLostTimeout: {lost}
   maximumSchedulingRate: {rate}
@@ -40,7 +40,7 @@ executor:
   leasePeriod: 300ms
   fake:
     runTime: {run_time}
-    spread: exponential
+    distribution: exponential
     startDelay: {delay}
     failureRate: {failures}
     seed: {seed}
@@ -55,7 +55,7 @@ NODE = ("      - {{name: {name}, count: {count}, resources: {{cpu: {cpu}, "
 def server_config(rng, threads):
     return SERVER.format(
         threads=threads, checkpoint=rng.choice([1000, 5000, 1000000]),
-        truce=rng.choice(["0s", "1s", "5s"]), lost=rng.choice(["8s", "20s"]),
+        cooldown=rng.choice(["0s", "1s", "5s"]), lost=rng.choice(["8s", "20s"]),
         rate=rng.choice([0, 0, 200]), burst=rng.choice([50, 300]),
         queue_rate=rng.choice([0, 0, 50]), queue_burst=300,
         freeze=rng.choice(["0s", "1s", "4s"]), licences=rng.choice([2, 6]),

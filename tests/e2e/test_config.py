@@ -38,6 +38,24 @@ class Config(unittest.TestCase):
             self.refused("server:\n  grcp: 127.0.0.1:0\n"),
             "berthd: FILE:2: server.grcp: unknown key; did you mean grpc?")
 
+    def test_old_name_of_a_key_is_read_with_a_warning(self):
+        path = self.folder / "berth.yaml"
+        path.write_text("scheduling:\n  truce: 7s\n")
+        done = run("berthd", "--config", str(path), "--print-config")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("\n  cooldown: 7s\n", done.stdout)
+        self.assertNotIn("truce", done.stdout)
+        self.assertEqual(
+            done.stderr.replace(str(path), "FILE"),
+            'warn config.renamed warning="FILE:2: scheduling.truce: this key '
+            'is now called cooldown; the next release refuses the old name"\n')
+
+    def test_both_names_of_a_key_are_refused(self):
+        self.assertEqual(
+            self.refused("scheduling: {truce: 7s, cooldown: 7s}"),
+            "berthd: FILE:1: scheduling.cooldown: given twice: truce is the "
+            "old name of cooldown; keep cooldown")
+
     def test_wrong_value_is_refused_with_what_is_allowed(self):
         self.assertEqual(
             self.refused("store: {retention: soon}"),

@@ -13,7 +13,7 @@ from test_berthctl import job_file
 
 SERVER = """
 scheduling:
-  balancePeriod: 100ms
+  fullRoundPeriod: 100ms
 """
 NODES = """
 executor:

@@ -17,7 +17,7 @@ executor:
 
 POOLS = """
 scheduling:
-  balancePeriod: 100ms
+  fullRoundPeriod: 100ms
 planner:
   threads: 2
 executor:

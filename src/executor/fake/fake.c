@@ -117,7 +117,7 @@ static int64_t draw_run_ms(const struct fake *fake, struct run_id run)
     int64_t a = options->run_a_ms;
     uint64_t random = draw(fake, run, 1);
 
-    switch (options->spread) {
+    switch (options->distribution) {
     case FAKE_FIXED:
         return a;
     case FAKE_UNIFORM:
@@ -432,7 +432,7 @@ void fake_options_default(struct fake_options *ret_options)
         .seed = 1,
         .groups = &group,
         .group_count = 1,
-        .spread = FAKE_FIXED,
+        .distribution = FAKE_FIXED,
         .run_a_ms = 1000,
     };
 }
@@ -450,7 +450,7 @@ int fake_open(const struct fake_options *options, const struct clock *clock,
     }
     if (options->run_a_ms < 0 || options->start_delay_ms < 0 ||
         options->failure_ppm > MILLION ||
-        (options->spread == FAKE_UNIFORM &&
+        (options->distribution == FAKE_UNIFORM &&
          options->run_b_ms < options->run_a_ms)) {
         return err_set(err, -ERR_INVALID,
                        "run times, delay or failure rate out of range");

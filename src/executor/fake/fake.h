@@ -26,7 +26,7 @@ enum {
 };
 
 /* How run times are spread; `a` and `b` are options. */
-enum fake_spread {
+enum fake_distribution {
     FAKE_FIXED,       /* a */
     FAKE_UNIFORM,     /* a to b */
     FAKE_EXPONENTIAL, /* mean a, cut at 20 times that */
@@ -44,7 +44,7 @@ struct fake_options {
     uint64_t seed;
     const struct fake_group *groups;
     uint32_t group_count;
-    enum fake_spread spread;
+    enum fake_distribution distribution;
     int64_t run_a_ms, run_b_ms;
     int64_t start_delay_ms;
     uint32_t failure_ppm;         /* 0..1000000 */

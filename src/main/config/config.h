@@ -121,7 +121,7 @@ struct config_fake_group {
 struct config_fake {
     struct config_fake_group groups[CONFIG_FAKE_GROUPS_MAX];
     uint32_t group_count;
-    struct str spread;
+    struct str distribution;
     int64_t run_a_ms, run_b_ms;
     int64_t start_delay_ms;
     int64_t failure_ppm;

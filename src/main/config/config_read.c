@@ -249,7 +249,7 @@ static int check_pairs(const struct config *config, struct err *err)
                        "executorLostTimeout");
     }
     if (config->executor.fake.run_a_ms > config->executor.fake.run_b_ms &&
-        str_equal(config->executor.fake.spread, STR("uniform"))) {
+        str_equal(config->executor.fake.distribution, STR("uniform"))) {
         return err_set(err, -ERR_INVALID,
                        "executor.fake.runTime is more than maxRunTime");
     }

@@ -104,10 +104,10 @@ static int open_fake(const struct executor_thread_options *options,
     }
     fake.executor_id = options->config->id;
     fake.seed = (uint64_t)config->seed;
-    fake.spread = str_equal(config->spread, STR("fixed")) ? FAKE_FIXED
-                  : str_equal(config->spread, STR("uniform"))
-                      ? FAKE_UNIFORM
-                      : FAKE_EXPONENTIAL;
+    fake.distribution =
+        str_equal(config->distribution, STR("fixed"))     ? FAKE_FIXED
+        : str_equal(config->distribution, STR("uniform")) ? FAKE_UNIFORM
+                                                          : FAKE_EXPONENTIAL;
     fake.run_a_ms = config->run_a_ms;
     fake.run_b_ms = config->run_b_ms;
     fake.start_delay_ms = config->start_delay_ms;

@@ -140,8 +140,8 @@ static void draw_run(struct arrivals *a, struct stream *stream,
 
     submission->kind = stream->kind;
     submission->run_ms =
-        draw_spread(&stream->draw, scenario_spread_of(of->run.spread),
-                    of->run.a_ms, of->run.b_ms);
+        draw_from(&stream->draw, scenario_distribution_of(of->run.distribution),
+                  of->run.a_ms, of->run.b_ms);
     submission->is_failing =
         of->failure_ppm > 0 &&
         draw_below(&stream->draw, 1000000) < (uint64_t)of->failure_ppm;

@@ -35,7 +35,7 @@ static const struct setting failures_keys[] = {
     SETTING("meanBetween", DURATION, scenario_failures, mean_between_ms,
             .max = TIME_MAX_,
             .about = "Mean time from a node's repair to its next failure, "
-                     "exponentially spread; 0: nodes never fail."),
+                     "exponentially distributed; 0: nodes never fail."),
     SETTING("repair", DURATION, scenario_failures, repair_ms, .max = TIME_MAX_,
             .about = "How long a node is away; its pods are lost."),
 };
@@ -125,18 +125,20 @@ static void init_pool(void *record)
 static const struct settings pool_table =
     TABLE_(pool_keys, scenario_pool, init_pool);
 
-static const struct setting spread_keys[] = {
-    SETTING("spread", TEXT, scenario_spread, spread,
+static const struct setting run_time_keys[] = {
+    SETTING("distribution", TEXT, scenario_run_time, distribution,
+            .old_key = "spread",
             .choices = "fixed uniform exponential logUniform",
-            .about = "fixed: a; uniform: from a to b; exponential: mean a; "
-                     "logUniform: from a to b, each doubling as likely."),
-    SETTING("a", DURATION, scenario_spread, a_ms, .max = TIME_MAX_,
-            .about = "See spread."),
-    SETTING("b", DURATION, scenario_spread, b_ms, .max = TIME_MAX_,
-            .about = "See spread."),
+            .about = "fixed: always a. uniform: from a to b. exponential: with "
+                     "mean a. logUniform: from a to b, uniform in the "
+                     "logarithm."),
+    SETTING("a", DURATION, scenario_run_time, a_ms, .max = TIME_MAX_,
+            .about = "See distribution."),
+    SETTING("b", DURATION, scenario_run_time, b_ms, .max = TIME_MAX_,
+            .about = "See distribution."),
 };
-static const struct settings spread_table =
-    TABLE_(spread_keys, scenario_spread, NULL);
+static const struct settings run_time_table =
+    TABLE_(run_time_keys, scenario_run_time, NULL);
 
 static const struct setting gang_keys[] = {
     SETTING("size", INT, scenario_gang, size, .max = 1000000,
@@ -238,7 +240,7 @@ static const struct setting stream_keys[] = {
     SETTING("priority", INT, scenario_stream, priority, .max = UINT32_MAX,
             .about = "Within the queue; the smaller goes first."),
     SETTING("runTime", RECORD, scenario_stream, run, .about = "",
-            .table = &spread_table),
+            .table = &run_time_table),
     SETTING("deadlineStep", DURATION, scenario_stream, deadline_step_ms,
             .max = TIME_MAX_,
             .about = "Each states its run time as its deadline, rounded up to "
@@ -274,7 +276,7 @@ static void init_stream(void *record)
     stream->rate_micro = 1000000;
     stream->batch = 1;
     stream->priority_class = STR("armada-preemptible");
-    stream->run = (struct scenario_spread){STR("fixed"), 60000, 60000};
+    stream->run = (struct scenario_run_time){STR("fixed"), 60000, 60000};
     stream->is_requeued = true;
     init_pod_group(&stream->pod_group);
 }
@@ -327,7 +329,7 @@ static void init_scenario(void *record)
 const struct settings scenario_settings =
     TABLE_(scenario_keys, scenario, init_scenario);
 
-enum draw_spread scenario_spread_of(struct str name)
+enum draw_distribution scenario_distribution_of(struct str name)
 {
     return str_equal(name, STR("uniform"))       ? DRAW_UNIFORM
            : str_equal(name, STR("exponential")) ? DRAW_EXPONENTIAL

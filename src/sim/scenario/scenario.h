@@ -59,9 +59,9 @@ struct scenario_pool {
     struct str preemption_order;
 };
 
-/* A spread of times. */
-struct scenario_spread {
-    struct str spread; /* fixed, uniform, exponential, logUniform */
+/* The distribution of run times. */
+struct scenario_run_time {
+    struct str distribution; /* fixed, uniform, exponential, logUniform */
     int64_t a_ms, b_ms;
 };
 
@@ -102,7 +102,7 @@ struct scenario_stream {
     struct setting_texts node_selector; /* key=value */
     struct str priority_class;
     int64_t priority;
-    struct scenario_spread run;
+    struct scenario_run_time run;
     int64_t deadline_step_ms; /* 0: no deadline of each job's own */
     int64_t deadline_ms;      /* 0: none */
     struct str lifetime;
@@ -149,8 +149,8 @@ int scenario_read(struct str text, const char *name, struct arena *arena,
  * small. */
 void scenario_scale(struct scenario *scenario, int64_t divisor);
 
-/* The spread of a name that scenario_read() has let through. */
-enum draw_spread scenario_spread_of(struct str name);
+/* The distribution of a name that scenario_read() has accepted. */
+enum draw_distribution scenario_distribution_of(struct str name);
 
 /* A lifetime as a requirement has it; false when it is none. */
 bool scenario_lifetime(struct str text, int64_t *ret_ms);

@@ -261,8 +261,10 @@ static int check_arrivals(const struct scenario_stream *stream,
 static int check_values(const struct scenario_stream *stream, uint32_t index,
                         const struct place *place)
 {
-    enum draw_spread spread = scenario_spread_of(stream->run.spread);
-    bool has_two = spread == DRAW_UNIFORM || spread == DRAW_LOG_UNIFORM;
+    enum draw_distribution distribution =
+        scenario_distribution_of(stream->run.distribution);
+    bool has_two =
+        distribution == DRAW_UNIFORM || distribution == DRAW_LOG_UNIFORM;
     int64_t lifetime_ms;
 
     if (has_two && stream->run.b_ms < stream->run.a_ms) {

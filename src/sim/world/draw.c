@@ -90,10 +90,10 @@ static int64_t draw_log_uniform(struct draw *draw, int64_t a, int64_t b)
     return drawn < a ? a : drawn > b ? b : drawn;
 }
 
-int64_t draw_spread(struct draw *draw, enum draw_spread spread, int64_t a,
-                    int64_t b)
+int64_t draw_from(struct draw *draw, enum draw_distribution distribution,
+                  int64_t a, int64_t b)
 {
-    switch (spread) {
+    switch (distribution) {
     case DRAW_FIXED:
         return a;
     case DRAW_UNIFORM:

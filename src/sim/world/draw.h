@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-enum draw_spread {
+enum draw_distribution {
     DRAW_FIXED,       /* a */
     DRAW_UNIFORM,     /* a to b, both included */
     DRAW_EXPONENTIAL, /* mean a, cut at 20 times that */
@@ -28,8 +28,8 @@ struct draw draw_make(uint64_t seed, uint64_t stream);
 uint64_t draw_u64(struct draw *draw);
 /* Evenly from 0 to `count` - 1; `count` is at least 1. */
 uint64_t draw_below(struct draw *draw, uint64_t count);
-/* Exponentially spread about `mean` (>= 0), cut at 20 times that. */
+/* Exponentially distributed with mean `mean` (>= 0), cut at 20 times that. */
 int64_t draw_exponential(struct draw *draw, int64_t mean);
-/* As a spread says; 0 <= a, and a <= b where it counts. */
-int64_t draw_spread(struct draw *draw, enum draw_spread spread, int64_t a,
-                    int64_t b);
+/* A value of the distribution; 0 <= a, and a <= b where b counts. */
+int64_t draw_from(struct draw *draw, enum draw_distribution distribution,
+                  int64_t a, int64_t b);

@@ -3,7 +3,9 @@
  * the configuration, and the text of the event policySet in the log.
  *
  * policy_print() writes every key, so two policies are the same exactly when
- * their texts are.  Keys are never taken away, since old logs hold them.
+ * their texts are.  Keys are never taken away, since old logs hold them.  A key
+ * that was renamed for users keeps its old name in the log, so that the text of
+ * a policy does not depend on the release that wrote it.
  *
  * Threads: none of this is shared.
  */

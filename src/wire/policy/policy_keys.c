@@ -297,14 +297,16 @@ static const struct setting form_keys[] = {
     SETTING("schedulePeriod", DURATION, policy_form, round_period_ms,
             .about = "The period of maximumResourceFractionToSchedule.",
             .min = 1, .max = DAY_MS),
-    SETTING("balancePeriod", DURATION, policy_form, balance_period_ms,
-            .about = "Full rounds are at least this far apart; the next comes "
-                     "as soon as that when something has changed.",
+    SETTING("fullRoundPeriod", DURATION, policy_form, balance_period_ms,
+            .old_key = "balancePeriod",
+            .about = "The shortest time between two full rounds. The next "
+                     "one starts after it if something has changed.",
             .min = 1, .max = DAY_MS),
-    SETTING("truce", DURATION, policy_form, cooldown_ms,
-            .about = "A job or gang that took a place for fairness, or gave "
-                     "one up as it had promised, takes none for fairness for "
-                     "so long, and until something is new.",
+    SETTING("cooldown", DURATION, policy_form, cooldown_ms, .old_key = "truce",
+            .about = "A job or gang that preempted for fairness, or gave its "
+                     "place up as it had agreed to, may not preempt for "
+                     "fairness until this time is over and the cluster has "
+                     "changed.",
             .max = DAY_MS),
     SETTING("executorTimeout", DURATION, policy_form, executor_timeout_ms,
             .about = "An executor silent for so long gets no new jobs.",

@@ -54,7 +54,7 @@ static void what_happens_depends_on_seed_and_run_alone(void **state)
     static enum reconcile_phase first[RUNS], second[RUNS];
     struct fake_options options;
     fake_options_default(&options);
-    options.spread = FAKE_EXPONENTIAL;
+    options.distribution = FAKE_EXPONENTIAL;
     options.run_a_ms = 1000;
     options.failure_ppm = 100000;
 
@@ -76,7 +76,7 @@ static void run_times_and_failures_are_spread_as_asked(void **state)
     int64_t sum = 0;
     int failed = 0;
     fake_options_default(&options);
-    options.spread = FAKE_EXPONENTIAL;
+    options.distribution = FAKE_EXPONENTIAL;
     options.run_a_ms = 1000;
     options.start_delay_ms = 100;
     options.failure_ppm = 100000;
@@ -90,7 +90,7 @@ static void run_times_and_failures_are_spread_as_asked(void **state)
     assert_in_range((uint64_t)(sum / RUNS), 900, 1100);
     assert_in_range((uint64_t)failed, 70, 130);
 
-    options.spread = FAKE_UNIFORM;
+    options.distribution = FAKE_UNIFORM;
     options.run_b_ms = 2000;
     play(&options, false, ms, phases);
     for (int i = 0; i < RUNS; i++) {

@@ -51,6 +51,28 @@ static void a_pool_is_printed_with_what_its_profile_says(void **state)
     assert_non_null(strstr(strbuf_text(&text), "flowHalfTime: 20m\n"));
 }
 
+static void renamed_keys_are_read_with_a_warning(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    struct config *config;
+
+    int rc = config_read(STR("scheduling: {truce: 2m, balancePeriod: 3s}\n"
+                             "executor:\n  fake: {spread: uniform}\n"),
+                         "c.yaml", &arena, &config, &err);
+
+    assert_int_equal(rc, 0);
+    assert_int_equal(config->scheduling.cooldown_ms, 120000);
+    assert_int_equal(config->scheduling.balance_period_ms, 3000);
+    assert_true(str_equal(config->executor.fake.distribution, STR("uniform")));
+    assert_int_equal(config->warnings.count, 3);
+    assert_string_equal(config->warnings.items[2].p,
+                        "c.yaml:3: executor.fake.spread: this key is now "
+                        "called distribution; the next release refuses the "
+                        "old name");
+}
+
 static void check_one(const char *yaml, const char *error)
 {
     auto_arena arena = {0};
@@ -145,6 +167,7 @@ int main(void)
         TEST(defaults_pass_the_check),
         TEST(what_print_config_writes_is_read_back),
         TEST(a_pool_is_printed_with_what_its_profile_says),
+        TEST(renamed_keys_are_read_with_a_warning),
         TEST(wrong_configurations_are_refused),
         TEST(listening_beyond_this_machine_needs_auth_and_tls),
     };

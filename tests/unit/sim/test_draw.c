@@ -1,5 +1,5 @@
 /*
- * draw: streams are apart, spreads stay within their bounds and have the
+ * draw: streams are apart, distributions stay within their bounds and have the
  * means that they should, and the numbers are the same everywhere.
  */
 #include "sim/world/draw.h"
@@ -7,7 +7,7 @@
 
 enum { DRAWS = 200000 };
 
-static double mean_of(enum draw_spread spread, int64_t a, int64_t b,
+static double mean_of(enum draw_distribution distribution, int64_t a, int64_t b,
                       int64_t *ret_min, int64_t *ret_max)
 {
     struct draw draw = draw_make(7, 3);
@@ -16,7 +16,7 @@ static double mean_of(enum draw_spread spread, int64_t a, int64_t b,
     *ret_min = INT64_MAX;
     *ret_max = INT64_MIN;
     for (int i = 0; i < DRAWS; i++) {
-        int64_t value = draw_spread(&draw, spread, a, b);
+        int64_t value = draw_from(&draw, distribution, a, b);
         *ret_min = value < *ret_min ? value : *ret_min;
         *ret_max = value > *ret_max ? value : *ret_max;
         sum += (double)value;
@@ -29,7 +29,7 @@ static bool is_near(double value, double wanted)
     return value > wanted * 0.99 && value < wanted * 1.01;
 }
 
-static void spreads_have_their_means_and_bounds(void **state)
+static void distributions_have_their_means_and_bounds(void **state)
 {
     int64_t min, max;
 
@@ -63,7 +63,7 @@ static void streams_do_not_shift_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spreads_have_their_means_and_bounds),
+        cmocka_unit_test(distributions_have_their_means_and_bounds),
         cmocka_unit_test(streams_do_not_shift_each_other),
     };
 

@@ -15,9 +15,10 @@ static const char two_queues[] =
     "queues: [{name: p}, {name: q, weight: 0.5}]\n"
     "jobs:\n"
     "  - {name: many, queue: p, count: 500, resources: {cpu: 1}, "
-    "runTime: {spread: uniform, a: 1m, b: 9m}}\n"
+    "runTime: {distribution: uniform, a: 1m, b: 9m}}\n"
     "  - {name: late, queue: q, arrivals: poisson, rate: 0.2, first: 10m, "
-    "last: 40m, resources: {cpu: 2}, runTime: {spread: exponential, a: 3m}}\n"
+    "last: 40m, resources: {cpu: 2}, runTime: {distribution: exponential, a: "
+    "3m}}\n"
     "  - {name: gang, queue: q, count: 3, resources: {cpu: 4}, gang: {size: "
     "4}}\n";
 
@@ -265,7 +266,8 @@ static void what_a_share_gives_on_a_reserved_machine_is_kept(void **state)
         "queues: [{name: q}, {name: r}]\n"
         "jobs:\n"
         "  - {name: backlog, queue: q, count: 150, requeue: false, "
-        "resources: {cpu: 1}, runTime: {spread: uniform, a: 5m, b: 15m}}\n"
+        "resources: {cpu: 1}, runTime: {distribution: uniform, a: 5m, b: "
+        "15m}}\n"
         "  - {name: single, queue: r, arrivals: steady, rate: 0.0016, "
         "first: 2m, last: 2h, requeue: false, resources: {cpu: 1}, "
         "runTime: {a: 10m}}\n";

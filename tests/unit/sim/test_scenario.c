@@ -73,7 +73,7 @@ static void what_does_not_go_together_is_named_with_what_may_be(void **state)
         {"arrivals: steady, last: 1h, rate: 0", "jobs[0].rate: must be more"},
         {"count: 1, first: 1h, last: 30m",
          "jobs[0].last: 1800 s is before first, 3600"},
-        {"count: 1, runTime: {spread: uniform, a: 2m, b: 1m}",
+        {"count: 1, runTime: {distribution: uniform, a: 2m, b: 1m}",
          "jobs[0].runTime.b: 60 s is less than runTime.a, 120"},
         {"count: 1, gang: {size: 2, minimum: 3}",
          "jobs[0].gang.minimum: 3 is more than gang.size, 2"},

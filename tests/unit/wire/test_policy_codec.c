@@ -35,6 +35,25 @@ static void empty_text_is_the_default_policy(void **state)
     assert_string_equal(strbuf_text(&text), strbuf_text(&expected));
 }
 
+static void logs_keep_the_names_of_earlier_releases(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    auto_strbuf text = {0};
+    struct err err = {""};
+
+    struct policy *policy =
+        read_policy("truce: 7s\nbalancePeriod: 3s\n", &arena, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(policy->cooldown_ms, 7000);
+    assert_int_equal(policy->balance_period_ms, 3000);
+
+    policy_print(policy, &text);
+    assert_non_null(strstr(strbuf_text(&text), "\ntruce: 7s\n"));
+    assert_non_null(strstr(strbuf_text(&text), "\nbalancePeriod: 3s\n"));
+    assert_null(strstr(strbuf_text(&text), "cooldown"));
+}
+
 static void printed_policy_reads_back_to_the_same_text(void **state)
 {
     (void)state;
@@ -447,6 +466,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(empty_text_is_the_default_policy),
+        TEST(logs_keep_the_names_of_earlier_releases),
         TEST(printed_policy_reads_back_to_the_same_text),
         TEST(what_a_pool_does_not_say_comes_from_its_profile),
         TEST(only_preemptible_classes_have_a_default_lifetime),
