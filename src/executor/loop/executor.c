@@ -353,10 +353,13 @@ int64_t executor_step(struct executor *executor)
 
 void executor_stop_all(struct executor *executor, int64_t grace_ms)
 {
+    executor->is_ending = true;
     for (uint32_t i = 0; i < executor->runs.count; i++) {
         const struct run *run = &executor->runs.items[i];
-        if (run->is_used && !run->row.is_foreign &&
-            !reconcile_is_ended(run->row.phase)) {
+        if (run->is_used && run->lease) {
+            executor_remove(executor, i); /* it has no pod yet */
+        } else if (run->is_used && !run->row.is_foreign &&
+                   !reconcile_is_ended(run->row.phase)) {
             executor->runtime->ops->stop(executor->runtime, run->row.id,
                                          grace_ms);
         }

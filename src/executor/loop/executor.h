@@ -127,7 +127,10 @@ struct executor *executor_create(const struct executor_options *options,
  * wants to be called again if nothing arrives (0: at once). */
 int64_t executor_step(struct executor *executor);
 
-/* Ask the runtime to end every pod (grace as in runtime_ops.stop). */
+/* Ask the runtime to end every pod (grace as in runtime_ops.stop), and start
+ * none any more: leases that have no pod yet, and those that still arrive, are
+ * dropped as if they had been lost on the way, so the server sends them to the
+ * executor's next start. */
 void executor_stop_all(struct executor *executor, int64_t grace_ms);
 
 /* Counters; borrowed. */

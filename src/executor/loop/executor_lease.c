@@ -57,6 +57,9 @@ static void take_lease(struct executor *executor,
     struct job_id job;
     uint32_t index;
 
+    if (executor->is_ending) {
+        return;
+    }
     if (!lease->job || !*lease->queue || !*lease->jobset ||
         run_id_parse(field(lease->job_run_id), &id) < 0 ||
         job_id_parse(field(lease->job->job_id), &job) < 0) {

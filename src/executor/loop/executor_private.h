@@ -77,6 +77,8 @@ struct executor {
     uint64_t last_ticket;
     int64_t queued_since_ms, report_retry_at_ms, report_backoff_ms;
 
+    bool is_ending; /* nothing is started any more */
+
     enum exchange_state exchange;
     int64_t exchange_started_ms, exchange_next_ms, last_arrival_ms;
     int64_t request_sent_ms, nodes_sent_ms;

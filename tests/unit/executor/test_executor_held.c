@@ -127,6 +127,36 @@ static void a_silent_held_stream_is_given_up(void **state)
     assert_int_equal(fixture->server.open_count, 3);
 }
 
+/* A server that lives on leases the room of the pods that end: a pod started
+ * on it would outlive the executor. */
+static void nothing_is_started_once_all_pods_are_to_end(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    enum { OFFERED = 20 };
+    fixture->options.create_max = 1;
+    hold(fixture);
+    for (int i = 0; i < OFFERED; i++) {
+        (void)server_offer(&fixture->server, i);
+    }
+    server_push(&fixture->server);
+    while (loop_stub.create_count == 0) {
+        (void)executor_step(fixture->executor);
+    }
+    int created_count = loop_stub.create_count;
+    assert_true(created_count < OFFERED);
+
+    executor_stop_all(fixture->executor, 1000);
+    uint32_t late = server_offer(&fixture->server, OFFERED);
+    server_push(&fixture->server);
+    loop_run_for(fixture, 10000);
+
+    assert_int_equal(loop_stub.create_count, created_count);
+    assert_int_equal(executor_stats(fixture->executor)->run_count, 0);
+    assert_true(fixture->server.jobs.items[0].is_ended);
+    assert_string_equal(loop_events_of(fixture, OFFERED - 1), "");
+    assert_string_equal(loop_events_of(fixture, late), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +167,7 @@ int main(void)
         LOOP_TEST(a_held_stream_that_ends_is_opened_anew_and_in_full),
         LOOP_TEST(an_executor_with_no_news_says_that_it_lives),
         LOOP_TEST(a_silent_held_stream_is_given_up),
+        LOOP_TEST(nothing_is_started_once_all_pods_are_to_end),
     };
 
     return RUN_TESTS(tests);
