@@ -2,13 +2,14 @@
  * fleet: what a row of the Philly trace says, and what becomes of it: virtual
  * clusters are queues, and a job larger than a node is a gang.
  *
- * The trace is not part of the project: its folder is $BERTH_TRACES, and
- * without it that test is skipped.
+ * The trace is not part of the project (support/traces.h), and without it that
+ * test is skipped.
  */
 #include <stdlib.h>
 
 #include "base/strbuf.h"
 #include "sim/fleet/fleet.h"
+#include "traces.h"
 #include "unit.h"
 
 static const char rows[] = "timestamp,duration,num_gpus,gpu_time,cluster\n"
@@ -178,19 +179,16 @@ static void large_jobs_are_gangs_and_clusters_are_queues(void **state)
 
 static void the_first_thousands_of_the_real_trace_all_run(void **state)
 {
-    const char *folder = getenv("BERTH_TRACES");
+    auto_mem char *path = trace_path("philly-2017/philly.csv.gz");
     struct fleet_trace trace = {0};
-    auto_strbuf path = {0};
     struct err err;
     uint32_t queue_count;
 
     (void)state;
-    if (!folder) {
-        print_message("skipped: $BERTH_TRACES names no folder\n");
+    if (!path) {
         skip();
     }
-    strbuf_addf(&path, "%s/philly-2017/philly.csv.gz", folder);
-    if (fleet_read(strbuf_text(&path), &trace, &err) < 0) {
+    if (fleet_read(path, &trace, &err) < 0) {
         fail_msg("%s", err.text);
     }
     assert_int_equal(trace.jobs.count, 82247);

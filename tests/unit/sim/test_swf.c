@@ -2,14 +2,15 @@
  * swf: which rows of a log are jobs, and the published schedules of a real
  * log, digest by digest.
  *
- * The log is not part of the project: its folder is $BERTH_TRACES, and without
- * it those tests are skipped.
+ * The log is not part of the project (support/traces.h), and without it
+ * those tests are skipped.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/strbuf.h"
 #include "sim/swf/swf.h"
+#include "traces.h"
 #include "unit.h"
 
 static struct swf_log parse(const char *text, const struct swf_options *options)
@@ -137,24 +138,6 @@ static void easy_lets_pass_what_does_not_delay_the_head(void **state)
     swf_log_fini(&log);
 }
 
-/* $BERTH_TRACES/`name`; mem_free() it.  NULL when there are no traces. */
-static char *trace_path(const char *name)
-{
-    const char *folder = getenv("BERTH_TRACES");
-    auto_strbuf path = {0};
-
-    if (!folder) {
-        return NULL;
-    }
-    strbuf_addf(&path, "%s/%s", folder, name);
-    FILE *file = fopen(strbuf_text(&path), "rb");
-    if (!file) {
-        return NULL;
-    }
-    fclose(file);
-    return strbuf_steal(&path);
-}
-
 /* What a table of published schedules says; 0 and "": not. */
 struct published {
     uint64_t job_count;
@@ -182,7 +165,6 @@ static void check_real(struct swf_options options,
 
     options.processors = 128;
     if (!path) {
-        print_message("skipped: $BERTH_TRACES names no folder with the log\n");
         skip();
     }
     if (swf_read(path, &options, &log, &err) < 0 ||
