@@ -3,8 +3,9 @@
 #include <stdatomic.h>
 
 #include "elog_contract_private.h"
+#include "patience.h"
 
-enum { WAIT_MS_MAX = 10000 };
+#define WAIT_MS_MAX patient_ms(10000)
 
 static void waiting_ends_when_the_time_is_over(void **state)
 {

@@ -21,8 +21,10 @@ from armada_client.log_client import JobLogClient
 from armada_client.permissions import Permissions, Subject
 from armada_client.typings import EventType, JobState
 
+from harness import patient
+
 ADDRESS = os.environ["BERTH_GRPC"]
-SECONDS_MAX = 40
+SECONDS_MAX = patient(40)
 
 
 def pod(command, cpu="100m", priority_class="", node=None):

@@ -48,7 +48,7 @@ class Talk:
         self.requests = queues.Queue()
         self.requests.put(first)
         self.answers = client.channel.stream_stream(LEASE)(
-            iter(self.requests.get, None), timeout=seconds)
+            iter(self.requests.get, None), timeout=harness.patient(seconds))
 
     def leases(self):
         """(job's queue, run id) of each lease up to the end marker."""
@@ -69,7 +69,8 @@ class Talk:
 class Executors(bad_input.Case):
     def lie(self, message):
         """Say it, and take whatever comes; the code of the end."""
-        code, text = self.client.outcome(LEASE, message, 10)
+        code, text = self.client.outcome(LEASE, message,
+                                         harness.patient(10))
         self.assertIn(code, {"OK", "INVALID_ARGUMENT", "RESOURCE_EXHAUSTED",
                              "NOT_FOUND"}, text)
         return code

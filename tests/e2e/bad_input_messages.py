@@ -10,6 +10,7 @@ import unittest
 import zlib
 
 import bad_input
+import harness
 from bad_input import MIB, Client, Pulse, field, item, number, pod, \
     submission, varint
 
@@ -112,7 +113,8 @@ auth:
     def code(self, *metadata):
         try:
             self.client.channel.unary_unary("/api.Submit/GetQueue")(
-                field(1, "none"), metadata=metadata, timeout=10)
+                field(1, "none"), metadata=metadata,
+                timeout=harness.patient(10))
         except bad_input.grpc.RpcError as error:
             return error.code().name
         return "OK"
@@ -161,7 +163,8 @@ class Sizes(bad_input.Case):
         with Pulse(self.berth.grpc, "small") as pulse:
             clients = [Client(self.berth.grpc) for _ in range(8)]
             calls = [client.channel.unary_unary("/api.Submit/SubmitJobs")
-                     .future(big, timeout=20) for client in clients
+                     .future(big, timeout=harness.patient(20))
+                     for client in clients
                      for _ in range(3)]
             codes = {call.exception().code().name for call in calls}
             for client in clients:
@@ -201,7 +204,7 @@ def data(flag, length, body):
 class Sockets(bad_input.Case):
     """What is not gRPC at all."""
 
-    def exchange(self, address, *parts, seconds=3):
+    def exchange(self, address, *parts, seconds=harness.patient(3)):
         """Send the parts, end, and read what comes until the other ends."""
         host, port = address.rsplit(":", 1)
         with socket.create_connection((host, int(port)), seconds) as peer:

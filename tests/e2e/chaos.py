@@ -36,7 +36,7 @@ import time
 import chaos_draw as draw
 from chaos_check import Checks, Watcher, state_of
 from chaos_draw import CLASSES, POOLS, QUEUES
-from harness import SLACK, Berth, Executor, shims_below, wait_for
+from harness import Berth, Executor, patient, shims_below, wait_for
 
 JOBS_MAX = 30000
 JOB_SETS = ("s0", "s1")
@@ -394,7 +394,7 @@ class Chaos:
     def finish(self):
         checks = self.checks
         self.open_all()
-        jobs = checks.wait_quiet(self.options.quiet, 120 * SLACK)
+        jobs = checks.wait_quiet(self.options.quiet, 120)
         self.problems += [f"lost: {job}" for job in self.acknowledged
                           if job not in jobs]
         waits = checks.check_waiting(jobs, self.rng)
@@ -404,7 +404,7 @@ class Chaos:
             self.ctl("cancel", "queues", queue, "-s",
                      "queued,leased,pending,running", "-a")
         wait_for("no pod is left", lambda: not self.shims())
-        jobs = checks.wait_quiet(self.options.quiet, 30 * SLACK)
+        jobs = checks.wait_quiet(self.options.quiet, 30)
         states = collections.Counter(map(state_of, jobs.values()))
         checks.check_waiting(jobs, self.rng)
         checks.check_counts(jobs)

@@ -10,7 +10,7 @@ import grpc
 from armada_client.armada import event_pb2, event_pb2_grpc
 
 import harness
-from harness import wait_for
+from harness import patient, wait_for
 
 ENDED = {"SUCCEEDED", "FAILED", "CANCELLED", "PREEMPTED", "REJECTED"}
 RUNS = {"LEASED", "PENDING", "RUNNING"}
@@ -73,7 +73,8 @@ class Watcher(threading.Thread):
     def follow(self, stub):
         stream = stub.GetJobSetEvents(event_pb2.JobSetRequest(
             queue=self.queue, id=self.job_set, watch=True,
-            from_message_id=self.last_id, errorIfMissing=False), timeout=20)
+            from_message_id=self.last_id, errorIfMissing=False),
+            timeout=patient(20))
         for message in stream:
             name = message.message.WhichOneof("events")
             event = getattr(message.message, name)
@@ -113,9 +114,10 @@ class Checks:
             now = time.monotonic()
             if states != last:
                 last, since = states, now
-            if ENDED.issuperset(states) or now - since > quiet_seconds:
+            if ENDED.issuperset(states) or \
+                    now - since > patient(quiet_seconds):
                 return jobs
-            if now - begun > seconds_max:
+            if now - begun > patient(seconds_max):
                 self.problems.append(f"no end: {dict(states)}")
                 return jobs
             time.sleep(0.2)

@@ -23,7 +23,7 @@ from armada_client.k8s.io.apimachinery.pkg.api.resource import (
 
 import harness
 
-SECONDS_MAX = 60 * harness.SLACK
+SECONDS_MAX = harness.patient(60)
 TERMINAL = {"succeeded", "cancelled", "failed"}
 CONFIG = """
 executor:

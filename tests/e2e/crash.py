@@ -32,7 +32,7 @@ from armada_client.k8s.io.api.core.v1 import generated_pb2 as core
 from armada_client.k8s.io.apimachinery.pkg.api.resource import \
     generated_pb2 as resource
 
-from harness import Berth, Executor, wait_for
+from harness import Berth, Executor, patient, wait_for
 
 QUEUE = "crash"
 JOBS_PER_REQUEST = 5
@@ -219,7 +219,7 @@ def main():
             print(f"\r{kill + 1} kills, {len(submitter.acknowledged)} jobs",
                   end="", flush=True)
     submitter.is_stopped.set()
-    submitter.join(60)
+    submitter.join(patient(60))
     assert not submitter.errors, submitter.errors
     count = check_end(client, submitter, starts_path)
     print(f"ok: seed {options.seed}, {options.kills} kills, {count} jobs, "

@@ -28,7 +28,8 @@ class ArmadaClient(unittest.TestCase):
         cases = pathlib.Path(__file__).with_name("armada_client_cases.py")
         with harness.Berth(CONFIG, arguments=["--stop-jobs"]) as berth:
             done = subprocess.run(
-                [python, str(cases), "-v"], check=False, timeout=300,
+                [python, str(cases), "-v"], check=False,
+                timeout=harness.patient(300),
                 env={**os.environ, "BERTH_GRPC": berth.grpc},
                 stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True)
             # The cases' own totals are counted by tools/check.

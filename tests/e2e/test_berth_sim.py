@@ -47,7 +47,7 @@ class Sim(unittest.TestCase):
     def sim(self, *arguments, code=0):
         done = subprocess.run(
             [harness.program("berth-sim"), *arguments], capture_output=True,
-            text=True, timeout=60 * harness.SLACK, check=False)
+            text=True, timeout=harness.patient(60), check=False)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 

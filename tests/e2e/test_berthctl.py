@@ -167,7 +167,7 @@ labels:
         self.assertEqual(follower.stdout.readline(), "first\n")
         self.assertIsNone(follower.poll())
         go.touch()
-        out, _ = follower.communicate(timeout=30 * harness.SLACK)
+        out, _ = follower.communicate(timeout=harness.patient(30))
         self.assertEqual((follower.returncode, out), (0, "last\n"))
         self.fails(3, "logs", "-f", "01h00000000000000000000000")
 
@@ -391,8 +391,9 @@ labels:
         self.assertRegex(self.ctl("explain", second),
                          r"Application one is Starting since 2")
         self.assertRegex(
-            urllib.request.urlopen(f"http://{self.berth.http}/metrics",
-                                   timeout=10).read().decode(),
+            urllib.request.urlopen(
+                f"http://{self.berth.http}/metrics",
+                timeout=harness.patient(10)).read().decode(),
             rf'berth_queue_applications{{queue="{self.queue}",'
             rf'state="starting"}} 1\n')
         self.ctl("cancel", "job", self.queue, "one", first)

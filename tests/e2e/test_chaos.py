@@ -8,9 +8,9 @@ import os
 import subprocess
 import unittest
 
-from harness import ROOT, SLACK, armada_python
+from harness import ROOT, armada_python, patient
 
-END_SECONDS_MAX = 240 * SLACK
+END_SECONDS_MAX = patient(240)
 
 
 class Chaos(unittest.TestCase):

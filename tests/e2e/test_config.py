@@ -13,7 +13,8 @@ import harness
 
 def run(name, *arguments, seconds=20):
     return subprocess.run([harness.program(name), *arguments],
-                          capture_output=True, text=True, timeout=seconds,
+                          capture_output=True, text=True,
+                          timeout=harness.patient(seconds),
                           check=False)
 
 

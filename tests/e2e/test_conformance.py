@@ -44,7 +44,7 @@ class Conformance(kit.Case):
 
     def http(self, path):
         with urllib.request.urlopen(f"http://{self.berth.http}{path}",
-                                    timeout=20) as reply:
+                                    timeout=kit.harness.patient(20)) as reply:
             return reply.status, reply.read().decode()
 
     def test_row_01_health(self):
@@ -226,8 +226,9 @@ class Executors(kit.unittest.TestCase):
                 name="q", priority_factor=1))
 
             def is_known():
-                with urllib.request.urlopen(f"http://{berth.http}/metrics",
-                                            timeout=20) as reply:
+                with urllib.request.urlopen(
+                        f"http://{berth.http}/metrics",
+                        timeout=kit.harness.patient(20)) as reply:
                     return b"\nberth_nodes 2\n" in reply.read()
             kit.harness.wait_for("its nodes are known", is_known)
             job_id, = client.submit_items("q", "s", [kit.item(kit.pod(

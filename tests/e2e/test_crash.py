@@ -7,9 +7,9 @@ import os
 import subprocess
 import unittest
 
-from harness import ROOT, armada_python
+from harness import ROOT, armada_python, patient
 
-SECONDS_MAX = 280
+SECONDS_MAX = patient(280)
 
 
 class Crash(unittest.TestCase):

@@ -17,7 +17,7 @@ class Http(unittest.TestCase):
 
     def get(self, path):
         with urllib.request.urlopen(f"http://{self.berth.http}{path}",
-                                    timeout=20) as reply:
+                                    timeout=harness.patient(20)) as reply:
             return reply.status, reply.read().decode()
 
     def metrics(self):

@@ -147,7 +147,7 @@ class Pools(unittest.TestCase):
 
     def metrics(self):
         with urllib.request.urlopen(f"http://{self.berth.http}/metrics",
-                                    timeout=10) as reply:
+                                    timeout=harness.patient(10)) as reply:
             return reply.read().decode()
 
     def test_pools_are_made_shown_changed_and_deleted(self):

@@ -52,7 +52,8 @@ contexts:
     def ctl(self, *arguments, **options):
         return subprocess.run(
             [harness.program("berthctl"), "--config", str(self.contexts),
-             *arguments], capture_output=True, text=True, timeout=90,
+             *arguments], capture_output=True, text=True,
+            timeout=harness.patient(90),
             check=False, **options)
 
     def test_job_runs_over_tls_with_passwords(self):

@@ -7,12 +7,13 @@
 #include "armada/services.pb-c.h"
 #include "elog/elog_memory.h"
 #include "field.h"
+#include "patience.h"
 #include "store/store_sqlite.h"
 #include "unit.h"
 #include "wire/log/log_codec.h"
 #include "wire/message/message.h"
 
-enum { WAIT_MS = 10000 };
+#define WAIT_MS patient_ms(10000)
 
 struct fixture_leader {
     struct fixture *fixture;
@@ -220,6 +221,8 @@ void fixture_init(struct fixture *fixture)
 {
     *fixture = (struct fixture){.now_ms = 1700000000123};
     api_config_defaults(&fixture->config);
+    fixture->config.log_timeout_ms =
+        (uint32_t)patient_ms((int)fixture->config.log_timeout_ms);
     fixture->config.auth.is_anonymous_allowed = true;
     for (int i = 0; i < PERMISSION_COUNT; i++) {
         fixture->config.auth.grants[i] = (struct permission_grant){everyone, 1};

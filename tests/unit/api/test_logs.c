@@ -10,6 +10,7 @@
 #include "armada/services.pb-c.h"
 #include "berth/api.pb-c.h"
 #include "field.h"
+#include "patience.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/message/message.h"
@@ -256,7 +257,7 @@ static void a_question_is_answered_when_time_is_up(void **state)
     struct asker asker;
 
     (void)state;
-    begin(&f, 300);
+    begin(&f, (uint32_t)patient_ms(300));
     struct job_id job = leased_job(&f);
     struct rpc_stream *stream = serve(&f, "cluster");
     uint64_t number = ask_on(&f, job, stream, &asker)->number;

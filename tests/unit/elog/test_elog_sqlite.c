@@ -10,9 +10,8 @@
 #include "base/strbuf.h"
 #include "elog/sq.h"
 #include "file_fixture.h"
+#include "patience.h"
 #include "unit.h"
-
-enum { WAIT_MS_MAX = 10000 };
 
 static void a_log_in_use_is_refused_and_the_user_named(void **state)
 {
@@ -122,7 +121,7 @@ static void a_reader_of_another_process_follows(void **state)
     assert_int_equal(elog_wait(reader, 0, 20, &err), 0);
     file_append(f, 3);
 
-    assert_int_equal(elog_wait(reader, 2, WAIT_MS_MAX, &err), 1);
+    assert_int_equal(elog_wait(reader, 2, patient_ms(10000), &err), 1);
     assert_int_equal(elog_bounds(reader, &bounds, &err), 0);
     assert_int_equal(bounds.head_seq, 3);
 }

@@ -8,11 +8,12 @@
 #include "main/berthd/leader.h"
 #include "main/berthd/policy_event.h"
 #include "main/common/machine.h"
+#include "patience.h"
 #include "store/store_sqlite.h"
 #include "tmpdir.h"
 #include "unit.h"
 
-enum { DEADLINE_MS = 20000 };
+#define DEADLINE_MS patient_ms(20000)
 
 struct world {
     struct tmpdir dir;

@@ -42,7 +42,8 @@ bool counter_wait(struct counter *counter, int value)
 
 int counter_settle(struct counter *counter)
 {
-    enum { QUIET_MS = 100, NS_PER_S = 1000000000 };
+    enum { NS_PER_S = 1000000000 };
+    int quiet_ms = patient_ms(100);
     struct timespec until;
     int value = 0, rc = 0;
 
@@ -50,7 +51,8 @@ int counter_settle(struct counter *counter)
     do {
         value = counter->value;
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += QUIET_MS * 1000000;
+        until.tv_sec += quiet_ms / 1000;
+        until.tv_nsec += quiet_ms % 1000 * 1000000;
         until.tv_sec += until.tv_nsec / NS_PER_S;
         until.tv_nsec %= NS_PER_S;
         do {

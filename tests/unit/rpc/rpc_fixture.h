@@ -6,12 +6,13 @@
 
 #include <pthread.h>
 
+#include "patience.h"
 #include "rpc/rpc_channel.h"
 #include "rpc/rpc_server.h"
 #include "unit.h"
 
 /* Longest that any single thing in these tests may take. */
-enum { FIXTURE_WAIT_MS = 20000 };
+#define FIXTURE_WAIT_MS patient_ms(20000)
 
 /* A number that threads raise and tests wait for. */
 struct counter {
