@@ -89,8 +89,6 @@ class Chaos:
         for executor in self.executors.values():
             if executor.program.process.poll() is None:
                 executor.stop()
-        for pid in self.shims():
-            os.kill(pid, signal.SIGTERM)
         self.berth.close(is_kept=bool(self.problems or sys.exc_info()[0]))
 
     def shims(self):

@@ -32,7 +32,8 @@ from armada_client.k8s.io.api.core.v1 import generated_pb2 as core
 from armada_client.k8s.io.apimachinery.pkg.api.resource import \
     generated_pb2 as resource
 
-from harness import Berth, Executor, patient, wait_for
+from harness import (
+    Berth, Executor, end_pods_below, patient, wait_for)
 
 QUEUE = "crash"
 JOBS_PER_REQUEST = 5
@@ -226,6 +227,7 @@ def main():
           f"{time.monotonic() - begun:.0f} s")
     if executor:
         executor.stop()
+        end_pods_below(executor.folder)
     berth.close()
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -32,6 +32,7 @@ def patient(seconds):
 
 READY_SECONDS_MAX = 30
 STOP_SECONDS_MAX = patient(15)
+END_SECONDS_MAX = 60  # of pods, with their grace
 
 
 def program(name):
@@ -107,18 +108,55 @@ class Program:
         return self.end()
 
 
-def shims_below(folder):
-    """The processes that stand over pods whose files lie below a folder."""
+def processes():
+    """The id of each process there is."""
+    return [int(path.name) for path in pathlib.Path("/proc").glob("[0-9]*")]
+
+
+def words_of(pid):
+    """The words of a process's command; none if it has ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def command_of(pid):
+    return os.fsdecode(b" ".join(words_of(pid)))
+
+
+def children_of(parent):
+    """The processes that a process has started, or taken over."""
     found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+    for pid in processes():
         try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
+            stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
         except OSError:
             continue  # it has ended since
-        if (words[0].endswith(b"/berth-shim") and len(words) > 1
-                and words[1].startswith(os.fsencode(folder))):
-            found.append(int(entry.name))
+        if int(stat.rpartition(")")[2].split()[1]) == parent:
+            found.append(pid)
     return found
+
+
+def shims_below(*folders):
+    """The processes that stand over pods whose files lie below folders."""
+    below = tuple(os.fsencode(folder) + b"/" for folder in folders)
+
+    def is_shim(words):
+        return (len(words) > 1 and words[0].endswith(b"/berth-shim")
+                and words[1].startswith(below))
+    return [pid for pid in processes() if is_shim(words_of(pid))]
+
+
+def end_pods_below(*folders):
+    """End the pods, which outlive their server, and wait until they have."""
+    for pid in shims_below(*folders):
+        try:
+            os.kill(pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+    wait_for(f"no pod is left below {folders}",
+             lambda: not shims_below(*folders), END_SECONDS_MAX)
 
 
 class Berth:
@@ -184,11 +222,7 @@ class Berth:
         """Stop the server with its jobs and remove the folder."""
         if self.program and self.program.process.poll() is None:
             self.program.stop()
-        for pid in self.shims():  # pods outlive their server
-            try:
-                os.kill(pid, signal.SIGTERM)
-            except ProcessLookupError:
-                pass
+        end_pods_below(self.folder, self.data)
         if not is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)
 
