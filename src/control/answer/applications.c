@@ -78,7 +78,7 @@ static void add_queue(struct apps_answer *answer, uint32_t queue)
     uint32_t count = pools_applications(c->pools, queue, answer->now_ms,
                                         &answer->scratch, &list);
     for (uint32_t i = 0; i < count; i++) {
-        add_row(answer, names_get(&c->queue_names, queue), &list[i]);
+        add_row(answer, intern_get(&c->queue_names, queue), &list[i]);
     }
 }
 
@@ -92,11 +92,11 @@ void apps_answer(struct control *c, struct command *command)
                         ? command->apps.limit
                         : APPLICATION_ROWS_MAX,
     };
-    uint32_t count, only = NAMES_NONE;
+    uint32_t count, only = INTERN_NONE;
 
     if (command->apps.queue.byte_count) {
         only = queue_find(c, command->apps.queue);
-        if (only == NAMES_NONE) {
+        if (only == INTERN_NONE) {
             command_answer(command, COMMAND_NOT_FOUND,
                            "there is no such queue");
             return;
@@ -107,7 +107,7 @@ void apps_answer(struct control *c, struct command *command)
                           sizeof(struct application_row));
     auto_mem struct named *queues = queues_sorted(c, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (only == NAMES_NONE || only == queues[i].index) {
+        if (only == INTERN_NONE || only == queues[i].index) {
             add_queue(&answer, queues[i].index);
         }
     }

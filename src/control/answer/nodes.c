@@ -63,7 +63,7 @@ static struct listed *collect(const struct control *c,
             if (!node->bytes) {
                 continue;
             }
-            items[count] = (struct listed){names_get(&executor->node_names, n),
+            items[count] = (struct listed){intern_get(&executor->node_names, n),
                                            executor, node};
             count += is_wanted(c, command, &items[count]);
         }

@@ -109,7 +109,7 @@ static void name_nodes(const struct control *c, struct arena *arena,
             }
             struct pool_row *row = &names->rows[names->row_of[pools_node_shard(
                 c->pools, node->sched_node)]];
-            add_name(arena, names_get(&executor->node_names, n),
+            add_name(arena, intern_get(&executor->node_names, n),
                      POOL_NODE_NAMES_MAX, &row->nodes, &row->node_name_count);
             left--;
         }

@@ -10,13 +10,13 @@ enum { PPM = 1000000 };
 
 struct named *queues_sorted(const struct control *c, uint32_t *ret_count)
 {
-    struct named *queues =
-        mem_alloc_array((size_t)c->queue_names.live_count + 1, sizeof(*queues));
+    struct named *queues = mem_alloc_array(
+        (size_t)intern_live_count(&c->queue_names) + 1, sizeof(*queues));
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < c->queues.count; i++) {
         if (c->queues.items[i].is_set || c->queues.items[i].job_count) {
-            queues[count++] = (struct named){names_get(&c->queue_names, i), i};
+            queues[count++] = (struct named){intern_get(&c->queue_names, i), i};
         }
     }
     named_sort(queues, count);

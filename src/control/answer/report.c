@@ -14,7 +14,7 @@ static void put_queue_line(struct strbuf *buf, struct control *c,
                            uint32_t queue, uint32_t pool)
 {
     struct sched_queue_stats stats;
-    struct str name = names_get(&c->queue_names, queue);
+    struct str name = intern_get(&c->queue_names, queue);
 
     pools_queue_stats(c->pools, queue, pool, &stats);
     strbuf_addf(buf, "\t%.*s\t%.3f\t%.4f\t%.4f\t%.4f\t%.4f\t%u\t%u\n",

@@ -121,10 +121,10 @@ static bool has_node(const struct control *c, const struct job_run *run)
     const struct control_executor *executor =
         control_find_executor(c, run->executor_id);
     uint32_t index = executor
-                         ? names_find(&executor->node_names, run->node_name)
-                         : NAMES_NONE;
+                         ? intern_find(&executor->node_names, run->node_name)
+                         : INTERN_NONE;
 
-    return index != NAMES_NONE && executor->nodes.items[index].bytes;
+    return index != INTERN_NONE && executor->nodes.items[index].bytes;
 }
 
 /* A node that is gone is still of the pool that its runs count in: it is

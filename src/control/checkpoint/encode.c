@@ -46,7 +46,7 @@ static void put_nodes(const struct control_executor *executor,
     for (uint32_t i = 0; i < executor->nodes.count; i++) {
         if (executor->nodes.items[i].bytes) {
             named[count++] =
-                (struct named){names_get(&executor->node_names, i), i};
+                (struct named){intern_get(&executor->node_names, i), i};
         }
     }
     if (is_sorted) {

@@ -77,7 +77,7 @@ static void put_rule(struct strbuf *text, struct control *c,
     case SCHED_PREEMPT_FAIR_SHARE:
         held = held_share(c, queue, pool);
         if (held) {
-            struct str name = names_get(&c->queue_names, queue);
+            struct str name = intern_get(&c->queue_names, queue);
             strbuf_addf(text,
                         "; rule d: queue %.*s held %.2f%% of pool %.*s, its "
                         "share is %.2f%%",

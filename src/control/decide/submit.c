@@ -109,7 +109,7 @@ void batch_take_submit(struct control *c, struct command *command)
     bool must_wait;
     char text[ERR_TEXT_BYTES_MAX];
 
-    if (queue == NAMES_NONE || !c->queues.items[queue].is_set) {
+    if (queue == INTERN_NONE || !c->queues.items[queue].is_set) {
         snprintf(text, sizeof(text), "could not find queue \"%.*s\"",
                  STR_ARG(command->scope.queue));
         command_answer(command, COMMAND_UNKNOWN_QUEUE, text);

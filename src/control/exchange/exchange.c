@@ -66,7 +66,7 @@ static bool may_take(struct control *c, struct command *command)
     }
     struct control_executor *executor =
         control_find_executor(c, request->executor_id);
-    if (!executor && c->executor_names.live_count >= EXECUTORS_MAX) {
+    if (!executor && intern_live_count(&c->executor_names) >= EXECUTORS_MAX) {
         command_answer(command, COMMAND_OVERLOADED,
                        "there are as many executors as this server can hold");
         return false;

@@ -8,9 +8,9 @@ static bool node_differs(struct control *c, struct control_executor *executor,
                          struct str pool, const struct node_record *record,
                          struct strbuf *buf)
 {
-    uint32_t index = names_find(&executor->node_names, record->name);
+    uint32_t index = intern_find(&executor->node_names, record->name);
 
-    if (index == NAMES_NONE || !executor->nodes.items[index].bytes) {
+    if (index == INTERN_NONE || !executor->nodes.items[index].bytes) {
         return true;
     }
     struct control_node *node = &executor->nodes.items[index];
@@ -30,7 +30,7 @@ static uint32_t nodes_gone(struct control *c,
     for (uint32_t i = 0; i < executor->nodes.count; i++) {
         if (executor->nodes.items[i].bytes &&
             executor->nodes.items[i].seen_no != c->exchange_no) {
-            names[count++] = names_get(&executor->node_names, i);
+            names[count++] = intern_get(&executor->node_names, i);
         }
     }
     return count;
@@ -47,12 +47,12 @@ static uint32_t nodes_said_gone(struct control *c,
 
     for (uint32_t i = 0; i < request->nodes_gone_count; i++) {
         uint32_t index =
-            names_find(&executor->node_names, request->nodes_gone[i]);
+            intern_find(&executor->node_names, request->nodes_gone[i]);
         struct control_node *node =
-            index == NAMES_NONE ? NULL : &executor->nodes.items[index];
+            index == INTERN_NONE ? NULL : &executor->nodes.items[index];
         if (node && node->bytes && node->seen_no != c->exchange_no) {
             node->seen_no = c->exchange_no;
-            names[count++] = names_get(&executor->node_names, index);
+            names[count++] = intern_get(&executor->node_names, index);
         }
     }
     return count;
@@ -163,8 +163,9 @@ static uint32_t count_fresh(const struct control_executor *executor,
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < request->node_count; i++) {
-        count += !executor || names_find(&executor->node_names,
-                                         request->nodes[i].name) == NAMES_NONE;
+        count += !executor ||
+                 intern_find(&executor->node_names, request->nodes[i].name) ==
+                     INTERN_NONE;
     }
     return count;
 }

@@ -10,11 +10,11 @@ static struct str node_label(struct control *c,
                              struct str node_name, struct str key,
                              struct arena *arena)
 {
-    uint32_t index = names_find(&executor->node_names, node_name);
+    uint32_t index = intern_find(&executor->node_names, node_name);
     struct event event;
     struct err err;
 
-    if (index == NAMES_NONE || !executor->nodes.items[index].bytes) {
+    if (index == INTERN_NONE || !executor->nodes.items[index].bytes) {
         return (struct str){0};
     }
     const struct control_node *node = &executor->nodes.items[index];

@@ -10,15 +10,15 @@
 struct control_executor *control_find_executor(const struct control *c,
                                                struct str id)
 {
-    uint32_t index = names_find(&c->executor_names, id);
+    uint32_t index = intern_find(&c->executor_names, id);
 
-    return index == NAMES_NONE ? NULL : c->executors.items[index];
+    return index == INTERN_NONE ? NULL : c->executors.items[index];
 }
 
 uint32_t executor_index(const struct control *c,
                         const struct control_executor *executor)
 {
-    return names_find(&c->executor_names, executor->id);
+    return intern_find(&c->executor_names, executor->id);
 }
 
 struct control_executor *executor_get(struct control *c, struct str id)
@@ -28,12 +28,12 @@ struct control_executor *executor_get(struct control *c, struct str id)
     if (executor) {
         return executor;
     }
-    uint32_t index = names_add(&c->executor_names, id);
+    uint32_t index = intern_add(&c->executor_names, id);
     while (c->executors.count <= index) {
         VEC_PUSH(&c->executors, NULL);
     }
     executor = mem_alloc(sizeof(*executor));
-    executor->id = names_get(&c->executor_names, index);
+    executor->id = intern_get(&c->executor_names, index);
     executor->accepts = true; /* as the scheduler takes it */
     executor->heard_ns = control_mono_ns(c);
     c->executors.items[index] = executor;
@@ -51,7 +51,7 @@ static void node_drop(struct control *c, struct control_executor *executor,
     node->bytes = NULL;
     node->is_cordoned = false;
     pools_node_remove(c->pools, node->sched_node);
-    names_unref(&executor->node_names, index);
+    intern_unref(&executor->node_names, index);
     executor->node_count--;
     c->metrics.node_count--;
     c->has_lost_nodes = true;
@@ -72,7 +72,7 @@ static void executor_free(struct control_executor *executor)
     for (size_t k = 0; k < executor->nodes.count; k++) {
         mem_free(executor->nodes.items[k].bytes);
     }
-    names_fini(&executor->node_names);
+    intern_fini(&executor->node_names);
     VEC_FREE(&executor->nodes);
     VEC_FREE(&executor->unsent);
     VEC_FREE(&executor->cancels);
@@ -97,7 +97,7 @@ static void executor_drop_if_unused(struct control *c,
     }
     executor_free(executor);
     c->executors.items[index] = NULL;
-    names_unref(&c->executor_names, index);
+    intern_unref(&c->executor_names, index);
 }
 
 void executors_fini(struct control *c)
@@ -108,7 +108,7 @@ void executors_fini(struct control *c)
         }
     }
     VEC_FREE(&c->executors);
-    names_fini(&c->executor_names);
+    intern_fini(&c->executor_names);
     c->metrics.node_count = 0;
 }
 
@@ -142,10 +142,10 @@ void executor_sync(struct control *c, struct control_executor *executor)
 static struct control_node *node_get(struct control_executor *executor,
                                      struct str name)
 {
-    uint32_t index = names_find(&executor->node_names, name);
+    uint32_t index = intern_find(&executor->node_names, name);
 
-    if (index == NAMES_NONE) {
-        index = names_add(&executor->node_names, name);
+    if (index == INTERN_NONE) {
+        index = intern_add(&executor->node_names, name);
         while (executor->nodes.count <= index) {
             VEC_PUSH(&executor->nodes, (struct control_node){0});
         }
@@ -218,7 +218,7 @@ static void nodes_fold_again(struct control *c,
     for (uint32_t i = 0; i < executor->nodes.count; i++) {
         if (executor->nodes.items[i].bytes) {
             list[count++] =
-                (struct named){names_get(&executor->node_names, i), i};
+                (struct named){intern_get(&executor->node_names, i), i};
         }
     }
     named_sort(list, count);
@@ -250,9 +250,9 @@ void executors_fold_again(struct control *c)
 void node_cordon(struct control *c, struct control_executor *executor,
                  struct str name, bool is_cordoned)
 {
-    uint32_t index = names_find(&executor->node_names, name);
+    uint32_t index = intern_find(&executor->node_names, name);
 
-    if (index != NAMES_NONE && executor->nodes.items[index].bytes) {
+    if (index != INTERN_NONE && executor->nodes.items[index].bytes) {
         executor->nodes.items[index].is_cordoned = is_cordoned;
         fold_node_again(c, executor, &executor->nodes.items[index]);
     }
@@ -262,9 +262,9 @@ static void fold_node_removed(struct control *c,
                               struct control_executor *executor,
                               struct str name)
 {
-    uint32_t index = names_find(&executor->node_names, name);
+    uint32_t index = intern_find(&executor->node_names, name);
 
-    if (index != NAMES_NONE) {
+    if (index != INTERN_NONE) {
         node_drop(c, executor, index);
     }
 }
@@ -281,11 +281,11 @@ static bool named_another(const struct control_executor *executor,
                           const struct event *event,
                           const struct node_record *record)
 {
-    uint32_t at = names_find(&executor->node_names, record->name);
+    uint32_t at = intern_find(&executor->node_names, record->name);
     auto_arena arena = {0};
     struct event known;
 
-    if (at == NAMES_NONE || !executor->nodes.items[at].bytes) {
+    if (at == INTERN_NONE || !executor->nodes.items[at].bytes) {
         return false;
     }
     const struct control_node *node = &executor->nodes.items[at];

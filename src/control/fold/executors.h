@@ -7,9 +7,9 @@
  */
 #pragma once
 
+#include "base/intern.h"
 #include "base/vec.h"
 #include "control/command/session.h"
-#include "job/table/names.h"
 #include "model/event.h"
 
 struct control;
@@ -44,7 +44,7 @@ struct control_executor {
     uint32_t unacknowledged_count; /* leased, not reported */
     uint32_t in_batch_count;       /* leases in the batch being formed */
     uint32_t node_count;
-    struct names node_names;
+    struct intern node_names;
     VEC(struct control_node) nodes;
     struct exchange_session *session; /* or NULL */
     uint64_t instance;                /* of the session's program, or 0 */

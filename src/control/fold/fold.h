@@ -48,7 +48,7 @@ void note_finished(struct control *c, uint32_t job, enum job_state state);
 
 /* handles.c */
 
-/* The index of a queue that is set or has jobs, or NAMES_NONE. */
+/* The index of a queue that is set or has jobs, or INTERN_NONE. */
 uint32_t queue_find(const struct control *c, struct str name);
 /* Set a queue from its encoding, as the event does. */
 void queue_apply(struct control *c, const struct queue_record *record,

@@ -119,7 +119,7 @@ static void count_transition(struct control *c,
     if (item->event.type == EVENT_LEASED) {
         pool = item->event.leased.pool;
     }
-    if (queue != NAMES_NONE) {
+    if (queue != INTERN_NONE) {
         transitions_count(c, queue, pool, change);
     }
 }
@@ -187,7 +187,7 @@ static void note_node(struct control *c, const struct jobs_change *change,
     }
     const struct control_executor *executor =
         control_find_executor(c, run.executor_id);
-    if (!executor || names_find(&executor->node_names, name) == NAMES_NONE) {
+    if (!executor || intern_find(&executor->node_names, name) == INTERN_NONE) {
         return;
     }
     uint32_t node = pools_node_index(c->pools, run.executor_id, name);

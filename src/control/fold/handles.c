@@ -8,16 +8,16 @@
 
 uint32_t queue_find(const struct control *c, struct str name)
 {
-    return names_find(&c->queue_names, name);
+    return intern_find(&c->queue_names, name);
 }
 
 static struct control_queue *queue_get(struct control *c, struct str name,
                                        uint32_t *ret_index)
 {
-    uint32_t index = names_find(&c->queue_names, name);
+    uint32_t index = intern_find(&c->queue_names, name);
 
-    if (index == NAMES_NONE) {
-        index = names_add(&c->queue_names, name);
+    if (index == INTERN_NONE) {
+        index = intern_add(&c->queue_names, name);
         while (c->queues.count <= index) {
             VEC_PUSH(&c->queues, (struct control_queue){0});
         }
@@ -37,7 +37,7 @@ static void queue_drop_if_unused(struct control *c, uint32_t index)
         c->queues.items[index].job_count == 0) {
         pools_queue_remove(c->pools, index);
         transitions_forget(c, index);
-        names_unref(&c->queue_names, index);
+        intern_unref(&c->queue_names, index);
     }
 }
 
@@ -63,7 +63,7 @@ void queue_forget(struct control *c, struct str name)
     uint32_t index = queue_find(c, name);
 
     queue_table_remove(c->config.queues, name);
-    if (index == NAMES_NONE || !c->queues.items[index].is_set) {
+    if (index == INTERN_NONE || !c->queues.items[index].is_set) {
         return;
     }
     struct queue_record record = queue_record_plain(name);

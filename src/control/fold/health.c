@@ -118,8 +118,8 @@ static void set_where_it_is(struct control *c, const struct event *event)
         bool is_meant =
             executor && (event->health.executor_id.byte_count == 0 ||
                          str_equal(executor->id, event->health.executor_id));
-        if (is_meant && names_find(&executor->node_names,
-                                   event->health.node_name) != NAMES_NONE) {
+        if (is_meant && intern_find(&executor->node_names,
+                                    event->health.node_name) != INTERN_NONE) {
             set_health(c, executor->id, event);
         }
     }

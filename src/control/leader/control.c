@@ -92,7 +92,7 @@ static void publish_metrics(struct control *c)
     c->metrics.pending_count = counts.by_state[JOB_PENDING];
     c->metrics.running_count = counts.by_state[JOB_RUNNING];
     c->metrics.queue_count = queue_table_count(c->config.queues);
-    c->metrics.executor_count = c->executor_names.live_count;
+    c->metrics.executor_count = intern_live_count(&c->executor_names);
     c->metrics.dedup_count = dedup_count(c->dedup);
     pthread_mutex_lock(&c->metrics_mutex);
     c->published = c->metrics;

@@ -45,7 +45,7 @@ void state_fini(struct control *c)
     training_destroy(c->training);
     policy_box_destroy(c->policy);
     pool_table_fini(&c->pool_table);
-    names_fini(&c->queue_names);
+    intern_fini(&c->queue_names);
     VEC_FREE(&c->queues);
     VEC_FREE(&c->classes);
     VEC_FREE(&c->links);

@@ -8,12 +8,12 @@
 
 #include <pthread.h>
 
+#include "base/intern.h"
 #include "control/control.h"
 #include "control/state/batch.h"
 #include "control/state/dedup.h"
 #include "control/state/pool_table.h"
 #include "control/state/transitions.h"
-#include "job/table/names.h"
 #include "job/training/training.h"
 #include "model/policy.h"
 #include "pools/pools.h"
@@ -103,11 +103,11 @@ struct control {
     struct pool_table pool_table; /* the objects; c->pools goes by them */
     struct dedup *dedup;
     struct training *training;
-    struct names queue_names;
+    struct intern queue_names;
     VEC(struct control_queue) queues;
     VEC(struct control_class) classes;
     VEC(struct job_link) links;
-    struct names executor_names;
+    struct intern executor_names;
     VEC(struct control_executor *) executors; /* owned; NULL: none */
     VEC(struct time_mark {
         uint64_t seq;

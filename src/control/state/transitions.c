@@ -70,7 +70,7 @@ void transitions_forget(struct control *c, uint32_t queue)
         map_remove(&t->index,
                    key_of(item->queue, item->pool, item->before, item->after));
         next = item->next;
-        *item = (struct transition){.queue = NAMES_NONE};
+        *item = (struct transition){.queue = INTERN_NONE};
         SLOTS_GIVE(&t->items, index);
     }
     c->queues.items[queue].transition_first = 0;
@@ -86,11 +86,11 @@ void transitions_answer(struct control *c, struct command *command)
 
     for (size_t i = 0; i < t->items.count; i++) {
         const struct transition *item = &t->items.items[i];
-        if (item->queue == NAMES_NONE) {
+        if (item->queue == INTERN_NONE) {
             continue;
         }
         rows[count++] = (struct job_transition){
-            .queue = arena_str(arena, names_get(&c->queue_names, item->queue)),
+            .queue = arena_str(arena, intern_get(&c->queue_names, item->queue)),
             .pool = item->pool
                         ? arena_str(arena, intern_get(t->pools, item->pool - 1))
                         : (struct str){0},

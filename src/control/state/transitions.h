@@ -19,7 +19,7 @@ struct control;
 struct transitions {
     struct map index;
     SLOTS(struct transition {
-        uint32_t queue; /* NAMES_NONE: a free slot */
+        uint32_t queue; /* INTERN_NONE: a free slot */
         uint32_t pool;  /* interned, plus 1; 0: none */
         uint32_t next;  /* plus 1: of the queue; 0: the last */
         uint8_t before;

@@ -156,8 +156,8 @@ static uint32_t get_string(struct decoder *d)
 {
     struct str s;
 
-    return GET_NAME(d, &d->strings, &s) ? names_add(&d->jobs->strings, s)
-                                        : NAMES_NONE;
+    return GET_NAME(d, &d->strings, &s) ? intern_add(&d->jobs->strings, s)
+                                        : INTERN_NONE;
 }
 
 static void get_run(struct decoder *d, uint32_t job)

@@ -41,7 +41,7 @@ static void begin(struct job_decisions *out, const struct job_view *view)
 
 static struct str text_of(const struct owing *o, uint32_t index)
 {
-    return names_get(&o->jobs->strings, index);
+    return intern_get(&o->jobs->strings, index);
 }
 
 static struct str arena_format(struct arena *arena, const char *format,

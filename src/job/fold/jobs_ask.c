@@ -115,7 +115,7 @@ static enum jobs_answer on_set_command(struct jobs *jobs,
 {
     uint32_t set = set_find(jobs, scope->queue, scope->job_set);
 
-    if (set == NAMES_NONE) {
+    if (set == INTERN_NONE) {
         return JOBS_LATE;
     }
     uint32_t job = jobs->set_lists.items[set].first;

@@ -61,11 +61,12 @@ static enum jobs_answer on_reclassified(struct jobs *jobs,
     uint32_t before = row->class_index;
     row_will_change(jobs, job);
     if (row->run != JOBS_NONE && jobs->policy) {
-        run_reclass(jobs, job, names_get(&jobs->classes, before),
+        run_reclass(jobs, job, intern_get(&jobs->classes, before),
                     event->reclassified.class_key);
     }
-    row->class_index = names_add(&jobs->classes, event->reclassified.class_key);
-    names_unref(&jobs->classes, before);
+    row->class_index =
+        intern_add(&jobs->classes, event->reclassified.class_key);
+    intern_unref(&jobs->classes, before);
     change->job = job;
     change->before = change->after = (enum job_state)row->state;
     return JOBS_APPLIED;
@@ -111,15 +112,15 @@ static void keep_tried(struct jobs *jobs, uint32_t job)
         extra->tried = tried;
     }
     if (extra->tried_count == JOBS_TRIED_MAX) {
-        names_unref(&jobs->strings, tried[0].executor);
-        names_unref(&jobs->strings, tried[0].node);
+        intern_unref(&jobs->strings, tried[0].executor);
+        intern_unref(&jobs->strings, tried[0].node);
         memmove(tried, tried + 1, (JOBS_TRIED_MAX - 1) * sizeof(*tried));
         extra->tried_count--;
     }
-    struct str executor = names_get(&jobs->executors, run->executor);
+    struct str executor = intern_get(&jobs->executors, run->executor);
     tried[extra->tried_count++] = (struct tried_pair){
-        .executor = names_add(&jobs->strings, executor),
-        .node = names_ref(&jobs->strings, run->node),
+        .executor = intern_add(&jobs->strings, executor),
+        .node = intern_ref(&jobs->strings, run->node),
     };
 }
 

@@ -12,13 +12,13 @@ struct gang_name {
 
 static struct gang_name name_of(const struct jobs *jobs, uint32_t gang)
 {
-    struct str key = names_get(&jobs->gangs, gang);
+    struct str key = intern_get(&jobs->gangs, gang);
     struct job_digest digest = {0};
     uint32_t queue;
 
     memcpy(&queue, key.p, QUEUE_KEY_BYTES);
     jobs_gang_get(jobs, gang, &digest);
-    return (struct gang_name){names_get(&jobs->queues, queue), digest.gang_id};
+    return (struct gang_name){intern_get(&jobs->queues, queue), digest.gang_id};
 }
 
 static int compare_names(const struct gang_name *a, const struct gang_name *b)

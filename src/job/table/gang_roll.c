@@ -134,7 +134,7 @@ static enum gang_fault compare_terms(const struct jobs *jobs,
 static struct str priority_class_of(const struct jobs *jobs, uint32_t job)
 {
     return class_priority_class(
-        names_get(&jobs->classes, jobs->rows.items[job].class_index));
+        intern_get(&jobs->classes, jobs->rows.items[job].class_index));
 }
 
 enum gang_fault gang_roll_check(const struct jobs *jobs,
@@ -147,7 +147,7 @@ enum gang_fault gang_roll_check(const struct jobs *jobs,
     ASSERT(row->gang == roll->gang && !has_begun(row));
     jobs_gang_get(jobs, roll->gang, &digest);
     *ret_view = (struct gang_fault_view){
-        .queue = names_get(&jobs->queues, set_queue(jobs, row->set)),
+        .queue = intern_get(&jobs->queues, set_queue(jobs, row->set)),
         .gang_id = digest.gang_id};
     if (!stays(row)) {
         return GANG_FAULT_NONE;

@@ -52,8 +52,9 @@ static uint32_t place_add(struct jobs *jobs, const struct job_digest *digest)
     auto_strbuf key = {0};
 
     if (digest->application_id.byte_count == 0 && digest->sub_group == 0) {
-        return digest->pool.byte_count ? names_add(&jobs->strings, digest->pool)
-                                       : NAMES_NONE;
+        return digest->pool.byte_count
+                   ? intern_add(&jobs->strings, digest->pool)
+                   : INTERN_NONE;
     }
     strbuf_add(&key, digest->pool.p, digest->pool.byte_count);
     strbuf_add_char(&key, '\0');
@@ -63,13 +64,13 @@ static uint32_t place_add(struct jobs *jobs, const struct job_digest *digest)
         strbuf_add_char(&key, '\0');
         strbuf_add_char(&key, (char)digest->sub_group);
     }
-    return names_add(&jobs->strings, strbuf_str(&key));
+    return intern_add(&jobs->strings, strbuf_str(&key));
 }
 
 static void place_get(const struct jobs *jobs, uint32_t place,
                       struct job_digest *digest)
 {
-    struct str key = names_get(&jobs->strings, place);
+    struct str key = intern_get(&jobs->strings, place);
     size_t at = 0;
 
     while (at < key.byte_count && key.p[at]) {
@@ -108,8 +109,8 @@ uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
     jobs_set_unproven(jobs, job, false);
     *row = (struct job_row){
         .id = id,
-        .user = names_add(&jobs->strings, user),
-        .class_index = names_add(&jobs->classes, digest->class_key),
+        .user = intern_add(&jobs->strings, user),
+        .class_index = intern_add(&jobs->classes, digest->class_key),
         .gang = JOBS_NONE,
         .place = place_add(jobs, digest),
         .run = JOBS_NONE,
@@ -134,16 +135,16 @@ static void extra_free(struct jobs *jobs, uint32_t job)
         return;
     }
     struct extra_row *extra = &jobs->extras.items[row->extra];
-    names_unref(&jobs->strings, extra->priority_user);
-    names_unref(&jobs->strings, extra->cancel_user);
-    names_unref(&jobs->strings, extra->cancel_reason);
-    names_unref(&jobs->strings, extra->preempt_user);
-    names_unref(&jobs->strings, extra->preempt_reason);
-    names_unref(&jobs->strings, extra->error);
-    names_unref(&jobs->strings, extra->error_message);
+    intern_unref(&jobs->strings, extra->priority_user);
+    intern_unref(&jobs->strings, extra->cancel_user);
+    intern_unref(&jobs->strings, extra->cancel_reason);
+    intern_unref(&jobs->strings, extra->preempt_user);
+    intern_unref(&jobs->strings, extra->preempt_reason);
+    intern_unref(&jobs->strings, extra->error);
+    intern_unref(&jobs->strings, extra->error_message);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
-        names_unref(&jobs->strings, extra->tried[i].executor);
-        names_unref(&jobs->strings, extra->tried[i].node);
+        intern_unref(&jobs->strings, extra->tried[i].executor);
+        intern_unref(&jobs->strings, extra->tried[i].node);
     }
     mem_free(extra->tried);
     extra->tried = NULL;
@@ -165,9 +166,9 @@ void row_free(struct jobs *jobs, uint32_t job)
         jobs_gang_leave(jobs, job);
     }
     jobs_set_leave(jobs, job);
-    names_unref(&jobs->strings, row->user);
-    names_unref(&jobs->strings, row->place);
-    names_unref(&jobs->classes, row->class_index);
+    intern_unref(&jobs->strings, row->user);
+    intern_unref(&jobs->strings, row->place);
+    intern_unref(&jobs->classes, row->class_index);
     *row = (struct job_row){0};
     SLOTS_GIVE(&jobs->rows, job);
     jobs->count--;
@@ -183,22 +184,22 @@ struct extra_row *extra_of(struct jobs *jobs, uint32_t job)
     }
     row->extra = SLOTS_TAKE(&jobs->extras);
     jobs->extras.items[row->extra] = (struct extra_row){
-        .priority_user = NAMES_NONE,
-        .cancel_user = NAMES_NONE,
-        .cancel_reason = NAMES_NONE,
-        .preempt_user = NAMES_NONE,
-        .preempt_reason = NAMES_NONE,
-        .error = NAMES_NONE,
-        .error_message = NAMES_NONE,
+        .priority_user = INTERN_NONE,
+        .cancel_user = INTERN_NONE,
+        .cancel_reason = INTERN_NONE,
+        .preempt_user = INTERN_NONE,
+        .preempt_reason = INTERN_NONE,
+        .error = INTERN_NONE,
+        .error_message = INTERN_NONE,
     };
     return &jobs->extras.items[row->extra];
 }
 
 void extra_set(struct jobs *jobs, uint32_t *member, struct str text)
 {
-    uint32_t fresh = names_add(&jobs->strings, text);
+    uint32_t fresh = intern_add(&jobs->strings, text);
 
-    names_unref(&jobs->strings, *member);
+    intern_unref(&jobs->strings, *member);
     *member = fresh;
 }
 
@@ -249,13 +250,13 @@ void jobs_destroy(struct jobs *jobs)
         VEC_FREE(&jobs->gang_rows.items[i].members);
         mem_free(jobs->gang_rows.items[i].group);
     }
-    names_fini(&jobs->queues);
-    names_fini(&jobs->sets);
-    names_fini(&jobs->classes);
-    names_fini(&jobs->gangs);
-    names_fini(&jobs->gang_ids);
-    names_fini(&jobs->strings);
-    names_fini(&jobs->executors);
+    intern_fini(&jobs->queues);
+    intern_fini(&jobs->sets);
+    intern_fini(&jobs->classes);
+    intern_fini(&jobs->gangs);
+    intern_fini(&jobs->gang_ids);
+    intern_fini(&jobs->strings);
+    intern_fini(&jobs->executors);
     SLOTS_FREE(&jobs->rows);
     SLOTS_FREE(&jobs->runs);
     SLOTS_FREE(&jobs->extras);
@@ -332,9 +333,9 @@ static void get_run(const struct jobs *jobs, uint32_t run,
     *ret_run = (struct job_run){
         .index = run,
         .id = row->id,
-        .executor_id = names_get(&jobs->executors, row->executor),
-        .node_name = names_get(&jobs->strings, row->node),
-        .pool = names_get(&jobs->strings, row->pool),
+        .executor_id = intern_get(&jobs->executors, row->executor),
+        .node_name = intern_get(&jobs->strings, row->node),
+        .pool = intern_get(&jobs->strings, row->pool),
         .priority = row->priority,
         .leased_ms = row->leased_ms,
         .started_ms = row->started_ms,
@@ -347,8 +348,8 @@ void jobs_get(const struct jobs *jobs, uint32_t job, struct job_view *ret_view)
     const struct job_row *row = &jobs->rows.items[job];
     struct job_view view = {
         .id = row->id,
-        .user = names_get(&jobs->strings, row->user),
-        .class_key = names_get(&jobs->classes, row->class_index),
+        .user = intern_get(&jobs->strings, row->user),
+        .class_key = intern_get(&jobs->classes, row->class_index),
         .class_index = row->class_index,
         .gang_index = row->gang,
         .state = (enum job_state)row->state,
@@ -386,7 +387,7 @@ void jobs_digest(const struct jobs *jobs, uint32_t job,
     ASSERT(jobs_is_live(jobs, job));
     const struct job_row *row = &jobs->rows.items[job];
     struct job_digest digest = {
-        .class_key = names_get(&jobs->classes, row->class_index),
+        .class_key = intern_get(&jobs->classes, row->class_index),
         .gang_cardinality = 1,
         .gang_minimum = 1,
         .is_fail_fast = row->flags & JOB_FLAG_FAIL_FAST,
@@ -417,8 +418,8 @@ uint32_t jobs_tried(const struct jobs *jobs, uint32_t job,
     const struct extra_row *extra = &jobs->extras.items[extra_index];
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         ret_tried[i] = (struct job_tried){
-            names_get(&jobs->strings, extra->tried[i].executor),
-            names_get(&jobs->strings, extra->tried[i].node)};
+            intern_get(&jobs->strings, extra->tried[i].executor),
+            intern_get(&jobs->strings, extra->tried[i].node)};
     }
     return extra->tried_count;
 }
@@ -436,7 +437,7 @@ bool jobs_is_preemptible(const struct jobs *jobs, uint32_t job)
 {
     ASSERT(jobs_is_live(jobs, job) && jobs->policy);
     struct str key =
-        names_get(&jobs->classes, jobs->rows.items[job].class_index);
+        intern_get(&jobs->classes, jobs->rows.items[job].class_index);
     uint32_t index =
         policy_class_index(jobs->policy, class_priority_class(key));
 

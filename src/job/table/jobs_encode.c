@@ -3,16 +3,16 @@
 
 #include <stdlib.h>
 
-static struct numbers numbers_make(const struct names *names)
+static struct numbers numbers_make(const struct intern *names)
 {
     return (struct numbers){
-        mem_alloc_array((size_t)names->item_count + 1, sizeof(uint32_t)), 0};
+        mem_alloc_array((size_t)intern_count(names) + 1, sizeof(uint32_t)), 0};
 }
 
 /* Write the number of `index`; true if the string itself is to follow. */
 static bool put_ref(struct strbuf *buf, struct numbers *numbers, uint32_t index)
 {
-    if (index == NAMES_NONE) {
+    if (index == INTERN_NONE) {
         pack_u64(buf, JOBS_REF_NONE);
         return false;
     }
@@ -26,10 +26,10 @@ static bool put_ref(struct strbuf *buf, struct numbers *numbers, uint32_t index)
 }
 
 static void put_name(struct encoder *e, struct numbers *numbers,
-                     const struct names *names, uint32_t index)
+                     const struct intern *names, uint32_t index)
 {
     if (put_ref(e->buf, numbers, index)) {
-        pack_str(e->buf, names_get(names, index));
+        pack_str(e->buf, intern_get(names, index));
     }
 }
 

@@ -10,7 +10,7 @@ static void list_by_id(struct jobs *jobs, uint32_t gang, struct str key)
 {
     struct gang_row *row = &jobs->gang_rows.items[gang];
 
-    row->of_id = names_add(&jobs->gang_ids, key);
+    row->of_id = intern_add(&jobs->gang_ids, key);
     while (jobs->gang_heads.count <= row->of_id) {
         VEC_PUSH(&jobs->gang_heads, JOBS_NONE);
     }
@@ -27,7 +27,7 @@ static void unlist_by_id(struct jobs *jobs, uint32_t gang)
         link = &jobs->gang_rows.items[*link].next_of_id;
     }
     *link = row->next_of_id;
-    names_unref(&jobs->gang_ids, row->of_id);
+    intern_unref(&jobs->gang_ids, row->of_id);
 }
 
 uint32_t jobs_gang_first_of_id(const struct jobs *jobs, uint32_t gang)
@@ -40,7 +40,7 @@ void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
 {
     auto_strbuf key = {0};
     struct job_row *row = &jobs->rows.items[job];
-    uint32_t queue_index = names_find(&jobs->queues, queue);
+    uint32_t queue_index = intern_find(&jobs->queues, queue);
 
     strbuf_add(&key, &queue_index, QUEUE_KEY_BYTES);
     pack_str(&key, digest->gang_id);
@@ -49,7 +49,7 @@ void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
     pack_u64(&key, digest->gang_minimum);
     pack_str(&key, digest->gang_uniformity);
     pack_str(&key, digest->gang_terms);
-    row->gang = names_add(&jobs->gangs, strbuf_str(&key));
+    row->gang = intern_add(&jobs->gangs, strbuf_str(&key));
     while (jobs->gang_rows.count <= row->gang) {
         VEC_PUSH(&jobs->gang_rows, (struct gang_row){0});
     }
@@ -78,13 +78,13 @@ void jobs_gang_leave(struct jobs *jobs, uint32_t job)
         mem_free(gang->group);
         gang->group = NULL;
     }
-    names_unref(&jobs->gangs, gang_index);
+    intern_unref(&jobs->gangs, gang_index);
 }
 
 void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
                    struct job_digest *digest)
 {
-    struct str key = names_get(&jobs->gangs, gang);
+    struct str key = intern_get(&jobs->gangs, gang);
     struct pack_reader reader = {
         .rest = str_make(key.p + QUEUE_KEY_BYTES,
                          key.byte_count - QUEUE_KEY_BYTES)};

@@ -6,12 +6,12 @@
  */
 #pragma once
 
+#include "base/intern.h"
 #include "base/map.h"
 #include "base/slots.h"
 #include "job/table/groups.h"
 #include "job/table/id_index.h"
 #include "job/table/jobs.h"
-#include "job/table/names.h"
 
 /* 64 bytes, one cache line. */
 struct job_row {
@@ -109,7 +109,7 @@ struct gang_row {
 
 struct jobs {
     const struct policy *policy; /* borrowed */
-    struct names queues, sets, classes, gangs, gang_ids, strings, executors;
+    struct intern queues, sets, classes, gangs, gang_ids, strings, executors;
     SLOTS(struct job_row) rows;
     SLOTS(struct run_row) runs;
     SLOTS(struct extra_row) extras;
@@ -193,7 +193,7 @@ void run_free(struct jobs *jobs, uint32_t job);
 struct extra_row *extra_of(struct jobs *jobs, uint32_t job);
 /* Replace what a member of an extra refers to. */
 void extra_set(struct jobs *jobs, uint32_t *member, struct str text);
-/* The index of a job set, or NAMES_NONE. */
+/* The index of a job set, or INTERN_NONE. */
 uint32_t set_find(const struct jobs *jobs, struct str queue,
                   struct str job_set);
 /* The index of a set's queue. */

@@ -54,9 +54,9 @@ void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run)
     *row = (struct run_row){
         .id = run->id,
         .job = job,
-        .executor = names_add(&jobs->executors, run->executor_id),
-        .node = names_add(&jobs->strings, run->node_name),
-        .pool = names_add(&jobs->strings, run->pool),
+        .executor = intern_add(&jobs->executors, run->executor_id),
+        .node = intern_add(&jobs->strings, run->node_name),
+        .pool = intern_add(&jobs->strings, run->pool),
         .priority = run->priority,
         .leased_ms = run->leased_ms,
         .started_ms = run->started_ms,
@@ -74,8 +74,8 @@ void jobs_run_moved(struct jobs *jobs, uint32_t job, struct str node_name)
     if (run != JOBS_NONE) {
         row_will_change(jobs, job);
         uint32_t was = jobs->runs.items[run].node;
-        jobs->runs.items[run].node = names_add(&jobs->strings, node_name);
-        names_unref(&jobs->strings, was);
+        jobs->runs.items[run].node = intern_add(&jobs->strings, node_name);
+        intern_unref(&jobs->strings, was);
     }
 }
 
@@ -115,9 +115,9 @@ void run_free(struct jobs *jobs, uint32_t job)
     tally_leave(jobs, index);
     run_unlist(jobs, index);
     id_index_remove(&jobs->by_run, jobs->runs.items, sizeof(*row), row->id.v);
-    names_unref(&jobs->executors, row->executor);
-    names_unref(&jobs->strings, row->node);
-    names_unref(&jobs->strings, row->pool);
+    intern_unref(&jobs->executors, row->executor);
+    intern_unref(&jobs->strings, row->node);
+    intern_unref(&jobs->strings, row->pool);
     *row = (struct run_row){.job = JOBS_NONE};
     SLOTS_GIVE(&jobs->runs, index);
     jobs->rows.items[job].run = JOBS_NONE;
@@ -129,7 +129,7 @@ uint32_t jobs_next_on_executor(const struct jobs *jobs, struct str executor_id,
     uint32_t run;
 
     if (job == JOBS_NONE) {
-        uint32_t executor = names_find(&jobs->executors, executor_id);
+        uint32_t executor = intern_find(&jobs->executors, executor_id);
         bool has_list = executor < jobs->executor_lists.count &&
                         jobs->executor_lists.items[executor].count > 0;
         run = has_list ? jobs->executor_lists.items[executor].first : JOBS_NONE;

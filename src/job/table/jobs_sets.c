@@ -12,13 +12,13 @@ static void set_key(struct strbuf *buf, uint32_t queue, struct str job_set)
 uint32_t set_find(const struct jobs *jobs, struct str queue, struct str job_set)
 {
     auto_strbuf key = {0};
-    uint32_t queue_index = names_find(&jobs->queues, queue);
+    uint32_t queue_index = intern_find(&jobs->queues, queue);
 
-    if (queue_index == NAMES_NONE) {
-        return NAMES_NONE;
+    if (queue_index == INTERN_NONE) {
+        return INTERN_NONE;
     }
     set_key(&key, queue_index, job_set);
-    return names_find(&jobs->sets, strbuf_str(&key));
+    return intern_find(&jobs->sets, strbuf_str(&key));
 }
 
 static uint32_t queue_of_key(struct str key)
@@ -31,15 +31,15 @@ static uint32_t queue_of_key(struct str key)
 
 uint32_t set_queue(const struct jobs *jobs, uint32_t set)
 {
-    return queue_of_key(names_get(&jobs->sets, set));
+    return queue_of_key(intern_get(&jobs->sets, set));
 }
 
 void set_get(const struct jobs *jobs, uint32_t set, struct str *ret_queue,
              struct str *ret_job_set)
 {
-    struct str key = names_get(&jobs->sets, set);
+    struct str key = intern_get(&jobs->sets, set);
 
-    *ret_queue = names_get(&jobs->queues, queue_of_key(key));
+    *ret_queue = intern_get(&jobs->queues, queue_of_key(key));
     *ret_job_set =
         str_make(key.p + QUEUE_KEY_BYTES, key.byte_count - QUEUE_KEY_BYTES);
 }
@@ -49,10 +49,10 @@ void jobs_set_join(struct jobs *jobs, uint32_t job, struct str queue,
 {
     auto_strbuf key = {0};
     struct job_row *row = &jobs->rows.items[job];
-    uint32_t queue_index = names_add(&jobs->queues, queue);
+    uint32_t queue_index = intern_add(&jobs->queues, queue);
 
     set_key(&key, queue_index, job_set);
-    row->set = names_add(&jobs->sets, strbuf_str(&key));
+    row->set = intern_add(&jobs->sets, strbuf_str(&key));
     while (jobs->set_lists.count <= row->set) {
         VEC_PUSH(&jobs->set_lists, (struct list_row){0});
     }
@@ -60,7 +60,7 @@ void jobs_set_join(struct jobs *jobs, uint32_t job, struct str queue,
     if (list->count == 0) {
         *list = (struct list_row){JOBS_NONE, JOBS_NONE, 0};
     } else {
-        names_unref(&jobs->queues, queue_index); /* a set holds one */
+        intern_unref(&jobs->queues, queue_index); /* a set holds one */
     }
     row->set_prev = list->last;
     row->set_next = JOBS_NONE;
@@ -89,8 +89,8 @@ void jobs_set_leave(struct jobs *jobs, uint32_t job)
         list->last = row->set_prev;
     }
     if (--list->count == 0) {
-        uint32_t queue = queue_of_key(names_get(&jobs->sets, row->set));
-        names_unref(&jobs->queues, queue);
+        uint32_t queue = queue_of_key(intern_get(&jobs->sets, row->set));
+        intern_unref(&jobs->queues, queue);
     }
-    names_unref(&jobs->sets, row->set);
+    intern_unref(&jobs->sets, row->set);
 }

@@ -11,11 +11,11 @@ struct snapshot {
     uint32_t next, end;
 };
 
-static void watch(struct names *names, struct numbers *numbers)
+static void watch(struct intern *names, struct numbers *numbers)
 {
     /* A name that is given up frees its index for another one. */
     names->watched = numbers ? numbers->of : NULL;
-    names->watched_count = numbers ? names->item_count : 0;
+    names->watched_count = numbers ? intern_count(names) : 0;
 }
 
 static void watch_all(struct jobs *jobs, struct encoder *e)

@@ -72,9 +72,9 @@ void tally_leave(struct jobs *jobs, uint32_t run)
 struct jobs_run_counts jobs_run_counts(const struct jobs *jobs,
                                        struct str queue, struct str pool)
 {
-    uint32_t q = names_find(&jobs->queues, queue);
-    uint32_t p = names_find(&jobs->strings, pool);
-    uint32_t tally = q == NAMES_NONE || p == NAMES_NONE
+    uint32_t q = intern_find(&jobs->queues, queue);
+    uint32_t p = intern_find(&jobs->strings, pool);
+    uint32_t tally = q == INTERN_NONE || p == INTERN_NONE
                          ? MAP_NONE
                          : map_find(&jobs->tally_of, key_of(q, p));
 

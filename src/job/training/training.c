@@ -34,7 +34,7 @@ void training_destroy(struct training *training)
         row_fini(&training->rows.items[i]);
     }
     VEC_FREE(&training->rows);
-    names_fini(&training->names);
+    intern_fini(&training->names);
     map_fini(&training->by_job);
     mem_free(training);
 }
@@ -75,7 +75,7 @@ uint32_t training_row_find(const struct training *training, struct str queue,
     strbuf_add_str(&key, queue);
     strbuf_add_char(&key, '\0');
     strbuf_add_str(&key, name);
-    return names_find(&training->names, strbuf_str(&key));
+    return intern_find(&training->names, strbuf_str(&key));
 }
 
 uint32_t training_find(const struct training *training, struct str queue,
@@ -83,7 +83,7 @@ uint32_t training_find(const struct training *training, struct str queue,
 {
     uint32_t index = training_row_find(training, queue, name);
 
-    return index == NAMES_NONE ? TRAINING_NONE : index;
+    return index == INTERN_NONE ? TRAINING_NONE : index;
 }
 
 struct training_entry *training_row_make(struct training *training,
@@ -94,7 +94,7 @@ struct training_entry *training_row_make(struct training *training,
     strbuf_add_str(&key, queue);
     strbuf_add_char(&key, '\0');
     strbuf_add_str(&key, name);
-    uint32_t index = names_add(&training->names, strbuf_str(&key));
+    uint32_t index = intern_add(&training->names, strbuf_str(&key));
     while (training->rows.count <= index) {
         VEC_PUSH(&training->rows, (struct training_entry){0});
     }
@@ -121,7 +121,7 @@ static void drop_row(struct training *training, uint32_t index)
     training->byte_count -= row->byte_count;
     training->count--;
     row_fini(row);
-    names_unref(&training->names, index);
+    intern_unref(&training->names, index);
 }
 
 uint32_t training_count(const struct training *training)
@@ -239,7 +239,7 @@ void training_set(struct training *training,
 {
     uint32_t index = training_row_find(training, record->queue, record->name);
 
-    if (index != NAMES_NONE) {
+    if (index != INTERN_NONE) {
         struct training_entry *row = &training->rows.items[index];
         if (record->gang_id.byte_count &&
             str_equal(str_of(row->gang_id), record->gang_id)) {
@@ -279,7 +279,7 @@ void training_delete(struct training *training, struct str queue,
 {
     uint32_t index = training_row_find(training, queue, name);
 
-    if (index != NAMES_NONE) {
+    if (index != INTERN_NONE) {
         drop_row(training, index);
     }
 }

@@ -96,7 +96,7 @@ static void decode_row(struct training *training, struct pack_reader *reader)
     struct str queue = unpack_str(reader);
     struct str name = unpack_str(reader);
 
-    if (training_row_find(training, queue, name) != NAMES_NONE) {
+    if (training_row_find(training, queue, name) != INTERN_NONE) {
         reader->is_bad = true;
         return;
     }

@@ -3,9 +3,9 @@
  */
 #pragma once
 
+#include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "job/table/names.h"
 #include "job/training/training.h"
 
 /* A pod that has not ended, or has. */
@@ -29,7 +29,7 @@ struct training_entry {
 };
 
 struct training {
-    struct names names; /* of queue and name; indexes of rows */
+    struct intern names; /* of queue and name; indexes of rows */
     VEC(struct training_entry) rows;
     struct map by_job; /* of pods that have not ended, to rows */
     uint32_t count;
@@ -46,7 +46,7 @@ static inline bool training_pod_is_live(uint32_t state)
 
 /* training.c */
 
-/* The index of a row, or NAMES_NONE. */
+/* The index of a row, or INTERN_NONE. */
 uint32_t training_row_find(const struct training *training, struct str queue,
                            struct str name);
 /* A fresh row, which the names given do not have yet. */
