@@ -1,7 +1,7 @@
 /*
- * moment - times of the planner, in milliseconds, of which INT64_MAX is never.
+ * time_add - sums of times, in milliseconds, of which INT64_MAX is never.
  *
- * Pure.  Private to src/sched.
+ * Pure.
  */
 #pragma once
 

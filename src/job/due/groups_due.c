@@ -2,6 +2,7 @@
  * minimum for too long, and what becomes of their members. */
 #include <stdlib.h>
 
+#include "base/time_add.h"
 #include "job/table/gang_list.h"
 #include "job/table/jobs_private.h"
 
@@ -119,9 +120,10 @@ int64_t jobs_groups_due_ms(const struct jobs *jobs)
     for (size_t i = 0; i < jobs->below_groups.count; i++) {
         const struct group *group =
             jobs->gang_rows.items[jobs->below_groups.items[i]].group;
-        if (group && group->below_since_ms > 0 &&
-            group->below_since_ms + group->replace_timeout_ms < due_ms) {
-            due_ms = group->below_since_ms + group->replace_timeout_ms;
+        if (group && group->below_since_ms > 0) {
+            int64_t end_ms = time_add_saturating(group->below_since_ms,
+                                                 group->replace_timeout_ms);
+            due_ms = end_ms < due_ms ? end_ms : due_ms;
         }
     }
     return due_ms;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/time_add.h"
 #include "sched/state/history.h"
 #include "sched/state/sub_groups.h"
 
@@ -56,7 +57,6 @@ int64_t hops_end_ms(const struct sched *sched, const struct gang *gang,
 {
     const struct sub_group *group = &gang->subs->terms.sub_groups[sub_group];
     int64_t since_ms = sched->jobs.items[gang->position].submitted_ms;
-    int64_t end_ms;
 
     if (group->hops_max == HOPS_ANY || group->hops_wait_ms == 0) {
         return INT64_MAX;
@@ -64,9 +64,7 @@ int64_t hops_end_ms(const struct sched *sched, const struct gang *gang,
     if (since_ms < gang->subs->requeued_ms) {
         since_ms = gang->subs->requeued_ms;
     }
-    return __builtin_add_overflow(since_ms, group->hops_wait_ms, &end_ms)
-               ? INT64_MAX
-               : end_ms;
+    return time_add_saturating(since_ms, group->hops_wait_ms);
 }
 
 /* History: a gang is known by its member with the lowest id. */
