@@ -39,7 +39,7 @@ void audit_make_owed(struct control_audit *audit, size_t *at)
     for (uint32_t i = 0; i < count; i++) {
         struct job_decisions decisions = {0};
         if (goes_on && !batch_is_touched(&c->batch, dirty[i])) {
-            job_owed(c->jobs, dirty[i], &rules, &c->batch.arena, &decisions);
+            job_due(c->jobs, dirty[i], &rules, &c->batch.arena, &decisions);
             if (decisions.event_count == 0) {
                 continue;
             }

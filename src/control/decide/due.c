@@ -19,7 +19,7 @@ bool batch_add_owed(struct control *c, uint32_t job)
     };
     struct job_decisions decisions;
 
-    job_owed(c->jobs, job, &rules, &c->batch.arena, &decisions);
+    job_due(c->jobs, job, &rules, &c->batch.arena, &decisions);
     if (decisions.event_count == 0) {
         return false;
     }

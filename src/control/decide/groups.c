@@ -20,7 +20,7 @@ bool batch_group_is_silent(struct control *c, uint32_t gang)
     struct group_action action;
     bool is_silent = true;
 
-    jobs_group_owed(c->jobs, gang, c->batch.time_ms, &c->batch.arena, &action);
+    jobs_group_due(c->jobs, gang, c->batch.time_ms, &c->batch.arena, &action);
     for (uint32_t i = 0; i < action.member_count; i++) {
         uint32_t job = action.members[i];
         is_silent &=
@@ -35,7 +35,7 @@ bool batch_add_group(struct control *c, uint32_t gang)
     struct job_decisions decisions;
     bool is_some = false;
 
-    jobs_group_owed(c->jobs, gang, c->batch.time_ms, &c->batch.arena, &action);
+    jobs_group_due(c->jobs, gang, c->batch.time_ms, &c->batch.arena, &action);
     for (uint32_t i = 0; i < action.member_count; i++) {
         uint32_t job = action.members[i];
         if (batch_is_touched(&c->batch, job)) {

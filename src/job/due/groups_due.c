@@ -1,4 +1,4 @@
-/* What is owed to gangs with terms: which are over, which are below their
+/* What is due for gangs with terms: which are over, which are below their
  * minimum for too long, and what becomes of their members. */
 #include <stdlib.h>
 
@@ -186,8 +186,8 @@ static void list_members(const struct jobs *jobs, const struct gang_row *row,
     ret_action->member_count = listed;
 }
 
-void jobs_group_owed(const struct jobs *jobs, uint32_t gang, int64_t now_ms,
-                     struct arena *arena, struct group_action *ret_action)
+void jobs_group_due(const struct jobs *jobs, uint32_t gang, int64_t now_ms,
+                    struct arena *arena, struct group_action *ret_action)
 {
     const struct gang_row *row = &jobs->gang_rows.items[gang];
     enum verdict verdict = verdict_of(row->group, now_ms);

@@ -5,7 +5,7 @@
 #define TEXT_RETRY_ENDS " - this job will no longer be retried"
 
 /* One question, while it is answered. */
-struct owing {
+struct deciding {
     const struct jobs *jobs;
     const struct job_rules *rules;
     struct arena *arena;
@@ -39,9 +39,9 @@ static void begin(struct job_decisions *out, const struct job_view *view)
     out->event_count = 0;
 }
 
-static struct str text_of(const struct owing *o, uint32_t index)
+static struct str text_of(const struct deciding *d, uint32_t index)
 {
-    return intern_get(&o->jobs->strings, index);
+    return intern_get(&d->jobs->strings, index);
 }
 
 static struct str arena_format(struct arena *arena, const char *format,
@@ -53,35 +53,35 @@ static struct str arena_format(struct arena *arena, const char *format,
     return arena_str(arena, strbuf_str(&text));
 }
 
-static void owe_priority(struct owing *o)
+static void decide_priority(struct deciding *d)
 {
     struct event *event =
-        add(o->out, EVENT_REPRIORITISED, &o->view, o->rules->now_ms);
+        add(d->out, EVENT_REPRIORITISED, &d->view, d->rules->now_ms);
 
-    event->reprioritise.priority = o->extra->priority;
-    event->reprioritise.requestor = text_of(o, o->extra->priority_user);
+    event->reprioritise.priority = d->extra->priority;
+    event->reprioritise.requestor = text_of(d, d->extra->priority_user);
 }
 
-static void owe_cancel(struct owing *o)
+static void decide_cancel(struct deciding *d)
 {
     struct str user = {0}, reason = {0};
     struct event *event;
 
-    if (o->extra) {
-        user = text_of(o, o->extra->cancel_user);
-        reason = text_of(o, o->extra->cancel_reason);
+    if (d->extra) {
+        user = text_of(d, d->extra->cancel_user);
+        reason = text_of(d, d->extra->cancel_reason);
     }
-    o->out->scope.user = user;
-    if (o->view.flags & JOB_FLAG_CANCEL_SET) {
-        event = add(o->out, EVENT_CANCEL, &o->view, o->rules->now_ms);
+    d->out->scope.user = user;
+    if (d->view.flags & JOB_FLAG_CANCEL_SET) {
+        event = add(d->out, EVENT_CANCEL, &d->view, d->rules->now_ms);
         event->cancel.reason = reason;
     }
-    if (job_state_has_run(o->view.state)) {
-        event = add(o->out, EVENT_RUN_CANCELLED, &o->view, o->rules->now_ms);
+    if (job_state_has_run(d->view.state)) {
+        event = add(d->out, EVENT_RUN_CANCELLED, &d->view, d->rules->now_ms);
         event->cancel.reason = reason;
         event->cancel.requestor = user;
     }
-    event = add(o->out, EVENT_CANCELLED, &o->view, o->rules->now_ms);
+    event = add(d->out, EVENT_CANCELLED, &d->view, d->rules->now_ms);
     event->cancel.reason = reason;
     event->cancel.requestor = user;
 }
@@ -92,10 +92,10 @@ static void add_requeued(struct job_decisions *out, const struct job_view *view,
     add(out, EVENT_REQUEUED, view, now_ms)->requeued.priority = view->priority;
 }
 
-static void owe_failure(struct owing *o, enum error_kind kind,
-                        struct str message, struct str subcategory)
+static void decide_failure(struct deciding *d, enum error_kind kind,
+                           struct str message, struct str subcategory)
 {
-    struct event *event = add(o->out, EVENT_FAILED, &o->view, o->rules->now_ms);
+    struct event *event = add(d->out, EVENT_FAILED, &d->view, d->rules->now_ms);
 
     event->error = (struct event_error){
         .kind = kind,
@@ -107,13 +107,13 @@ static void owe_failure(struct owing *o, enum error_kind kind,
 }
 
 /* Whether one more try is left, in the view that counts this one too. */
-static bool has_tries(const struct owing *o, uint32_t attempted_count)
+static bool has_tries(const struct deciding *d, uint32_t attempted_count)
 {
-    return attempted_count <= o->rules->retries_max;
+    return attempted_count <= d->rules->retries_max;
 }
 
-static void owe_max_runs(struct owing *o, const struct strbuf *why,
-                         struct str last)
+static void decide_max_runs(struct deciding *d, const struct strbuf *why,
+                            struct str last)
 {
     auto_strbuf text = {0};
 
@@ -122,52 +122,52 @@ static void owe_max_runs(struct owing *o, const struct strbuf *why,
     if (last.byte_count) {
         strbuf_addf(&text, "\n\nFinal run error:\n%.*s", STR_ARG(last));
     }
-    owe_failure(o, ERROR_MAX_RUNS_EXCEEDED,
-                arena_str(o->arena, strbuf_str(&text)),
-                STR("max-runs-exceeded"));
+    decide_failure(d, ERROR_MAX_RUNS_EXCEEDED,
+                   arena_str(d->arena, strbuf_str(&text)),
+                   STR("max-runs-exceeded"));
 }
 
-static void owe_no_more_runs(struct owing *o, struct str last)
+static void decide_no_more_runs(struct deciding *d, struct str last)
 {
     auto_strbuf why = {0};
 
-    if (o->view.flags & JOB_FLAG_FAIL_FAST) {
+    if (d->view.flags & JOB_FLAG_FAIL_FAST) {
         strbuf_add_text(&why, "Job has fail fast flag set");
     } else {
         strbuf_addf(&why, "Maximum number of attempts (%u) reached",
-                    o->rules->retries_max + 1);
+                    d->rules->retries_max + 1);
     }
-    owe_max_runs(o, &why, last);
+    decide_max_runs(d, &why, last);
 }
 
-static void owe_after_return(struct owing *o)
+static void decide_after_return(struct deciding *d)
 {
-    bool is_fail_fast = o->view.flags & JOB_FLAG_FAIL_FAST;
+    bool is_fail_fast = d->view.flags & JOB_FLAG_FAIL_FAST;
 
-    if (!is_fail_fast && has_tries(o, o->view.attempted_count)) {
-        add_requeued(o->out, &o->view, o->rules->now_ms);
+    if (!is_fail_fast && has_tries(d, d->view.attempted_count)) {
+        add_requeued(d->out, &d->view, d->rules->now_ms);
     } else {
-        owe_no_more_runs(o, text_of(o, o->extra->error_message));
+        decide_no_more_runs(d, text_of(d, d->extra->error_message));
     }
 }
 
 /* After its executor was lost; `attempted_count` has this run in it. */
-static void owe_after_loss(struct owing *o, uint32_t attempted_count)
+static void decide_after_loss(struct deciding *d, uint32_t attempted_count)
 {
-    if (!(o->view.flags & JOB_FLAG_REQUEUE_LOST)) {
-        owe_failure(o, ERROR_LEASE_EXPIRED, STR("Lease expired"),
-                    STR("lease-expired"));
-    } else if (has_tries(o, attempted_count)) {
-        add_requeued(o->out, &o->view, o->rules->now_ms);
+    if (!(d->view.flags & JOB_FLAG_REQUEUE_LOST)) {
+        decide_failure(d, ERROR_LEASE_EXPIRED, STR("Lease expired"),
+                       STR("lease-expired"));
+    } else if (has_tries(d, attempted_count)) {
+        add_requeued(d->out, &d->view, d->rules->now_ms);
     } else {
-        owe_no_more_runs(o, STR("Lease expired"));
+        decide_no_more_runs(d, STR("Lease expired"));
     }
 }
 
-static void owe_loss(struct owing *o)
+static void decide_loss(struct deciding *d)
 {
     struct event *event =
-        add(o->out, EVENT_RUN_ERRORS, &o->view, o->rules->now_ms);
+        add(d->out, EVENT_RUN_ERRORS, &d->view, d->rules->now_ms);
 
     event->error = (struct event_error){
         .kind = ERROR_LEASE_EXPIRED,
@@ -176,38 +176,38 @@ static void owe_loss(struct owing *o)
         .category = STR("internal"),
         .subcategory = STR("lease-expired"),
     };
-    owe_after_loss(o, o->view.attempted_count + 1);
+    decide_after_loss(d, d->view.attempted_count + 1);
 }
 
 /* Whether a pod of a group that ended badly is replaced: an auxiliary one, or
  * one to which something was done. */
-static bool is_replaced(const struct owing *o)
+static bool is_replaced(const struct deciding *d)
 {
     struct group_view group;
     struct job_digest digest;
 
-    if (o->view.gang_index == JOBS_NONE ||
-        (o->view.flags & JOB_FLAG_FAIL_FAST) ||
-        !jobs_group(o->jobs, o->view.gang_index, &group)) {
+    if (d->view.gang_index == JOBS_NONE ||
+        (d->view.flags & JOB_FLAG_FAIL_FAST) ||
+        !jobs_group(d->jobs, d->view.gang_index, &group)) {
         return false;
     }
-    jobs_digest(o->jobs, o->job, &digest);
+    jobs_digest(d->jobs, d->job, &digest);
     bool is_auxiliary = digest.sub_group < group.terms.sub_group_count &&
                         group.terms.sub_groups[digest.sub_group].is_auxiliary;
-    return (is_auxiliary || o->extra->error_is_foreign) &&
-           has_tries(o, o->view.attempted_count + 1);
+    return (is_auxiliary || d->extra->error_is_foreign) &&
+           has_tries(d, d->view.attempted_count + 1);
 }
 
-static void owe_run_failure(struct owing *o)
+static void decide_run_failure(struct deciding *d)
 {
-    if (is_replaced(o)) {
-        add_requeued(o->out, &o->view, o->rules->now_ms);
+    if (is_replaced(d)) {
+        add_requeued(d->out, &d->view, d->rules->now_ms);
         return;
     }
-    owe_failure(o, (enum error_kind)o->extra->error_kind,
-                text_of(o, o->extra->error_message), STR(""));
-    o->out->events[o->out->event_count - 1].error.encoded =
-        text_of(o, o->extra->error);
+    decide_failure(d, (enum error_kind)d->extra->error_kind,
+                   text_of(d, d->extra->error_message), STR(""));
+    d->out->events[d->out->event_count - 1].error.encoded =
+        text_of(d, d->extra->error);
 }
 
 static void add_preempted_end(struct job_decisions *out,
@@ -232,92 +232,92 @@ static void add_preemption(struct job_decisions *out,
     add_preempted_end(out, view, reason, now_ms);
 }
 
-static struct str preemption_text(const struct owing *o)
+static struct str preemption_text(const struct deciding *d)
 {
-    struct str user = text_of(o, o->extra->preempt_user);
-    struct str reason = text_of(o, o->extra->preempt_reason);
+    struct str user = text_of(d, d->extra->preempt_user);
+    struct str reason = text_of(d, d->extra->preempt_reason);
 
     if (user.byte_count && reason.byte_count) {
-        return arena_format(o->arena, "Preempted by %.*s - %.*s", user, reason);
+        return arena_format(d->arena, "Preempted by %.*s - %.*s", user, reason);
     }
     if (user.byte_count) {
-        return arena_format(o->arena, "Preempted by %.*s%.*s", user, STR(""));
+        return arena_format(d->arena, "Preempted by %.*s%.*s", user, STR(""));
     }
     return reason.byte_count ? reason
                              : STR("Preempted - preemption requested via API");
 }
 
-static void owe_preemption(struct owing *o)
+static void decide_preemption(struct deciding *d)
 {
-    struct str user = text_of(o, o->extra->preempt_user);
+    struct str user = text_of(d, d->extra->preempt_user);
 
-    o->out->scope.user = user;
-    uint32_t first = o->out->event_count;
-    add_preemption(o->out, &o->view, preemption_text(o), o->rules->now_ms);
-    o->out->events[first].preempted.requestor = user;
+    d->out->scope.user = user;
+    uint32_t first = d->out->event_count;
+    add_preemption(d->out, &d->view, preemption_text(d), d->rules->now_ms);
+    d->out->events[first].preempted.requestor = user;
 }
 
 /* The fate of a job whose run has ended, or of one that is lost or to be
  * preempted. */
-static void owe_fate(struct owing *o)
+static void decide_fate(struct deciding *d)
 {
-    switch ((int)o->view.state) {
+    switch ((int)d->view.state) {
     case JOB_RUN_SUCCEEDED:
-        add(o->out, EVENT_SUCCEEDED, &o->view, o->rules->now_ms);
+        add(d->out, EVENT_SUCCEEDED, &d->view, d->rules->now_ms);
         return;
     case JOB_RUN_FAILED:
-        owe_run_failure(o);
+        decide_run_failure(d);
         return;
     case JOB_RUN_RETURNED:
-        owe_after_return(o);
+        decide_after_return(d);
         return;
     case JOB_RUN_EXPIRED:
-        owe_after_loss(o, o->view.attempted_count);
+        decide_after_loss(d, d->view.attempted_count);
         return;
     case JOB_RUN_PREEMPTED:
-        add_preempted_end(o->out, &o->view,
-                          o->extra ? text_of(o, o->extra->error_message)
+        add_preempted_end(d->out, &d->view,
+                          d->extra ? text_of(d, d->extra->error_message)
                                    : STR("Preempted"),
-                          o->rules->now_ms);
+                          d->rules->now_ms);
         return;
     default:
         break;
     }
-    if (!job_state_has_run(o->view.state)) {
+    if (!job_state_has_run(d->view.state)) {
         return;
     }
-    if (o->view.flags & JOB_FLAG_LOST) {
-        owe_loss(o);
-    } else if (o->view.flags & JOB_FLAG_PREEMPT) {
-        owe_preemption(o);
+    if (d->view.flags & JOB_FLAG_LOST) {
+        decide_loss(d);
+    } else if (d->view.flags & JOB_FLAG_PREEMPT) {
+        decide_preemption(d);
     }
 }
 
-static void ask(struct owing *o, uint32_t job)
+static void ask(struct deciding *d, uint32_t job)
 {
-    uint32_t extra = o->jobs->rows.items[job].extra;
+    uint32_t extra = d->jobs->rows.items[job].extra;
 
-    o->job = job;
-    jobs_get(o->jobs, job, &o->view);
-    o->extra = extra == JOBS_NONE ? NULL : &o->jobs->extras.items[extra];
-    begin(o->out, &o->view);
+    d->job = job;
+    jobs_get(d->jobs, job, &d->view);
+    d->extra = extra == JOBS_NONE ? NULL : &d->jobs->extras.items[extra];
+    begin(d->out, &d->view);
 }
 
-void job_owed(const struct jobs *jobs, uint32_t job,
-              const struct job_rules *rules, struct arena *arena,
-              struct job_decisions *ret_decisions)
+void job_due(const struct jobs *jobs, uint32_t job,
+             const struct job_rules *rules, struct arena *arena,
+             struct job_decisions *ret_decisions)
 {
-    struct owing o = {
+    struct deciding d = {
         .jobs = jobs, .rules = rules, .arena = arena, .out = ret_decisions};
 
-    ask(&o, job);
-    if (o.view.flags & JOB_FLAG_PRIORITY) {
-        owe_priority(&o);
+    ask(&d, job);
+    if (d.view.flags & JOB_FLAG_PRIORITY) {
+        decide_priority(&d);
     }
-    if (o.view.flags & JOB_FLAG_CANCEL || o.view.state == JOB_RUN_CANCELLED) {
-        owe_cancel(&o);
+    if (d.view.flags & JOB_FLAG_CANCEL || d.view.state == JOB_RUN_CANCELLED) {
+        decide_cancel(&d);
     } else {
-        owe_fate(&o);
+        decide_fate(&d);
     }
 }
 
@@ -396,19 +396,19 @@ void job_give_up(const struct jobs *jobs, uint32_t job, int64_t now_ms,
                  struct arena *arena, struct job_decisions *ret_decisions)
 {
     struct job_rules rules = {.now_ms = now_ms};
-    struct owing o = {
+    struct deciding d = {
         .jobs = jobs, .rules = &rules, .arena = arena, .out = ret_decisions};
     auto_strbuf why = {0};
 
-    ask(&o, job);
-    ASSERT(o.view.state == JOB_QUEUED);
+    ask(&d, job);
+    ASSERT(d.view.state == JOB_QUEUED);
     strbuf_addf(&why,
                 "Job was attempted %u times, and has been tried once on all "
                 "nodes it can run on",
-                o.view.attempted_count);
-    owe_max_runs(&o, &why,
-                 o.extra ? text_of(&o, o.extra->error_message)
-                         : (struct str){0});
+                d.view.attempted_count);
+    decide_max_runs(&d, &why,
+                    d.extra ? text_of(&d, d.extra->error_message)
+                            : (struct str){0});
 }
 
 void job_end(const struct jobs *jobs, uint32_t job, struct str reason,

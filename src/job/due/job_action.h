@@ -1,9 +1,9 @@
 /*
- * job_action - what the leader owes to a job in its state, as events to
- * append.
+ * job_action - which events are due for a job in its state, for the
+ * leader to append.
  *
  * Idempotent: it looks and changes nothing.  Once the events are folded
- * nothing is owed any more; if their append fails they are owed again.  In
+ * nothing is due any more; if their append fails they are due again.  In
  * this order (armada-api.md 2.5): another priority, then the first of
  * cancelled, succeeded, failed or requeued, preempted.
  *
@@ -32,10 +32,10 @@ struct job_rules {
     int64_t now_ms;
 };
 
-/* What is owed to `job`, which is there; event_count 0 if nothing. */
-void job_owed(const struct jobs *jobs, uint32_t job,
-              const struct job_rules *rules, struct arena *arena,
-              struct job_decisions *ret_decisions);
+/* What is due for `job`, which is there; event_count 0 if nothing. */
+void job_due(const struct jobs *jobs, uint32_t job,
+             const struct job_rules *rules, struct arena *arena,
+             struct job_decisions *ret_decisions);
 
 /* A lease that the scheduler has decided on: `job` is queued.  The run's id
  * and index are made here; `run` gives the rest. */

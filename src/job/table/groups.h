@@ -1,6 +1,6 @@
 /*
  * groups - gangs with terms (gang_terms.h), as the table of jobs counts them,
- * and what is owed to one as a whole (model.md 2.11, 4.2, 8 PG-08, PG-09).
+ * and what is due for one as a whole (model.md 2.11, 4.2, 8 PG-08, PG-09).
  *
  * Counts are by sub-group.  A pod is `running` from its lease until what
  * follows from the end of its run is decided; what has ended for good is
@@ -69,7 +69,7 @@ struct group_action {
     uint32_t member_count;
 };
 
-/* The gangs to which something is owed at a time, in order of their first
+/* The gangs for which something is due at a time, in order of their first
  * members' ids; an array that the caller frees with mem_free().  Each is told
  * once, until something of it changes again or jobs_mark_dirty() is called for
  * a member. */
@@ -81,7 +81,7 @@ void jobs_mark_group(struct jobs *jobs, uint32_t gang);
  * INT64_MAX. */
 int64_t jobs_groups_due_ms(const struct jobs *jobs);
 
-/* What is owed to a gang of jobs_take_groups(); in the arena.  Jobs whose end
- * is owed by itself (a run that has ended) are not among the members. */
-void jobs_group_owed(const struct jobs *jobs, uint32_t gang, int64_t now_ms,
-                     struct arena *arena, struct group_action *ret_action);
+/* What is due for a gang of jobs_take_groups(); in the arena.  Jobs whose end
+ * is due by itself (a run that has ended) are not among the members. */
+void jobs_group_due(const struct jobs *jobs, uint32_t gang, int64_t now_ms,
+                    struct arena *arena, struct group_action *ret_action);

@@ -7,8 +7,8 @@
  *     gang     not look at every job; likewise (queue, gang id)
  *
  * Applying is separate from acting: jobs_apply() folds facts, and puts each
- * job to which something may now be owed on a list (jobs_take_dirty());
- * job_action.h says what is owed.  A job leaves the table with the event that
+ * job for which something may now be due on a list (jobs_take_dirty());
+ * job_action.h says what is due.  A job leaves the table with the event that
  * ends it; whatever comes later about it is LATE.  Duplicates change nothing.
  *
  * The state is a function of the events alone, but for indexes, which depend
@@ -134,14 +134,14 @@ enum jobs_answer jobs_apply(struct jobs *jobs, const struct event_scope *scope,
                             const struct event *event,
                             struct jobs_change *ret_change);
 
-/* The jobs that something may be owed to since the last call, each once, in
+/* The jobs for which something may be due since the last call, each once, in
  * order of id, written to an array that the caller frees with mem_free();
  * `*ret_count` of them, at most `count_max` (0: all), the rest stays. */
 uint32_t *jobs_take_dirty(struct jobs *jobs, uint32_t count_max,
                           uint32_t *ret_count) must_check;
 /* Put a job (back) on that list. */
 void jobs_mark_dirty(struct jobs *jobs, uint32_t job);
-/* Put every job on it that anything can be owed to; after a restart. */
+/* Put every job on it for which anything can be due; after a restart. */
 void jobs_mark_all_dirty(struct jobs *jobs);
 /* Whether the list is not empty. */
 bool jobs_has_dirty(const struct jobs *jobs);

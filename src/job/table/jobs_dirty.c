@@ -1,4 +1,4 @@
-/* For which jobs something may be owed: job_action.h says what. */
+/* For which jobs something may be due: job_action.h says what. */
 #include <stdlib.h>
 
 #include "job/table/jobs_private.h"

@@ -240,5 +240,5 @@ void group_list_below(struct jobs *jobs, uint32_t gang);
 uint32_t group_present(const struct group *group, uint32_t part);
 /* Whether what has failed of a sub-group counts as ended and not as missing. */
 bool group_forgives(const struct group *group, uint32_t part);
-/* Something may be owed to the group of a job. */
+/* Something may be due for the group of a job. */
 void group_mark_of(struct jobs *jobs, uint32_t job);

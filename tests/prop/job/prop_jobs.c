@@ -5,7 +5,7 @@
  *   - the encoding gives the same state back, at each prefix, and equal states
  *     are equal bytes, whatever the indexes
  *   - an event that came once changes nothing when it comes again
- *   - what is owed, once folded, is owed no more
+ *   - what is due, once folded, is due no more
  *   - a snapshot written while events go on is of the moment it was begun
  */
 #include <string.h>
@@ -247,7 +247,7 @@ static bool snapshots(struct tape *tape)
     return is_equal(&begun, &again);
 }
 
-/* Do what is owed to groups; false when that cannot be. */
+/* Do what is due for groups; false when that cannot be. */
 static bool settle_groups(struct jobs *jobs, struct arena *arena)
 {
     uint32_t count;
@@ -256,7 +256,7 @@ static bool settle_groups(struct jobs *jobs, struct arena *arena)
 
     for (uint32_t i = 0; i < count; i++) {
         struct group_action action;
-        jobs_group_owed(jobs, gangs[i], 5, arena, &action);
+        jobs_group_due(jobs, gangs[i], 5, arena, &action);
         for (uint32_t m = 0; m < action.member_count; m++) {
             struct job_decisions decisions = {.event_count = 0};
             struct jobs_change change;
@@ -275,7 +275,7 @@ static bool settle_groups(struct jobs *jobs, struct arena *arena)
     return holds;
 }
 
-static bool owing(struct tape *tape)
+static bool deciding(struct tape *tape)
 {
     auto_ptr(jobs) jobs = jobs_create();
     auto_arena arena = {0};
@@ -298,7 +298,7 @@ static bool owing(struct tape *tape)
         }
         for (uint32_t i = 0; i < count; i++) {
             struct job_decisions decisions;
-            job_owed(jobs, dirty[i], &rules, &arena, &decisions);
+            job_due(jobs, dirty[i], &rules, &arena, &decisions);
             for (uint32_t k = 0; k < decisions.event_count; k++) {
                 if (jobs_apply(jobs, &decisions.scope, &decisions.events[k],
                                &change) == JOBS_LATE) {
@@ -313,7 +313,7 @@ static bool owing(struct tape *tape)
     for (uint32_t job = 0; job < jobs_index_end(jobs); job++) {
         struct job_decisions decisions = {.event_count = 0};
         if (jobs_is_live(jobs, job)) {
-            job_owed(jobs, job, &rules, &arena, &decisions);
+            job_due(jobs, job, &rules, &arena, &decisions);
         }
         if (decisions.event_count > 0) {
             return false;
@@ -328,5 +328,5 @@ int main(void)
     bool holds = prop_check("folding", folding, 1000, 0);
 
     holds &= prop_check("snapshots", snapshots, 3000, 0);
-    return prop_check("owing", owing, 1000, 0) && holds ? 0 : 1;
+    return prop_check("deciding", deciding, 1000, 0) && holds ? 0 : 1;
 }

@@ -8,7 +8,7 @@
 enum { PS = 0, WORKER = 1, TIMEOUT_MS = 300000, RETRIES = 2 };
 
 /* One group: jobs 0 and 1 are its auxiliary `ps` (2..2), the rest `worker`
- * (4..`worker_max`).  All that is owed is folded by settle(). */
+ * (4..`worker_max`).  All that is due is folded by settle(). */
 struct scene {
     struct jobs *jobs;
     struct event_scope scope;
@@ -102,7 +102,7 @@ static void settle_groups(struct scene *s)
     for (uint32_t i = 0; i < count; i++) {
         struct group_action action;
         struct job_decisions decisions;
-        jobs_group_owed(s->jobs, gangs[i], s->now_ms, &s->arena, &action);
+        jobs_group_due(s->jobs, gangs[i], s->now_ms, &s->arena, &action);
         for (uint32_t m = 0; m < action.member_count; m++) {
             uint32_t job = action.members[m];
             if (action.kind == GROUP_CANCEL) {
@@ -118,7 +118,7 @@ static void settle_groups(struct scene *s)
     }
 }
 
-/* Do what is owed, as the leader does. */
+/* Do what is due, as the leader does. */
 static void settle(struct scene *s)
 {
     struct job_rules rules = {.retries_max = RETRIES, .now_ms = s->now_ms};
@@ -128,7 +128,7 @@ static void settle(struct scene *s)
         auto_mem uint32_t *dirty = jobs_take_dirty(s->jobs, 0, &count);
         for (uint32_t i = 0; i < count; i++) {
             struct job_decisions decisions;
-            job_owed(s->jobs, dirty[i], &rules, &s->arena, &decisions);
+            job_due(s->jobs, dirty[i], &rules, &s->arena, &decisions);
             fold(s, &decisions);
         }
         settle_groups(s);

@@ -1,4 +1,4 @@
-/* The job table and what it owes, by example (armada-api.md 2.5). */
+/* The job table and what is due, by example (armada-api.md 2.5). */
 #include "job/due/job_action.h"
 #include "table.h"
 #include "unit.h"
@@ -89,7 +89,7 @@ static void give_back(struct scene *s, uint32_t n, bool is_attempted)
     assert_int_equal(apply(s, &event), JOBS_APPLIED);
 }
 
-/* Say all that is owed, until nothing is. */
+/* Say all that is due, until nothing is. */
 static void settle(struct scene *s)
 {
     struct job_rules rules = {.retries_max = 3, .now_ms = 9};
@@ -100,7 +100,7 @@ static void settle(struct scene *s)
         auto_mem uint32_t *dirty = jobs_take_dirty(s->jobs, 0, &count);
         for (uint32_t i = 0; i < count; i++) {
             struct job_decisions decisions;
-            job_owed(s->jobs, dirty[i], &rules, &s->arena, &decisions);
+            job_due(s->jobs, dirty[i], &rules, &s->arena, &decisions);
             scope.user = decisions.scope.user;
             for (uint32_t k = 0; k < decisions.event_count; k++) {
                 struct jobs_change change;
