@@ -60,7 +60,7 @@ static void refresh(struct training *training, struct training_entry *row,
         row->started_ms = row->started_ms ? row->started_ms : now_ms;
     }
     if (phase >= TRAINING_SUCCEEDED && row->completed_ms == 0) {
-        row->completed_ms = now_ms;
+        row->completed_ms = now_ms ? now_ms : 1; /* a foreign log's */
         training_row_over(training, row);
     }
 }
