@@ -299,5 +299,6 @@ int jobs_decode(struct jobs *jobs, struct str bytes, struct err *err)
         return err_set(err, -ERR_CORRUPT,
                        "the jobs of the checkpoint do not decode");
     }
+    ASSERT(jobs->count == count); /* each of them is another job */
     return 0;
 }

@@ -24,6 +24,7 @@ static bool is_short(const struct group *group, uint32_t i)
     uint32_t lost =
         part->count.gone + (group_forgives(group, i) ? 0 : part->count.failed);
 
+    ASSERT(part->min_count <= part->max_count);
     return lost > part->max_count - part->min_count;
 }
 
@@ -97,6 +98,7 @@ uint32_t *jobs_take_groups(struct jobs *jobs, int64_t now_ms,
         if (!row->group || !row->group->is_dirty) {
             continue; /* gone, or listed twice since its index was reused */
         }
+        ASSERT(row->members.count > 0); /* the last takes the group with it */
         row->group->is_dirty = false;
         if (verdict_of(row->group, now_ms) != VERDICT_NONE) {
             orders[count++] =
@@ -172,6 +174,7 @@ static void list_members(const struct jobs *jobs, const struct gang_row *row,
     for (size_t i = 0; i < count; i++) {
         uint32_t job = row->members.items[i];
         enum job_state state = (enum job_state)jobs->rows.items[job].state;
+        ASSERT(state != JOB_NONE && !job_state_is_ended(state));
         if (job_state_has_run(state) || state == JOB_QUEUED) {
             orders[listed++] =
                 (struct sort_item){jobs->rows.items[job].id, job};

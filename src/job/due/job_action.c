@@ -331,6 +331,8 @@ void job_lease(const struct jobs *jobs, uint32_t job, const struct job_run *run,
     begin(ret_decisions, &view);
     struct event *event = add(ret_decisions, EVENT_LEASED, &view, now_ms);
     event->run = run_id_make(view.id, view.run_count);
+    /* A run is started at most once. */
+    ASSERT_SLOW(jobs_run_index(jobs, event->run) == JOBS_NONE);
     event->leased.executor_id = run->executor_id;
     event->leased.node_name = run->node_name;
     event->leased.pool = run->pool;
@@ -417,6 +419,7 @@ void job_end(const struct jobs *jobs, uint32_t job, struct str reason,
     struct job_view view;
 
     jobs_get(jobs, job, &view);
+    ASSERT(job_state_has_run(view.state) || view.state == JOB_QUEUED);
     begin(ret_decisions, &view);
     if (job_state_has_run(view.state)) {
         add(ret_decisions, EVENT_RUN_CANCELLED, &view, now_ms)->cancel.reason =

@@ -90,6 +90,7 @@ static bool ask_preempt(struct jobs *jobs, uint32_t job, struct str user,
     }
     const struct gang_row *gang = &jobs->gang_rows.items[row->gang];
     for (size_t i = 0; i < gang->members.count; i++) {
+        ASSERT(jobs->rows.items[gang->members.items[i]].gang == row->gang);
         ask_preempt_one(jobs, gang->members.items[i], user, reason);
     }
     return true;
@@ -120,6 +121,7 @@ static enum jobs_answer on_set_command(struct jobs *jobs,
     }
     uint32_t job = jobs->set_lists.items[set].first;
     for (; job != JOBS_NONE; job = jobs->rows.items[job].set_next) {
+        ASSERT(jobs->rows.items[job].set == set);
         enum job_state state = (enum job_state)jobs->rows.items[job].state;
         if (event->type == EVENT_REPRIORITISE_SET) {
             ask_priority(jobs, job, event->reprioritise.priority, scope->user);

@@ -107,6 +107,8 @@ static void keep_tried(struct jobs *jobs, uint32_t job)
     const struct run_row *run = &jobs->runs.items[jobs->rows.items[job].run];
     struct tried_pair *tried = extra->tried;
 
+    ASSERT(extra->tried_count <= JOBS_TRIED_MAX);
+    ASSERT(jobs->runs.items[jobs->rows.items[job].run].job == job);
     if (!tried) {
         tried = mem_alloc_array(JOBS_TRIED_MAX, sizeof(*tried));
         extra->tried = tried;
@@ -160,6 +162,7 @@ static void count_attempt(struct job_row *row)
 {
     row->attempted_count =
         (uint8_t)(row->attempted_count + (row->attempted_count < UINT8_MAX));
+    ASSERT(row->attempted_count <= row->run_count); /* each run at most once */
 }
 
 /* What the way into a state does beside the state itself. */
@@ -194,7 +197,8 @@ static void on_enter(struct jobs *jobs, uint32_t job,
     default:
         break;
     }
-    /* The run has ended. */
+    /* The run has ended, and stays until the job's fate is decided. */
+    ASSERT(row->run != JOBS_NONE && jobs->runs.items[row->run].job == job);
     run_unlist(jobs, row->run);
     if (event->type == EVENT_RUN_ERRORS) {
         keep_error(jobs, job, &event->error);
@@ -217,6 +221,9 @@ static void move(struct jobs *jobs, uint32_t job, enum job_happening happening,
     } else {
         on_enter(jobs, job, happening, event);
         row_set_state(jobs, job, after);
+        /* It waits without a run, and has one in each other state. */
+        ASSERT((after == JOB_QUEUED) ==
+               (jobs->rows.items[job].run == JOBS_NONE));
     }
     if (gang != JOBS_NONE) {
         group_refresh(jobs, gang, event->created_ms);
@@ -277,6 +284,17 @@ static enum jobs_answer fold(struct jobs *jobs, const struct event_scope *scope,
                : on_happening(jobs, happening, event, ret_change);
 }
 
+/* The jobs of all states. */
+static uint32_t counted_jobs(const struct jobs *jobs)
+{
+    uint32_t count = 0;
+
+    for (int state = JOB_QUEUED; state < JOB_STATE_COUNT; state++) {
+        count += jobs->counts.by_state[state];
+    }
+    return count;
+}
+
 enum jobs_answer jobs_apply(struct jobs *jobs, const struct event_scope *scope,
                             const struct event *event,
                             struct jobs_change *ret_change)
@@ -284,6 +302,9 @@ enum jobs_answer jobs_apply(struct jobs *jobs, const struct event_scope *scope,
     *ret_change =
         (struct jobs_change){JOBS_NONE, JOB_NONE, JOB_NONE, JOBS_NONE};
     enum jobs_answer answer = fold(jobs, scope, event, ret_change);
+    /* What is late changes no job, and each job is counted in one state. */
+    ASSERT(ret_change->job == JOBS_NONE || answer == JOBS_APPLIED);
+    ASSERT_SLOW(counted_jobs(jobs) == jobs->count);
     jobs->counts.late_count += answer == JOBS_LATE;
     return answer;
 }

@@ -31,6 +31,7 @@ static int compare_names(const struct gang_name *a, const struct gang_name *b)
 struct job_id gang_list_oldest(const struct jobs *jobs, uint32_t gang)
 {
     const struct gang_row *row = &jobs->gang_rows.items[gang];
+    ASSERT(row->members.count > 0); /* the last takes the gang with it */
     struct job_id oldest = jobs->rows.items[row->members.items[0]].id;
 
     for (size_t i = 1; i < row->members.count; i++) {

@@ -65,6 +65,8 @@ static uint32_t elder_of(const struct jobs *jobs, uint32_t gang, uint32_t than,
 
     for (uint32_t twin = jobs_gang_first_of_id(jobs, gang); twin != JOBS_NONE;
          twin = jobs->gang_rows.items[twin].next_of_id) {
+        ASSERT(jobs->gang_rows.items[twin].of_id ==
+               jobs->gang_rows.items[gang].of_id);
         uint32_t oldest = twin == gang ? JOBS_NONE : oldest_of(jobs, twin);
         *look_count += jobs->gang_rows.items[twin].members.count;
         if (oldest != JOBS_NONE && is_older(jobs, oldest, than) &&
@@ -86,6 +88,7 @@ size_t gang_roll_call(const struct jobs *jobs, uint32_t gang,
                              .last = JOBS_NONE};
     size_t look_count = 0;
 
+    ASSERT(row->members.count > 0);
     jobs_gang_get(jobs, gang, &digest);
     for (size_t i = 0; !row->group && i < row->members.count; i++) {
         uint32_t job = row->members.items[i];

@@ -19,6 +19,7 @@ uint32_t group_present(const struct group *group, uint32_t i)
 {
     const struct group_count *count = &group->parts[i].count;
 
+    ASSERT(i < group->part_count);
     return count->running + count->succeeded +
            (group_forgives(group, i) ? count->failed : 0);
 }
@@ -115,6 +116,7 @@ void group_moved(struct jobs *jobs, uint32_t job, enum job_state before,
     uint32_t *to = count_of(part, after);
     if (from != to) {
         if (from) {
+            ASSERT(*from > 0); /* it was counted when it came */
             (*from)--;
         }
         if (to) {
@@ -142,6 +144,9 @@ void group_ended(struct jobs *jobs, uint32_t job, enum job_state after)
     if (!group) {
         return;
     }
+    /* A member ends once, and is counted as waiting or running until then. */
+    ASSERT(job_state_is_ended(after));
+    ASSERT(!job_state_is_ended((enum job_state)jobs->rows.items[job].state));
     struct group_count *count = &part_of(jobs, job)->count;
     if (after == JOB_REJECTED && is_crowded(part_of(jobs, job))) {
         return; /* one too many; it says nothing of the others */
@@ -165,6 +170,24 @@ void group_ended(struct jobs *jobs, uint32_t job, enum job_state after)
         break;
     }
     jobs_mark_group(jobs, jobs->rows.items[job].gang);
+}
+
+/* Whether each sub-group counts its members as they stand. */
+static bool counts_members(const struct jobs *jobs, uint32_t gang)
+{
+    const struct gang_row *row = &jobs->gang_rows.items[gang];
+    uint32_t waiting = 0, running = 0;
+
+    for (size_t i = 0; i < row->members.count; i++) {
+        const struct job_row *member = &jobs->rows.items[row->members.items[i]];
+        waiting += member->state == JOB_QUEUED;
+        running += member->state != JOB_QUEUED;
+    }
+    for (uint32_t i = 0; i < row->group->part_count; i++) {
+        waiting -= row->group->parts[i].count.waiting;
+        running -= row->group->parts[i].count.running;
+    }
+    return waiting == 0 && running == 0;
 }
 
 void group_will_change(struct jobs *jobs, uint32_t gang)
@@ -196,6 +219,7 @@ void group_refresh(struct jobs *jobs, uint32_t gang, int64_t now_ms)
 {
     struct group *group = jobs->gang_rows.items[gang].group;
 
+    ASSERT_SLOW(!group || counts_members(jobs, gang));
     if (!group || is_below(group) == (group->below_since_ms > 0)) {
         return;
     }

@@ -123,6 +123,8 @@ void id_index_add(struct id_index *index, const void *rows, size_t row_bytes,
     ASSERT(index->slots[at] == ID_INDEX_NONE);
     index->slots[at] = mark_of(hash_of(id)) * ID_INDEX_ROWS_MAX + row;
     index->count++;
+    ASSERT(index->count < index->slot_count); /* a search ends */
+    ASSERT_SLOW(id_index_find(index, rows, row_bytes, id) == row);
 }
 
 void id_index_remove(struct id_index *index, const void *rows, size_t row_bytes,
@@ -143,4 +145,5 @@ void id_index_remove(struct id_index *index, const void *rows, size_t row_bytes,
     }
     index->slots[hole] = ID_INDEX_NONE;
     index->count--;
+    ASSERT_SLOW(id_index_find(index, rows, row_bytes, id) == ID_INDEX_NONE);
 }

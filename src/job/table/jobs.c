@@ -12,6 +12,7 @@ void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state)
         group_moved(jobs, job, (enum job_state)row->state, state);
     }
     if (row->state != JOB_NONE) {
+        ASSERT(jobs->counts.by_state[row->state] > 0);
         jobs->counts.by_state[row->state]--;
     }
     row->state = (uint8_t)state;
@@ -28,6 +29,8 @@ static uint32_t row_take(struct jobs *jobs)
     uint32_t job = SLOTS_TAKE(&jobs->rows);
 
     ASSERT(job < JOBS_MAX);
+    /* No job is in a free row. */
+    ASSERT(jobs->rows.items[job].state == JOB_NONE);
     return job;
 }
 
@@ -135,6 +138,7 @@ static void extra_free(struct jobs *jobs, uint32_t job)
         return;
     }
     struct extra_row *extra = &jobs->extras.items[row->extra];
+    ASSERT(extra->tried_count <= JOBS_TRIED_MAX);
     intern_unref(&jobs->strings, extra->priority_user);
     intern_unref(&jobs->strings, extra->cancel_user);
     intern_unref(&jobs->strings, extra->cancel_reason);
@@ -156,6 +160,8 @@ void row_free(struct jobs *jobs, uint32_t job)
 {
     struct job_row *row = &jobs->rows.items[job];
 
+    /* A job ends once. */
+    ASSERT(row->state != JOB_NONE && jobs->count > 0);
     if (row->run != JOBS_NONE) {
         run_free(jobs, job);
     }
@@ -172,6 +178,7 @@ void row_free(struct jobs *jobs, uint32_t job)
     *row = (struct job_row){0};
     SLOTS_GIVE(&jobs->rows, job);
     jobs->count--;
+    ASSERT_SLOW(jobs->by_id.count == jobs->count);
 }
 
 struct extra_row *extra_of(struct jobs *jobs, uint32_t job)
@@ -302,8 +309,12 @@ struct jobs_counts jobs_counts(const struct jobs *jobs)
 
 uint32_t jobs_find(const struct jobs *jobs, struct job_id id)
 {
-    return id_index_find(&jobs->by_id, jobs->rows.items, sizeof(struct job_row),
-                         id.v);
+    uint32_t job = id_index_find(&jobs->by_id, jobs->rows.items,
+                                 sizeof(struct job_row), id.v);
+
+    /* The index knows the jobs that are there, and no others. */
+    ASSERT_SLOW(job == JOBS_NONE || jobs_is_live(jobs, job));
+    return job;
 }
 
 bool jobs_has_id(const struct jobs *jobs, uint32_t job, struct job_id id)
@@ -322,6 +333,9 @@ uint32_t jobs_find_run(const struct jobs *jobs, struct run_id id)
 {
     uint32_t run = jobs_run_index(jobs, id);
 
+    /* The job of a run has that run. */
+    ASSERT(run == JOBS_NONE ||
+           jobs->rows.items[jobs->runs.items[run].job].run == run);
     return run == JOBS_NONE ? JOBS_NONE : jobs->runs.items[run].job;
 }
 
@@ -360,6 +374,8 @@ void jobs_get(const struct jobs *jobs, uint32_t job, struct job_view *ret_view)
         .has_run = row->run != JOBS_NONE,
     };
 
+    /* A job that waits has no run; all others have one. */
+    ASSERT(view.has_run == (view.state != JOB_QUEUED));
     set_get(jobs, row->set, &view.queue, &view.job_set);
     if (view.has_run) {
         get_run(jobs, row->run, &view.run);
@@ -416,6 +432,7 @@ uint32_t jobs_tried(const struct jobs *jobs, uint32_t job,
         return 0;
     }
     const struct extra_row *extra = &jobs->extras.items[extra_index];
+    ASSERT(extra->tried_count <= JOBS_TRIED_MAX);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         ret_tried[i] = (struct job_tried){
             intern_get(&jobs->strings, extra->tried[i].executor),

@@ -61,6 +61,7 @@ uint32_t *jobs_take_dirty(struct jobs *jobs, uint32_t count_max,
         if (!(row->flags & ROW_DIRTY)) {
             continue; /* it ended, or is listed twice */
         }
+        ASSERT(row->state != JOB_NONE); /* a job that has ended is not dirty */
         if (count_max > 0 && count == count_max) {
             jobs->dirty.items[rest++] = job;
             continue;

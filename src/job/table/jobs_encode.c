@@ -118,6 +118,8 @@ void encoder_put(struct encoder *e, uint32_t job)
 {
     const struct job_row *row = &e->jobs->rows.items[job];
 
+    /* jobs_decode() refuses anything else. */
+    ASSERT((row->run == JOBS_NONE) == (row->state == JOB_QUEUED));
     strbuf_add(e->buf, &row->id, sizeof(row->id));
     put_set(e, row->set);
     put_string(e, row->user);

@@ -24,6 +24,7 @@ static void unlist_by_id(struct jobs *jobs, uint32_t gang)
     uint32_t *link = &jobs->gang_heads.items[row->of_id];
 
     while (*link != gang) {
+        ASSERT(*link != JOBS_NONE); /* each gang is listed by its id */
         link = &jobs->gang_rows.items[*link].next_of_id;
     }
     *link = row->next_of_id;
@@ -32,7 +33,12 @@ static void unlist_by_id(struct jobs *jobs, uint32_t gang)
 
 uint32_t jobs_gang_first_of_id(const struct jobs *jobs, uint32_t gang)
 {
-    return jobs->gang_heads.items[jobs->gang_rows.items[gang].of_id];
+    uint32_t first = jobs->gang_heads.items[jobs->gang_rows.items[gang].of_id];
+
+    /* A gang of an id has that id. */
+    ASSERT(jobs->gang_rows.items[first].of_id ==
+           jobs->gang_rows.items[gang].of_id);
+    return first;
 }
 
 void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
@@ -42,6 +48,7 @@ void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
     struct job_row *row = &jobs->rows.items[job];
     uint32_t queue_index = intern_find(&jobs->queues, queue);
 
+    ASSERT(queue_index != INTERN_NONE); /* its job set has made it known */
     strbuf_add(&key, &queue_index, QUEUE_KEY_BYTES);
     pack_str(&key, digest->gang_id);
     size_t id_bytes = key.byte_count;
@@ -55,6 +62,7 @@ void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
     }
     struct gang_row *gang = &jobs->gang_rows.items[row->gang];
     if (gang->members.count == 0) {
+        ASSERT(!gang->group); /* what has no members counts none */
         gang->group = group_create(digest->gang_terms);
         list_by_id(jobs, row->gang, str_make(strbuf_text(&key), id_bytes));
     }

@@ -12,6 +12,8 @@ static void run_list(struct jobs *jobs, uint32_t run)
     if (list->count == 0) {
         *list = (struct list_row){JOBS_NONE, JOBS_NONE, 0};
     }
+    ASSERT(list->count == 0 ||
+           jobs->runs.items[list->last].executor == row->executor);
     row->prev = list->last;
     row->next = JOBS_NONE;
     if (list->last != JOBS_NONE) {
@@ -24,6 +26,19 @@ static void run_list(struct jobs *jobs, uint32_t run)
     row->is_listed = true;
 }
 
+/* Whether a run's neighbours, or its executor's ends, lead back to it. */
+static bool is_linked(const struct jobs *jobs, uint32_t run)
+{
+    const struct run_row *row = &jobs->runs.items[run];
+    const struct list_row *list = &jobs->executor_lists.items[row->executor];
+    uint32_t to =
+        row->prev == JOBS_NONE ? list->first : jobs->runs.items[row->prev].next;
+    uint32_t back =
+        row->next == JOBS_NONE ? list->last : jobs->runs.items[row->next].prev;
+
+    return to == run && back == run;
+}
+
 void run_unlist(struct jobs *jobs, uint32_t run)
 {
     struct run_row *row = &jobs->runs.items[run];
@@ -32,6 +47,7 @@ void run_unlist(struct jobs *jobs, uint32_t run)
         return;
     }
     struct list_row *list = &jobs->executor_lists.items[row->executor];
+    ASSERT(list->count > 0 && is_linked(jobs, run));
     if (row->prev != JOBS_NONE) {
         jobs->runs.items[row->prev].next = row->next;
     } else {
@@ -51,6 +67,8 @@ void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run)
     uint32_t index = SLOTS_TAKE(&jobs->runs);
     struct run_row *row = &jobs->runs.items[index];
 
+    /* One run of a job at a time. */
+    ASSERT(jobs->rows.items[job].run == JOBS_NONE);
     *row = (struct run_row){
         .id = run->id,
         .job = job,
@@ -112,6 +130,7 @@ void run_free(struct jobs *jobs, uint32_t job)
     uint32_t index = jobs->rows.items[job].run;
     struct run_row *row = &jobs->runs.items[index];
 
+    ASSERT(row->job == job);
     tally_leave(jobs, index);
     run_unlist(jobs, index);
     id_index_remove(&jobs->by_run, jobs->runs.items, sizeof(*row), row->id.v);
@@ -135,7 +154,14 @@ uint32_t jobs_next_on_executor(const struct jobs *jobs, struct str executor_id,
         run = has_list ? jobs->executor_lists.items[executor].first : JOBS_NONE;
     } else {
         ASSERT(jobs_is_live(jobs, job));
+        /* A run that has ended is on no list, and leads nowhere. */
+        ASSERT(jobs->runs.items[jobs->rows.items[job].run].is_listed);
         run = jobs->runs.items[jobs->rows.items[job].run].next;
     }
-    return run == JOBS_NONE ? JOBS_NONE : jobs->runs.items[run].job;
+    if (run == JOBS_NONE) {
+        return JOBS_NONE;
+    }
+    uint32_t next = jobs->runs.items[run].job;
+    ASSERT(job_state_has_run((enum job_state)jobs->rows.items[next].state));
+    return next;
 }

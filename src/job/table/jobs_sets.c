@@ -62,6 +62,7 @@ void jobs_set_join(struct jobs *jobs, uint32_t job, struct str queue,
     } else {
         intern_unref(&jobs->queues, queue_index); /* a set holds one */
     }
+    ASSERT(list->count == 0 || jobs->rows.items[list->last].set == row->set);
     row->set_prev = list->last;
     row->set_next = JOBS_NONE;
     if (list->last != JOBS_NONE) {
@@ -73,11 +74,27 @@ void jobs_set_join(struct jobs *jobs, uint32_t job, struct str queue,
     list->count++;
 }
 
+/* Whether a job's neighbours in its set, or the set's ends, lead back to it. */
+static bool is_linked(const struct jobs *jobs, uint32_t job)
+{
+    const struct job_row *row = &jobs->rows.items[job];
+    const struct list_row *list = &jobs->set_lists.items[row->set];
+    uint32_t to = row->set_prev == JOBS_NONE
+                      ? list->first
+                      : jobs->rows.items[row->set_prev].set_next;
+    uint32_t back = row->set_next == JOBS_NONE
+                        ? list->last
+                        : jobs->rows.items[row->set_next].set_prev;
+
+    return to == job && back == job;
+}
+
 void jobs_set_leave(struct jobs *jobs, uint32_t job)
 {
     struct job_row *row = &jobs->rows.items[job];
     struct list_row *list = &jobs->set_lists.items[row->set];
 
+    ASSERT(list->count > 0 && is_linked(jobs, job));
     if (row->set_prev != JOBS_NONE) {
         jobs->rows.items[row->set_prev].set_next = row->set_next;
     } else {
@@ -88,7 +105,9 @@ void jobs_set_leave(struct jobs *jobs, uint32_t job)
     } else {
         list->last = row->set_prev;
     }
-    if (--list->count == 0) {
+    --list->count;
+    ASSERT((list->count == 0) == (list->first == JOBS_NONE));
+    if (list->count == 0) {
         uint32_t queue = queue_of_key(intern_get(&jobs->sets, row->set));
         intern_unref(&jobs->queues, queue);
     }

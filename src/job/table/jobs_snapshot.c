@@ -83,6 +83,8 @@ bool jobs_snapshot_write(struct jobs *jobs, uint32_t count_max)
 {
     struct snapshot *snapshot = jobs->snapshot;
 
+    /* Rows of that moment are reused, and never go. */
+    ASSERT(snapshot->end <= jobs->rows.count);
     for (uint32_t i = 0; i < count_max && snapshot->next < snapshot->end; i++) {
         row_will_change(jobs, snapshot->next);
         snapshot->next++;

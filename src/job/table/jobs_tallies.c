@@ -14,6 +14,13 @@ static uint32_t *slot_of(struct tally_row *tally, enum job_state state)
     return state == JOB_RUNNING ? &tally->counts.running_count : NULL;
 }
 
+/* Runs that count by their state; those that have just ended do not. */
+static uint32_t counted_in(const struct tally_row *tally)
+{
+    return tally->counts.leased_count + tally->counts.pending_count +
+           tally->counts.running_count;
+}
+
 static struct key128 key_of(uint32_t queue, uint32_t pool)
 {
     return (struct key128){queue, pool};
@@ -26,6 +33,9 @@ void tally_enter(struct jobs *jobs, uint32_t run)
     struct key128 key = key_of(queue, row->pool);
 
     row->tally = map_find(&jobs->tally_of, key);
+    ASSERT_SLOW(row->tally == MAP_NONE ||
+                (jobs->tallies.items[row->tally].queue == queue &&
+                 jobs->tallies.items[row->tally].pool == row->pool));
     if (row->tally == MAP_NONE) {
         row->tally = SLOTS_TAKE(&jobs->tallies);
         jobs->tallies.items[row->tally] =
@@ -45,6 +55,8 @@ void tally_move(struct jobs *jobs, uint32_t run)
     uint32_t *before = slot_of(tally, (enum job_state)row->tallied_as);
     uint32_t *after = slot_of(tally, (enum job_state)state);
 
+    ASSERT(tally->run_count > 0); /* this run is one of them */
+    ASSERT(!before || *before > 0);
     if (before) {
         --*before;
     }
@@ -60,9 +72,11 @@ void tally_leave(struct jobs *jobs, uint32_t run)
     struct tally_row *tally = &jobs->tallies.items[row->tally];
     uint32_t *before = slot_of(tally, (enum job_state)row->tallied_as);
 
+    ASSERT(!before || *before > 0);
     if (before) {
         --*before;
     }
+    ASSERT(counted_in(tally) < tally->run_count);
     if (--tally->run_count == 0) {
         map_remove(&jobs->tally_of, key_of(tally->queue, tally->pool));
         SLOTS_GIVE(&jobs->tallies, row->tally);
@@ -78,6 +92,8 @@ struct jobs_run_counts jobs_run_counts(const struct jobs *jobs,
                          ? MAP_NONE
                          : map_find(&jobs->tally_of, key_of(q, p));
 
+    ASSERT(tally == MAP_NONE || counted_in(&jobs->tallies.items[tally]) <=
+                                    jobs->tallies.items[tally].run_count);
     return tally == MAP_NONE ? (struct jobs_run_counts){0}
                              : jobs->tallies.items[tally].counts;
 }

@@ -42,6 +42,11 @@ static void offer(struct page *page, uint32_t item)
             (page->count - at) * sizeof(*page->items));
     page->items[at] = item;
     page->count++;
+    /* What is kept is in order, and no more than was asked for. */
+    ASSERT(page->count <= page->count_max);
+    ASSERT_SLOW(at == 0 ||
+                page->source->compare(page->source->of, page->items[at - 1],
+                                      item) <= 0);
 }
 
 uint32_t page_first(const struct page_source *source, uint32_t count_max,

@@ -42,8 +42,10 @@ void training_destroy(struct training *training)
 void training_row_over(struct training *training,
                        const struct training_entry *row)
 {
+    ASSERT(training->over_count < training->count);
     training->over_count++;
     training->over_byte_count += row->byte_count;
+    ASSERT(training->over_byte_count <= training->byte_count);
     if (row->completed_ms < training->completed_ms_min) {
         training->completed_ms_min = row->completed_ms;
     }
@@ -114,7 +116,11 @@ static void drop_row(struct training *training, uint32_t index)
             map_remove(&training->by_job, row->members[i].id.v);
         }
     }
+    ASSERT(training->count > 0);
+    ASSERT(training->byte_count >= row->byte_count);
     if (row->completed_ms) {
+        ASSERT(training->over_count > 0);
+        ASSERT(training->over_byte_count >= row->byte_count);
         training->over_count--;
         training->over_byte_count -= row->byte_count;
     }
@@ -168,6 +174,7 @@ static uint32_t first_over(const struct training *training)
             best = i;
         }
     }
+    ASSERT((best == TRAINING_NONE) == (training->over_count == 0));
     return best;
 }
 
@@ -270,6 +277,8 @@ void training_set(struct training *training,
             .is_trainer = part->is_trainer,
         };
     }
+    ASSERT(training->count <= TRAINING_JOBS_MAX);
+    ASSERT(training->byte_count <= TRAINING_TABLE_BYTES_MAX);
     add_members(training, row, record);
     refresh(training, row, record->created_ms);
 }
@@ -364,6 +373,7 @@ static void end_member(struct training *training, struct training_entry *row,
                        const struct training_member *member)
 {
     map_remove(&training->by_job, member->id.v);
+    ASSERT(row->live_count > 0);
     if (--row->live_count == 0) {
         mem_free(row->members);
         row->members = NULL;
@@ -383,6 +393,9 @@ void training_note(struct training *training, struct job_id job,
     struct training_entry *row = &training->rows.items[index];
     struct training_member *member =
         &row->members[training_member_from(row, job)];
+    /* Who is found by a job has it, as one that has not ended. */
+    ASSERT(key128_compare(member->id.v, job.v) == 0);
+    ASSERT(training_pod_is_live(member->state));
     uint8_t after = pod_state(state, member->state);
     if (after == member->state) {
         return;

@@ -31,6 +31,7 @@ uint32_t *training_sorted(const struct training *training, uint32_t *ret_count)
             rows[count++] = (struct sorted_row){&training->rows.items[i], i};
         }
     }
+    ASSERT(count == training->count);
     qsort(rows, count, sizeof(*rows), compare_sorted);
     for (uint32_t i = 0; i < count; i++) {
         indexes[i] = rows[i].index;
