@@ -181,37 +181,6 @@ void pools_application_counts(const struct pools *pools, uint32_t queue,
     }
 }
 
-/* Whether the router's tables agree with a shard. */
-static bool is_right(const struct pools *pools, const struct shard *shard)
-{
-    uint32_t waiting = 0, borrowers = 0;
-
-    for (uint32_t i = 0; i < shard->jobs.count; i++) {
-        uint32_t job = shard->jobs.items[i];
-        bool is_there = sched_job_is_known(shard->sched, i);
-        if ((job != NONE) != is_there) {
-            return false;
-        }
-        if (!is_there) {
-            continue;
-        }
-        const struct pool_job *row = &pools->jobs.items[job];
-        uint32_t node = sched_job_node(shard->sched, i);
-        if (row->local != i || row->shard != shard->index ||
-            row->node != node_back(shard, node) ||
-            row->is_borrowed != job_is_borrowed(pools, job, shard) ||
-            (node != NONE &&
-             pools->nodes.items[row->node].shard != shard->index)) {
-            return false;
-        }
-        waiting += node == NONE && !row->is_borrowed;
-        borrowers += node == NONE && row->is_borrowed;
-    }
-    return waiting == shard->waiting_count &&
-           borrowers == shard->borrower_count &&
-           sched_jobs_end(shard->sched) <= shard->jobs.count;
-}
-
 bool pools_is_consistent(struct pools *pools)
 {
     if (pools->is_mapped && !quotas_are_right(pools)) {
@@ -221,7 +190,7 @@ bool pools_is_consistent(struct pools *pools)
         struct shard *shard = pools->shards.items[i];
         if (shard && !shard->is_busy &&
             (!sched_is_consistent(shard->sched) ||
-             (pools->is_mapped && !is_right(pools, shard)))) {
+             (pools->is_mapped && !shard_is_right(pools, shard)))) {
             return false;
         }
     }

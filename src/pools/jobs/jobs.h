@@ -39,6 +39,8 @@ void gang_join(struct pools *pools, uint32_t job,
                const struct sched_job *record);
 /* A lease: the node, the priority, since when, and whether it is a start. */
 apply_fn apply_lease;
+/* Whether the router's tables agree with a shard that is not being planned. */
+bool shard_is_right(const struct pools *pools, const struct shard *shard);
 /* Free the tables of jobs and gangs. */
 void pool_jobs_fini(struct pools *pools);
 
