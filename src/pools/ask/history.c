@@ -75,6 +75,7 @@ static uint32_t position_of(const struct pools *pools, uint32_t shard)
             return i + 1;
         }
     }
+    ASSERT(shard == POOLS_DEFAULT); /* each other is an object's */
     return 0;
 }
 

@@ -47,6 +47,9 @@ static void jobs_adopt(struct pools *pools)
 
 void router_begin(struct pools *pools)
 {
+    const struct shard *first = pools->shards.items[POOLS_DEFAULT];
+
+    ASSERT(!pools->is_mapped); /* it begins once */
     pools->is_mapped = true;
     pools->has_pending = pools->reports.count > 0;
     pools->are_names_stale = true;
@@ -61,4 +64,9 @@ void router_begin(struct pools *pools)
     classes_adopt(pools);
     nodes_adopt(pools);
     jobs_adopt(pools);
+    /* Handles of the Default shard are the router's, each for its own. */
+    ASSERT(pools->jobs.count == first->jobs.count);
+    ASSERT(pools->nodes.count == first->nodes.count);
+    ASSERT(pools->classes.count == first->classes.count);
+    ASSERT_SLOW(shard_is_right(pools, first));
 }

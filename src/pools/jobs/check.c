@@ -31,3 +31,25 @@ bool shard_is_right(const struct pools *pools, const struct shard *shard)
            borrowers == shard->borrower_count &&
            sched_jobs_end(shard->sched) <= shard->jobs.count;
 }
+
+bool gang_is_right(const struct pools *pools, uint32_t gang)
+{
+    const struct pool_gang *row = &pools->gangs.items[gang];
+    uint64_t sum = 0, square_sum = 0;
+    uint32_t count = 0, leased = 0, before = NONE;
+
+    for (uint32_t job = row->first; job != NONE;
+         job = pools->jobs.items[job].gang_next) {
+        const struct pool_job *member = &pools->jobs.items[job];
+        if (member->gang != gang || member->gang_previous != before) {
+            return false;
+        }
+        count++;
+        leased += member->node != NONE;
+        sum += member->shard;
+        square_sum += (uint64_t)member->shard * member->shard;
+        before = job;
+    }
+    return count == row->count && leased == row->leased_count &&
+           sum == row->shard_sum && square_sum == row->shard_square_sum;
+}

@@ -7,6 +7,7 @@
 
 static void touch_local(struct shard *shard, uint32_t local)
 {
+    ASSERT(shard->is_busy); /* else no plan has taken it for granted */
     while (shard->touched.count <= local) {
         VEC_PUSH(&shard->touched, 0);
     }
@@ -110,11 +111,13 @@ void deltas_apply(struct pools *pools, struct shard *shard)
     map_fini(&shard->told_names);
     arena_reset(&shard->delta_arena);
     for (size_t i = 0; i < shard->touched_nodes.count; i++) {
+        ASSERT(pools->nodes.items[shard->touched_nodes.items[i]].is_touched);
         pools->nodes.items[shard->touched_nodes.items[i]].is_touched = false;
     }
     shard->touched_nodes.count = 0;
     shard->touched.count = 0;
     for (size_t i = 0; i < shard->retired_jobs.count; i++) {
+        ASSERT(shard->jobs.items[shard->retired_jobs.items[i]] == NONE);
         SLOTS_GIVE(&shard->jobs, shard->retired_jobs.items[i]);
     }
     shard->retired_jobs.count = 0;

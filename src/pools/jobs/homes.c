@@ -82,6 +82,7 @@ void job_recall_home(struct pools *pools, uint32_t job)
 void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
 {
     struct pool_gang *gang_row = &pools->gangs.items[gang];
+    ASSERT(gang_row->leased_count > 0); /* a gang is where it runs */
     bool is_same = gang_row->anchor == in->index && gang_row->leased_count > 1;
 
     gang_row->anchor = in->index;
@@ -92,6 +93,9 @@ void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
 
 bool gang_is_split(const struct pool_gang *gang_row)
 {
+    /* Numbers vary or do not: no less than that. */
+    ASSERT((u128)gang_row->count * gang_row->shard_square_sum >=
+           (u128)gang_row->shard_sum * gang_row->shard_sum);
     return (u128)gang_row->count * gang_row->shard_square_sum !=
            (u128)gang_row->shard_sum * gang_row->shard_sum;
 }
@@ -137,6 +141,7 @@ static uint32_t first_leased(const struct pools *pools, uint32_t gang)
             least = record;
         }
     }
+    ASSERT(first != NONE); /* who has leases has members with a node */
     return first;
 }
 
@@ -147,6 +152,8 @@ void gangs_leave(struct pools *pools, const struct shard *shard)
         if (gang_row->leased_count > 0 && gang_row->anchor == shard->index) {
             gang_row->anchor =
                 pools->jobs.items[first_leased(pools, gang)].shard;
+            /* What ran in a shard that ends has left it with its nodes. */
+            ASSERT(gang_row->anchor != shard->index);
         }
     }
 }
@@ -338,6 +345,8 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
 
     ASSERT(!from->is_busy);
     pack_baggage(pools, from, row->local, &baggage);
+    /* The router knows who has a lease as the shard does. */
+    ASSERT(baggage.is_leased == (row->node != NONE));
     count_job(pools, row, baggage.is_leased, -1);
     change_shards(pools, job, to, baggage.record);
     tell_memory(pools, job, &baggage.memory);
@@ -361,6 +370,7 @@ void job_lend(struct pools *pools, uint32_t job, struct shard *to)
 {
     const struct pool_job *row = pool_job_get(pools, job);
 
+    ASSERT(row->node == NONE); /* what runs is not lent */
     if (!row->is_borrowed && to != shard_of(pools, job)) {
         lent_begin(pools, job);
     }
@@ -405,6 +415,7 @@ static bool is_misnamed(const struct pools *pools, const struct pool_job *row)
 
 void jobs_rehome(struct pools *pools)
 {
+    ASSERT(pools->busy_count == 0); /* no job of a plan in the making moves */
     for (uint32_t job = 0; job < pools->jobs.count; job++) {
         const struct pool_job *row = &pools->jobs.items[job];
         if (row->local == NONE) {

@@ -40,6 +40,8 @@ static void count_member(struct pools *pools, const struct pool_job *row,
 
     if (row->gang != NONE) {
         struct pool_gang *gang_row = &pools->gangs.items[row->gang];
+        ASSERT(sign > 0 || gang_row->shard_sum >= shard);
+        ASSERT(sign > 0 || gang_row->shard_square_sum >= shard * shard);
         gang_row->shard_sum += (uint64_t)sign * shard;
         gang_row->shard_square_sum += (uint64_t)sign * shard * shard;
     }
@@ -49,6 +51,7 @@ static void local_take(struct pools *pools, uint32_t job, struct shard *shard)
 {
     struct pool_job *row = &pools->jobs.items[job];
 
+    ASSERT(!shard->is_closed); /* nobody enters a shard that ends */
     row->local = SLOTS_TAKE(&shard->jobs);
     shard->jobs.items[row->local] = job;
     row->shard = shard->index;
@@ -60,6 +63,7 @@ void job_give(struct pools *pools, uint32_t job)
     struct pool_job *row = &pools->jobs.items[job];
     struct shard *shard = shard_of(pools, job);
 
+    ASSERT(shard->jobs.items[row->local] == job);
     shard->jobs.items[row->local] = NONE;
     count_member(pools, row, -1);
     if (shard->is_busy) {
@@ -74,6 +78,9 @@ void job_count_waiting(struct pools *pools, const struct pool_job *row,
 {
     struct shard *shard = pools->shards.items[row->shard];
 
+    ASSERT(row->node == NONE); /* a job that waits has no lease */
+    ASSERT(sign > 0 || (row->is_borrowed ? shard->borrower_count
+                                         : shard->waiting_count) > 0);
     if (row->is_borrowed) {
         shard->borrower_count += (uint32_t)sign;
     } else {
@@ -91,6 +98,8 @@ struct shard *shard_to_ask(const struct pools *pools, uint32_t *job)
 
 uint32_t job_back(const struct shard *shard, uint32_t local)
 {
+    /* A shard speaks of jobs that are in it. */
+    ASSERT(local == SCHED_NONE || shard->jobs.items[local] != NONE);
     return local == SCHED_NONE ? SCHED_NONE : shard->jobs.items[local];
 }
 
@@ -132,6 +141,10 @@ void gang_join(struct pools *pools, uint32_t job,
     row->sub_group = record->sub_group & (SUB_GROUPS_MAX - 1);
     struct pool_gang *gang_row = &pools->gangs.items[row->gang];
     gang_row->has_terms = record->gang_terms.byte_count > 0;
+    /* The members of a gang say so, and one without members is forgotten. */
+    ASSERT((gang_row->count == 0) == (gang_row->first == NONE));
+    ASSERT(gang_row->first == NONE ||
+           pools->jobs.items[gang_row->first].gang == row->gang);
     row->gang_next = gang_row->first;
     if (gang_row->first != NONE) {
         pools->jobs.items[gang_row->first].gang_previous = job;
@@ -154,7 +167,12 @@ static void gang_leave(struct pools *pools, const struct pool_job *row)
     if (row->gang_next != NONE) {
         pools->jobs.items[row->gang_next].gang_previous = row->gang_previous;
     }
-    if (--gang_row->count == 0) {
+    --gang_row->count;
+    /* Leases of a gang are those of its members. */
+    ASSERT(gang_row->leased_count <= gang_row->count);
+    if (gang_row->count == 0) {
+        ASSERT(gang_row->first == NONE);
+        ASSERT(gang_row->shard_sum == 0 && gang_row->shard_square_sum == 0);
         map_remove(&pools->gang_map, gang_row->key);
         SLOTS_GIVE(&pools->gangs, row->gang);
     }
@@ -243,6 +261,7 @@ void pools_job_add(struct pools *pools, uint32_t job,
     gang_join(pools, job, record);
     job_enter(pools, job, job_home(pools, job), record);
     job_count_waiting(pools, row, 1);
+    ASSERT_SLOW(row->gang == NONE || gang_is_right(pools, row->gang));
 }
 
 static void apply_remove(struct pools *pools, struct shard *shard,
@@ -258,6 +277,8 @@ static void unlease(struct pools *pools, struct pool_job *row)
     struct pool_gang *gang_row =
         row->gang == NONE ? NULL : &pools->gangs.items[row->gang];
 
+    ASSERT(row->node != NONE);
+    ASSERT(!gang_row || gang_row->leased_count > 0);
     pool_node_use(pools, row->node, -1);
     quotas_count(pools, row, -1);
     row->node = NONE;
@@ -302,6 +323,7 @@ void pools_job_remove(struct pools *pools, uint32_t job)
     if (was_leased && is_stranded(pools, gang)) {
         gang_recall(pools, gang);
     }
+    ASSERT_SLOW(gang == NONE || gang_is_right(pools, gang));
 }
 
 void apply_lease(struct pools *pools, struct shard *shard,
@@ -358,6 +380,8 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
     struct pool_job *row = pool_job_get(pools, job);
     job_borrowed_set(pools, job, home_of_name(pools, row->name) != shard);
     job_count_waiting(pools, row, -1);
+    /* A job that runs is in the shard of its node. */
+    ASSERT(row->node == NONE && row->shard == shard->index);
     delta.node = node;
     delta.priority = priority;
     delta.at_ms = now_ms;
@@ -372,6 +396,7 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
         gang_anchor(pools, row->gang, shard);
         row = pool_job_get(pools, job);
     }
+    ASSERT_SLOW(row->gang == NONE || gang_is_right(pools, row->gang));
     if (is_counted) {
         count_start(pools, shard, row->queue, now_ms);
     }
@@ -439,6 +464,7 @@ void pools_job_requeue(struct pools *pools, uint32_t job, uint32_t avoid_node)
     } else {
         job_recall_home(pools, job);
     }
+    ASSERT_SLOW(row->gang == NONE || gang_is_right(pools, row->gang));
 }
 
 void pools_job_fetch(const struct pools *pools, uint32_t job, bool is_run)

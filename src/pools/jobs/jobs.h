@@ -41,6 +41,8 @@ void gang_join(struct pools *pools, uint32_t job,
 apply_fn apply_lease;
 /* Whether the router's tables agree with a shard that is not being planned. */
 bool shard_is_right(const struct pools *pools, const struct shard *shard);
+/* Whether the sums of a gang are those of its members. */
+bool gang_is_right(const struct pools *pools, uint32_t gang);
 /* Free the tables of jobs and gangs. */
 void pool_jobs_fini(struct pools *pools);
 

@@ -8,7 +8,10 @@
 
 static struct lent *lent_of(const struct pools *pools, uint32_t job)
 {
-    return &pools->lent.items[map_find(&pools->lent_map, key_of_u64(job))];
+    uint32_t at = map_find(&pools->lent_map, key_of_u64(job));
+
+    ASSERT(at < pools->lent.count && pools->lent.items[at].job == job);
+    return &pools->lent.items[at];
 }
 
 static void note(struct lent *out, struct str application)
@@ -21,10 +24,14 @@ static void begin(struct pools *pools, uint32_t job, struct str application)
 {
     uint32_t at = (uint32_t)pools->lent.count;
 
+    /* Only a job that waits is lent, and once. */
+    ASSERT(pools->jobs.items[job].node == NONE);
+    ASSERT(!pools->jobs.items[job].is_lent);
     VEC_PUSH(&pools->lent, (struct lent){.job = job});
     note(&pools->lent.items[at], application);
     map_put(&pools->lent_map, key_of_u64(job), at);
     pools->jobs.items[job].is_lent = true;
+    ASSERT(pools->lent_map.count == pools->lent.count);
 }
 
 void lent_begin(struct pools *pools, uint32_t job)
@@ -50,6 +57,7 @@ void lent_end(struct pools *pools, uint32_t job)
                 (uint32_t)(out - pools->lent.items));
     }
     pools->jobs.items[job].is_lent = false;
+    ASSERT(pools->lent_map.count == pools->lent.count);
 }
 
 static void apply_release(struct pools *pools, struct shard *shard,
@@ -102,6 +110,7 @@ static const struct delta *told(const struct shard *shard,
 {
     uint32_t at = map_find(index, key_of_u64(local));
 
+    ASSERT(at == MAP_NONE || shard->deltas.items[at].job == local);
     return at == MAP_NONE ? NULL : &shard->deltas.items[at];
 }
 

@@ -97,6 +97,7 @@ void quotas_settle(struct pools *pools)
     for (size_t i = 0; i < pools->stale_books.count; i++) {
         uint32_t queue = pools->stale_books.items[i];
         bool is_kept = pools->books.items[queue].is_kept;
+        ASSERT(pools->books.items[queue].is_stale); /* each is listed once */
         pools->books.items[queue].is_stale = false;
         for (size_t s = 0; is_kept && s < pools->shards.count; s++) {
             if (pools->shards.items[s]) {
@@ -114,6 +115,7 @@ static void add(struct pools *pools, const struct pool_job *row, int sign)
     const struct resource_vec *request = request_of(pools, row->class_index);
     struct quota_book *book = counts_of(pools, row->queue);
 
+    ASSERT(row->local != NONE && row->node != NONE); /* leases alone count */
     while (book->by_shard.count <= row->shard) {
         VEC_PUSH(&book->by_shard, (struct resource_vec){0});
     }
@@ -176,10 +178,12 @@ static void book_set(struct pools *pools, uint32_t queue,
 {
     struct quota_book *book = counts_of(pools, queue);
 
+    ASSERT(pools->kept_book_count >= book->is_kept);
     pools->kept_book_count -= book->is_kept;
     book->is_kept = record->quota.count > 0;
     book->quota = quota_of(pools, &record->quota);
     pools->kept_book_count += book->is_kept;
+    ASSERT(pools->kept_book_count <= pools->books.count);
 }
 
 void quotas_set(struct pools *pools, uint32_t queue,
@@ -315,6 +319,7 @@ static void count_decided(struct pools *pools, const struct shard *but)
         for (size_t k = 0; shard && shard != but && k < shard->decisions.count;
              k++) {
             const struct sched_decision *decision = &shard->decisions.items[k];
+            ASSERT(decision->job < pools->jobs.count);
             bool is_here =
                 pools->jobs.items[decision->job].shard == shard->index;
             struct quota_book *book =
@@ -333,6 +338,7 @@ bool quotas_begin(struct pools *pools, const struct shard *shard)
     if (pools->kept_book_count == 0) {
         return false;
     }
+    ASSERT(pools->are_books_counted); /* since the first queue has a quota */
     for (size_t i = 0; i < pools->books.count; i++) {
         pools->books.items[i].planned = (struct resource_vec){0};
     }

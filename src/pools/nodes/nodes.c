@@ -139,6 +139,7 @@ uint32_t pools_node_set(struct pools *pools, struct str executor,
     pools->news_count++;
     uint32_t node = pool_node_get(pools, executor, record->name);
     struct shard *to = match_record(pools, record, pool, &known.pool);
+    ASSERT(!to->is_closed);
     struct pool_node *row = &pools->nodes.items[node];
     const struct shard *from = pools->shards.items[row->shard];
     bool is_fresh = !row->is_present && row->use_count == 0;
@@ -156,6 +157,8 @@ uint32_t pools_node_set(struct pools *pools, struct str executor,
         pool_node_unhold(row);
         pool_node_shift(pools, node, to);
     }
+    /* A node is in the shard that its labels say, or on its way there. */
+    ASSERT(pools->nodes.items[node].shard == to->index);
     pool_node_set(pools, node, &known);
     return node;
 }

@@ -33,6 +33,8 @@ void pool_node_shift(struct pools *pools, uint32_t node, struct shard *to)
     struct sched_health health;
     uint32_t run;
 
+    /* What a plan may have chosen stays where it is. */
+    ASSERT(!from->is_busy && from != to);
     sched_health_get(from->sched, local, pools->now_ms, &health);
     bool has_runs = sched_node_first(from->sched, local) != SCHED_NONE;
     if (has_runs) {
@@ -40,6 +42,7 @@ void pool_node_shift(struct pools *pools, uint32_t node, struct shard *to)
     }
     while ((run = sched_node_first(from->sched, local)) != SCHED_NONE) {
         uint32_t job = from->jobs.items[run];
+        ASSERT(pools->jobs.items[job].node == node);
         /* Its lease is told to the shard that its node is in. */
         job_move(pools, job, to);
     }
@@ -64,6 +67,8 @@ void pool_node_hold(struct pools *pools, uint32_t node, const struct shard *to,
 {
     struct delta gone = delta_of(apply_node_gone);
 
+    ASSERT(pools->shards.items[pools->nodes.items[node].shard]->is_busy);
+    ASSERT(pools->nodes.items[node].shard != to->index);
     if (!pools->nodes.items[node].is_moving) {
         pool_node_tell(pools, node, &gone);
     }
@@ -87,6 +92,7 @@ void pool_nodes_settle(struct pools *pools, struct shard *shard)
     for (size_t i = 0; i < pools->moving_nodes.count; i++) {
         uint32_t node = pools->moving_nodes.items[i];
         struct pool_node *row = &pools->nodes.items[node];
+        ASSERT(row->is_listed); /* each at most once */
         if (!row->is_moving) {
             row->is_listed = false;
             continue;

@@ -25,6 +25,9 @@ struct shard *shard_create(struct pools *pools, const struct policy *policy)
     if (at == pools->shards.count) {
         VEC_PUSH(&pools->shards, NULL);
     }
+    /* One for each object, and Default, which is the first. */
+    ASSERT(at < POOLS_SHARDS_MAX);
+    ASSERT((at == POOLS_DEFAULT) == !pools->is_mapped);
     shard->index = (uint16_t)at;
     shard->sched = sched_create(policy);
     pools->shards.items[at] = shard;
@@ -180,7 +183,10 @@ void pools_pool_set(struct pools *pools, const struct pool_record *record)
                 after * sizeof(*pools->records.items));
         pools->objects.items[at] = shard->index;
         pools->records.items[at] = &shard->record;
+        ASSERT(at == 0 || str_compare(pools->records.items[at - 1]->name,
+                                      record->name) < 0);
     }
+    ASSERT(pools->objects.items[at] != POOLS_DEFAULT);
     jobs_rehome(pools);
     quotas_renew(pools);
 }
@@ -210,6 +216,8 @@ void pools_pool_delete(struct pools *pools, struct str name)
     gangs_leave(pools, shard);
     jobs_rehome(pools);
     ASSERT(shard->waiting_count == 0 && shard->borrower_count == 0);
+    ASSERT(shard->deltas.count == 0 && shard->retired_jobs.count == 0);
+    ASSERT(shard->returning.count == 0 && shard->moves.count == 0);
     pools->shards.items[shard->index] = NULL;
     shard_destroy(shard);
     quotas_renew(pools);

@@ -15,6 +15,7 @@ static struct shard *shard_of_pool(const struct pools *pools,
         pools->shards.items[pools_pool_shard(pools, *pool_index)];
 
     *pool_index = shard->name ? 0 : *pool_index;
+    ASSERT(shard->name || *pool_index < pools->policy->pool_count);
     return shard;
 }
 

@@ -237,6 +237,7 @@ void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
     struct loan loan = {.first = row->local, .count = 1};
     uint32_t asked = 0;
 
+    ASSERT(row->node == NONE); /* what runs is not lent */
     sched_job_record(home->sched, row->local, &record);
     if (row->gang != NONE) {
         loan.members =
@@ -245,6 +246,7 @@ void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
     }
     /* What a gang has to spare goes along, to wait: growth does not borrow. */
     loan.starting = asked ? asked : loan.count;
+    ASSERT(loan.starting <= loan.count);
     struct loan_part *parts =
         arena_alloc_array(arena, loan.starting, sizeof(*parts));
     loan.parts = parts;
@@ -280,6 +282,8 @@ static bool lend(struct lending *l, uint32_t job)
     dismiss(l, job);
     for (uint32_t i = 0; i < loan.count; i++) {
         uint32_t member = home->jobs.items[loan_member(&loan, i)];
+        ASSERT(pools->jobs.items[member].shard == home->index);
+        ASSERT(pools->jobs.items[member].node == NONE);
         struct resource_vec one =
             sched_job_request(home->sched, pools->jobs.items[member].local);
         for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {

@@ -8,6 +8,9 @@ void move_later(struct shard *shard, uint32_t job, uint32_t local,
 {
     struct sched_job record;
 
+    /* Who comes and goes is decided when the plan is back. */
+    ASSERT(!shard->is_busy && shard->jobs.items[local] == job);
+    ASSERT(kind != MOVE_LEND || to != shard->index);
     sched_job_record(shard->sched, local, &record);
     VEC_PUSH(&shard->moves, (struct move){record.id, job, to, kind});
 }
@@ -72,6 +75,7 @@ static bool lend_now(struct pools *pools, const struct move *move)
         (row->gang != NONE && pools->gangs.items[row->gang].leased_count > 0)) {
         return false;
     }
+    ASSERT(move->to != row->shard); /* a lender is another pool */
     job_lend(pools, move->job, to);
     VEC_PUSH(&to->borrowers, move->job);
     return true;

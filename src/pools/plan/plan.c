@@ -25,12 +25,17 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t index)
         shard->health_counts[h] =
             sched_health_count(shard->sched, (enum node_health)h);
     }
+    /* Nothing is kept for a shard that is not being planned. */
+    ASSERT(shard->deltas.count == 0 && shard->retired_jobs.count == 0);
+    ASSERT(shard->touched.count == 0 && shard->returning.count == 0);
+    ASSERT_SLOW(shard_is_right(pools, shard));
     /* One that left may come again while the plan is being made. */
     borrowers_settle(pools, shard);
     shard->is_busy = true;
     shard->planned_borrower_count = (uint32_t)shard->borrowers.count;
     shard->planned_loss_count = pools->loss_count;
     pools->busy_count++;
+    ASSERT(pools->busy_count <= pools->objects.count + 1);
     return shard->sched;
 }
 
@@ -97,6 +102,10 @@ static struct sched_decision translate(const struct pools *pools,
     decision.for_job = job_back(shard, from->for_job);
     decision.revocable_for = job_back(shard, from->revocable_for);
     decision.node = node_back(shard, from->node);
+    /* What stands is about jobs and nodes that are in the shard. */
+    ASSERT(pools->jobs.items[decision.job].shard == shard->index);
+    ASSERT(decision.node == NONE ||
+           pools->nodes.items[decision.node].shard == shard->index);
     if (shard->name) {
         decision.pool_index = pools_shard_pool(pools, shard->index);
     }
@@ -117,6 +126,7 @@ static void choose(struct pools *pools, const struct shard *shard, uint32_t job)
 {
     struct pool_job *row = &pools->jobs.items[job];
 
+    ASSERT(row->node == NONE); /* a lease is for a job that waits */
     row->is_chosen = true;
     if (row->gang != NONE) {
         pools->gangs.items[row->gang].chosen_in = shard->index;
@@ -160,6 +170,7 @@ static uint32_t sift(struct pools *pools, struct shard *shard,
             }
         }
     }
+    ASSERT(shard->decisions.count + dropped == plan->decision_count);
     return dropped;
 }
 
@@ -182,7 +193,7 @@ uint32_t pools_plan_end(struct pools *pools, uint32_t index,
     if (!pools->is_mapped) {
         return 0;
     }
-    ASSERT(shard->is_busy);
+    ASSERT(shard->is_busy && pools->busy_count > 0);
     keep_looked(shard);
     uint32_t dropped = sift(pools, shard, plan);
     plan->decisions = shard->decisions.items;
@@ -194,6 +205,7 @@ uint32_t pools_plan_end(struct pools *pools, uint32_t index,
     classes_settle(pools);
     returning_settle(pools, shard);
     pool_nodes_settle(pools, shard);
+    ASSERT_SLOW(shard_is_right(pools, shard));
     return dropped;
 }
 

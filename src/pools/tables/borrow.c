@@ -67,6 +67,7 @@ void borrow_take(struct lender *lenders, uint32_t count, uint32_t at,
 {
     struct lender lender = lenders[at];
 
+    ASSERT(lender.taken_count <= lender.waiting_count); /* who was lent waits */
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         lender.idle.v[r] -= sum->v[r];
     }
@@ -79,4 +80,7 @@ void borrow_take(struct lender *lenders, uint32_t count, uint32_t at,
         lenders[at] = lenders[at + 1];
     }
     lenders[at] = lender;
+    ASSERT_SLOW(at == 0 || compare_lenders(&lenders[at - 1], &lender) <= 0);
+    ASSERT_SLOW(at + 1 == count ||
+                compare_lenders(&lender, &lenders[at + 1]) <= 0);
 }

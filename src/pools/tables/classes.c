@@ -12,6 +12,7 @@ uint32_t pools_class_add(struct pools *pools,
     }
     requirement_pack(&buf, requirement);
     index = SLOTS_TAKE(&pools->classes);
+    ASSERT(!pools->classes.items[index].packed); /* no class has it */
     pools->classes.items[index] = (struct pool_class){
         .packed = mem_dup(buf.bytes, buf.byte_count),
         .packed_bytes = (uint32_t)buf.byte_count,
@@ -72,6 +73,8 @@ void pools_class_remove(struct pools *pools, uint32_t class_index)
         sched_class_remove(first_of(pools), class_index);
         return;
     }
+    ASSERT(pools->classes.items[class_index].packed_bytes >
+           0); /* retired once */
     VEC_PUSH(&pools->retired_classes, class_index);
     forget_retired(pools);
 }
@@ -115,6 +118,8 @@ uint32_t shard_class(struct pools *pools, struct shard *shard,
 
 uint32_t class_back(const struct shard *shard, uint32_t local)
 {
+    /* There and back again. */
+    ASSERT(shard->classes.items[shard->class_back.items[local]] == local);
     return shard->class_back.items[local];
 }
 

@@ -26,6 +26,7 @@ uint32_t executor_of(struct pools *pools, struct str name)
 static void pool_node_fill(struct pools *pools, uint32_t node,
                            uint32_t executor, struct str name)
 {
+    ASSERT(!pools->nodes.items[node].name); /* no node has it */
     pools->nodes.items[node] = (struct pool_node){
         .name = str_dup(name),
         .executor = executor,
@@ -79,6 +80,7 @@ static void pool_node_free(struct pools *pools, uint32_t node)
     struct key128 key = pool_node_key(row->executor, str_of(row->name));
     uint32_t first = map_find(&pools->node_map, key);
 
+    ASSERT(!row->is_moving); /* a node that is gone goes nowhere */
     if (first != node) {
         while (pools->nodes.items[first].next != node) {
             first = pools->nodes.items[first].next;
@@ -98,6 +100,7 @@ void pool_node_use(struct pools *pools, uint32_t node, int sign)
 {
     struct pool_node *row = &pools->nodes.items[node];
 
+    ASSERT(sign > 0 || row->use_count > 0);
     row->use_count += (uint32_t)sign;
     if (row->use_count == 0 && !row->is_present) {
         VEC_PUSH(&pools->idle_nodes, node);
@@ -144,6 +147,8 @@ uint32_t shard_node(struct pools *pools, struct shard *shard, uint32_t node)
 
 uint32_t node_back(const struct shard *shard, uint32_t local)
 {
+    /* A shard knows the nodes that the router has told it of. */
+    ASSERT(local == SCHED_NONE || local < shard->nodes.count);
     return local == SCHED_NONE ? SCHED_NONE : shard->nodes.items[local];
 }
 

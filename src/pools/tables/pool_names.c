@@ -38,6 +38,8 @@ uint32_t name_of_pool(struct pools *pools, struct str name)
     }
     if (intern_count(pools->names) >= names_max(pools)) {
         names_renew(pools);
+        /* Jobs and nodes name fewer than there may be. */
+        ASSERT(intern_count(pools->names) < names_max(pools));
     }
     return intern_add(pools->names, name);
 }
@@ -57,6 +59,7 @@ size_t object_position(const struct pools *pools, struct str name,
 {
     size_t at = 0;
 
+    ASSERT(pools->records.count == pools->objects.count);
     while (at < pools->records.count &&
            str_compare(pools->records.items[at]->name, name) < 0) {
         at++;
@@ -119,6 +122,7 @@ uint32_t pools_pool_shard(const struct pools *pools, uint32_t pool_index)
 {
     uint32_t count = pools->policy->pool_count;
 
+    ASSERT(pool_index < count + pools->objects.count);
     return pool_index < count ? POOLS_DEFAULT
                               : pools->objects.items[pool_index - count];
 }
