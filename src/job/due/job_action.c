@@ -198,7 +198,7 @@ static bool is_replaced(const struct deciding *d)
            has_tries(d, d->view.attempted_count + 1);
 }
 
-static void decide_run_failure(struct deciding *d)
+static void decide_after_failure(struct deciding *d)
 {
     if (is_replaced(d)) {
         add_requeued(d->out, &d->view, d->rules->now_ms);
@@ -257,41 +257,46 @@ static void decide_preemption(struct deciding *d)
     d->out->events[first].preempted.requestor = user;
 }
 
-/* The fate of a job whose run has ended, or of one that is lost or to be
- * preempted. */
-static void decide_fate(struct deciding *d)
+static void decide_success(struct deciding *d)
 {
-    switch ((int)d->view.state) {
-    case JOB_RUN_SUCCEEDED:
-        add(d->out, EVENT_SUCCEEDED, &d->view, d->rules->now_ms);
-        return;
-    case JOB_RUN_FAILED:
-        decide_run_failure(d);
-        return;
-    case JOB_RUN_RETURNED:
-        decide_after_return(d);
-        return;
-    case JOB_RUN_EXPIRED:
-        decide_after_loss(d, d->view.attempted_count);
-        return;
-    case JOB_RUN_PREEMPTED:
-        add_preempted_end(d->out, &d->view,
-                          d->extra ? text_of(d, d->extra->error_message)
-                                   : STR("Preempted"),
-                          d->rules->now_ms);
-        return;
-    default:
-        break;
-    }
-    if (!job_state_has_run(d->view.state)) {
-        return;
-    }
+    add(d->out, EVENT_SUCCEEDED, &d->view, d->rules->now_ms);
+}
+
+static void decide_after_expiry(struct deciding *d)
+{
+    decide_after_loss(d, d->view.attempted_count);
+}
+
+static void decide_after_preemption(struct deciding *d)
+{
+    add_preempted_end(d->out, &d->view,
+                      d->extra ? text_of(d, d->extra->error_message)
+                               : STR("Preempted"),
+                      d->rules->now_ms);
+}
+
+/* A run that is alive goes on, unless it is lost or to be preempted. */
+static void decide_on_run(struct deciding *d)
+{
     if (d->view.flags & JOB_FLAG_LOST) {
         decide_loss(d);
     } else if (d->view.flags & JOB_FLAG_PREEMPT) {
         decide_preemption(d);
     }
 }
+
+/* What a state makes due for a job that nobody cancels; NULL: nothing. */
+static void (*const due[JOB_STATE_COUNT])(struct deciding *d) = {
+    [JOB_LEASED] = decide_on_run,
+    [JOB_PENDING] = decide_on_run,
+    [JOB_RUNNING] = decide_on_run,
+    [JOB_RUN_SUCCEEDED] = decide_success,
+    [JOB_RUN_FAILED] = decide_after_failure,
+    [JOB_RUN_RETURNED] = decide_after_return,
+    [JOB_RUN_EXPIRED] = decide_after_expiry,
+    [JOB_RUN_PREEMPTED] = decide_after_preemption,
+    [JOB_RUN_CANCELLED] = decide_cancel,
+};
 
 static void ask(struct deciding *d, uint32_t job)
 {
@@ -314,10 +319,10 @@ void job_due(const struct jobs *jobs, uint32_t job,
     if (d.view.flags & JOB_FLAG_PRIORITY) {
         decide_priority(&d);
     }
-    if (d.view.flags & JOB_FLAG_CANCEL || d.view.state == JOB_RUN_CANCELLED) {
+    if (d.view.flags & JOB_FLAG_CANCEL) {
         decide_cancel(&d);
-    } else {
-        decide_fate(&d);
+    } else if (due[d.view.state]) {
+        due[d.view.state](&d);
     }
 }
 
