@@ -105,7 +105,7 @@ void jobs_set_leave(struct jobs *jobs, uint32_t job)
     } else {
         list->last = row->set_prev;
     }
-    --list->count;
+    list->count--;
     ASSERT((list->count == 0) == (list->first == JOBS_NONE));
     if (list->count == 0) {
         uint32_t queue = queue_of_key(intern_get(&jobs->sets, row->set));

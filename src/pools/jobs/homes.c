@@ -93,7 +93,7 @@ void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
 
 bool gang_is_split(const struct pool_gang *gang_row)
 {
-    /* Numbers vary or do not: no less than that. */
+    /* A variance is never negative. */
     ASSERT((u128)gang_row->count * gang_row->shard_square_sum >=
            (u128)gang_row->shard_sum * gang_row->shard_sum);
     return (u128)gang_row->count * gang_row->shard_square_sum !=

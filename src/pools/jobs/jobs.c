@@ -167,7 +167,7 @@ static void gang_leave(struct pools *pools, const struct pool_job *row)
     if (row->gang_next != NONE) {
         pools->jobs.items[row->gang_next].gang_previous = row->gang_previous;
     }
-    --gang_row->count;
+    gang_row->count--;
     /* Leases of a gang are those of its members. */
     ASSERT(gang_row->leased_count <= gang_row->count);
     if (gang_row->count == 0) {

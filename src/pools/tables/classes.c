@@ -118,7 +118,7 @@ uint32_t shard_class(struct pools *pools, struct shard *shard,
 
 uint32_t class_back(const struct shard *shard, uint32_t local)
 {
-    /* There and back again. */
+    /* The two indexes agree. */
     ASSERT(shard->classes.items[shard->class_back.items[local]] == local);
     return shard->class_back.items[local];
 }
