@@ -50,7 +50,7 @@ static uint32_t last_within(const struct jobs *jobs, const struct gang_row *row,
             items[count++] = (struct sort_item){jobs->rows.items[job].id, job};
         }
     }
-    if (count <= limit) {
+    if (count <= limit || limit == 0) { /* 0: a foreign log's */
         return JOBS_NONE;
     }
     qsort(items, count, sizeof(*items), sort_item_compare);

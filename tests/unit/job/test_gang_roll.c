@@ -191,6 +191,23 @@ static void groups_with_terms_have_no_more_than_their_cardinality(void **state)
     assert_int_equal(judge(jobs, 3, &view), GANG_FAULT_NONE);
 }
 
+/* Submissions say at least 1; a foreign log may say 0. */
+static void a_cardinality_of_0_limits_nothing(void **state)
+{
+    auto_ptr(jobs) jobs = table_create();
+    struct table_submission submission = {
+        .scope = scope,
+        .digest = {.gang_id = STR("g")},
+    };
+    struct gang_fault_view view;
+
+    (void)state;
+    table_submit(jobs, 1, &submission);
+    table_submit(jobs, 2, &submission);
+    assert_int_equal(judge(jobs, 1, &view), GANG_FAULT_NONE);
+    assert_int_equal(judge(jobs, 2, &view), GANG_FAULT_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +216,7 @@ int main(void)
         TEST(who_says_otherwise_than_an_older_gang_is_wrong),
         TEST(an_elder_that_is_being_cancelled_is_gone),
         TEST(groups_with_terms_have_no_more_than_their_cardinality),
+        TEST(a_cardinality_of_0_limits_nothing),
     };
 
     return RUN_TESTS(tests);
