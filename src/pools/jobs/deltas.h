@@ -6,15 +6,14 @@
 
 #include "pools/tables/router.h"
 
-/* Tell a shard, now or when it is back. */
+/* Apply a delta to a shard, now or when its plan is back. */
 void deliver(struct pools *pools, struct shard *shard,
              const struct delta *delta);
-/* Tell all shards. */
+/* Deliver it to all shards. */
 void deliver_all(struct pools *pools, const struct delta *delta);
-/* What the plan in the making decides of a job, if its shard is being planned,
- * does not stand. */
+/* Let nothing stand that a plan in the making decides about a job. */
 void job_touch(struct pools *pools, uint32_t job);
-/* A shard is back: tell it what was kept. */
+/* Apply what was kept for a shard that is back. */
 void deltas_apply(struct pools *pools, struct shard *shard);
 /* Free what a shard keeps. */
 void deltas_fini(struct shard *shard);

@@ -15,29 +15,29 @@ void router_begin(struct pools *pools);
 
 /* The router's row of a job that is there. */
 struct pool_job *pool_job_get(const struct pools *pools, uint32_t job);
-/* A job that has a row, and no handle in a shard, enters one. */
+/* Put a job that has a row, but no handle in a shard, into one. */
 void job_enter(struct pools *pools, uint32_t job, struct shard *shard,
                const struct sched_job *record);
-/* Its handle in its shard is free for another as soon as the shard knows. */
+/* Give back its handle, which another job gets once the shard knows. */
 void job_give(struct pools *pools, uint32_t job);
-/* The shard of a job, and its number there; NULL: it is being planned. */
+/* The shard that answers for a job, whose index becomes its handle there; NULL
+ * while the shard is being planned. */
 struct shard *shard_to_ask(const struct pools *pools, uint32_t *job);
 /* The router's handle of a shard's job. */
 uint32_t job_back(const struct shard *shard, uint32_t local);
-/* Tell the shard of a job; `delta->job` is filled in. */
+/* Deliver a delta to the shard of a job; fills in `delta->job`. */
 void job_tell(struct pools *pools, uint32_t job, struct delta *delta);
 /* A copy of amounts that lives in an arena. */
 const void *amounts_copy(const void *from, struct arena *arena);
 /* A copy of a struct sched_job that lives in an arena. */
 const void *job_copy(const void *from, struct arena *arena);
-/* One job more (1) or less (-1) waits where this one is. */
+/* Count one waiting job more (1) or less (-1) in the shard of this one. */
 void job_count_waiting(struct pools *pools, const struct pool_job *row,
                        int sign);
-/* A new job, which has its row, becomes one more of its gang, if it has
- * one. */
+/* Add a new job, which has its row, to its gang, if it names one. */
 void gang_join(struct pools *pools, uint32_t job,
                const struct sched_job *record);
-/* A lease: the node, the priority, since when, and whether it is a start. */
+/* Lease a job: node, priority, since when, and whether it counts as a start. */
 apply_fn apply_lease;
 /* Whether the router's tables agree with a shard that is not being planned. */
 bool shard_is_right(const struct pools *pools, const struct shard *shard);
@@ -48,53 +48,53 @@ void pool_jobs_fini(struct pools *pools);
 
 /* What shards are told; jobs.c and state_updates.c. */
 
-/* A job comes to a shard, with its application. */
+/* Add a job to a shard, with its application. */
 apply_fn apply_add;
-/* What a job's application is. */
+/* Name a job's application. */
 apply_fn apply_application;
-/* The age of a job's run counts from `at_ms`. */
+/* Let the age of a job's run count from `at_ms`. */
 apply_fn apply_age;
-/* By `flag`, a disruption budget protects a job's run. */
+/* Say by `flag` whether a disruption budget protects a job's run. */
 apply_fn apply_protect;
 
 /* Where jobs and gangs belong; homes.c. */
 
-/* The shard where a job is to wait. */
+/* The shard where a job belongs while it waits. */
 struct shard *job_home(const struct pools *pools, uint32_t job);
-/* Whether a job of a shard is a borrower there: its home is another, or its
- * gang runs elsewhere, and it waits only because it cannot follow yet. */
+/* Whether a job is a borrower in a shard: its home is another, or its gang runs
+ * elsewhere and it cannot follow yet. */
 bool job_is_borrowed(const struct pools *pools, uint32_t job,
                      const struct shard *in);
-/* A job waits, or is leased, in another shard from now on, or in the same if
- * that is to be told of it anew; the one that it is in is not being planned. */
+/* Move a job, which waits or is leased, to another shard, or add it anew to the
+ * same.  The shard that it is in is not being planned. */
 void job_move(struct pools *pools, uint32_t job, struct shard *to);
-/* A job goes to wait in a lender's shard, and asks its application at home as
- * before. */
+/* Lend a job that waits: it goes to a lender's shard, and asks its application
+ * at home as before. */
 void job_lend(struct pools *pools, uint32_t job, struct shard *to);
-/* A job stays where it is, and is a borrower there now, or is none any more. */
+/* Say whether a job, which stays where it is, is a borrower there. */
 void job_borrowed_set(struct pools *pools, uint32_t job, bool is_borrowed);
-/* A job that waits goes where it belongs, with what waits of its gang. */
+/* Send a job that waits where it belongs; its shard is not being planned. */
 void job_send_home(struct pools *pools, uint32_t job);
-/* A job that waits goes home, now or when its shard is back.  One for which the
+/* Send a job that waits home, now or when its shard is back.  One for which the
  * plan that is told next has a place stays a borrower until that is over. */
 void job_recall_home(struct pools *pools, uint32_t job);
-/* What waits of a job's gang where it does, and the job, go to the shard where
- * it is about to run as the first. */
+/* Move a job to the shard where it is about to run.  If it is the first of its
+ * gang, those that wait with it go along. */
 void gang_follow(struct pools *pools, uint32_t job, struct shard *to);
-/* A gang belongs where one of it that runs came to, and so does what waits. */
+/* Let a gang belong to the shard that a running member came to, with what
+ * waits of it. */
 void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in);
-/* A shard ends: its gangs that run elsewhere belong there from now on. */
+/* Before a shard ends: let its gangs belong to where they run. */
 void gangs_leave(struct pools *pools, const struct shard *shard);
-/* Whether members of a gang are in several shards, said without looking at
- * each. */
+/* Whether members of a gang are in several shards, by its sums alone. */
 bool gang_is_split(const struct pool_gang *gang_row);
-/* Tell other shards that some of a job's gang are in, each of one of them: what
- * the gang remembers is known wherever something of it is, so that it does not
- * matter who leaves last.  `delta->job` is filled in. */
+/* Deliver a delta about a job's gang to the other shards that have members of
+ * it, once to each, so that all of them remember the same of the gang,
+ * whichever member leaves last.  Fills in `delta->job`. */
 void gang_tell_others(struct pools *pools, uint32_t job, struct delta *delta);
-/* What waits of a gang goes where it belongs by now, like that. */
+/* Send all that waits of a gang home, as job_recall_home() does. */
 void gang_recall(struct pools *pools, uint32_t gang);
-/* Who waits where it should not goes home; the shard is not busy. */
+/* Send home the jobs that could not leave while the shard was planned. */
 void returning_settle(struct pools *pools, struct shard *shard);
-/* Pools are others now: all jobs go where they belong. */
+/* After pools have changed: move all jobs to where they belong. */
 void jobs_rehome(struct pools *pools);

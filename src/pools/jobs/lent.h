@@ -6,16 +6,16 @@
 
 #include "pools/tables/router.h"
 
-/* A job that waits at home is about to be lent. */
+/* Keep the application of a job that waits at home, before it is lent. */
 void lent_begin(struct pools *pools, uint32_t job);
-/* It would be home again, but that its shard cannot let it go yet. */
+/* Let a job that cannot leave its lender yet ask at home as if it had. */
 void lent_recall(struct pools *pools, uint32_t job);
-/* It is home again. */
+/* Forget that it is lent: it is home again. */
 void lent_end(struct pools *pools, uint32_t job);
-/* If it is out, it will not be back as it was: it starts or ends, or is
- * elsewhere at home. */
+/* If it is lent, withdraw what it asks for at home: it starts, ends, or has
+ * another home now. */
 void lent_over(struct pools *pools, uint32_t job);
-/* Its queue goes by applications by now, and this is its own. */
+/* Ask another application at home: its queue goes by applications now. */
 void lent_ask(struct pools *pools, uint32_t job, struct str application,
               bool has_stateaware_off);
 /* Free what is kept of them. */

@@ -6,26 +6,26 @@
 
 #include "pools/tables/router.h"
 
-/* A lease of a job is there (1), or is going to be no more (-1). */
+/* Count a lease of a job (1), or no longer (-1). */
 void quotas_count(struct pools *pools, const struct pool_job *row, int sign);
-/* A queue is as its record says. */
+/* Take the quota of a queue from its record. */
 void quotas_set(struct pools *pools, uint32_t queue,
                 const struct queue_record *record);
-/* A queue is gone. */
+/* Forget the quota of a queue that is gone. */
 void quotas_forget(struct pools *pools, uint32_t queue);
-/* Tell shards what queues with a quota have in the others, if that is not as
- * they know it. */
+/* Tell each shard what queues with a quota have in the others, where that has
+ * changed. */
 void quotas_settle(struct pools *pools);
-/* Shards or resources are others: count all anew. */
+/* Count all anew, after shards or resources have changed. */
 void quotas_renew(struct pools *pools);
 /* Free what is kept. */
 void quotas_fini(struct pools *pools);
 /* Whether the sums are those of the leases. */
 bool quotas_are_right(const struct pools *pools);
-/* A plan of a shard is back: what the others decided and nobody was told of
- * counts.  False: no queue has a quota, and nothing is to be asked. */
+/* Begin to check the plan of a shard: what other shards' plans decided and is
+ * not in the log yet counts.  False: no queue has a quota. */
 bool quotas_begin(struct pools *pools, const struct shard *shard);
-/* Whether a group of its decisions leaves all quotas as they must be; then it
- * counts.  Decisions are in the shard's handles. */
+/* Whether a group of its decisions keeps to all quotas; if so it is counted.
+ * Decisions are in the shard's handles. */
 bool quotas_allow(struct pools *pools, const struct shard *shard,
                   const struct sched_decision *decisions, uint32_t count);

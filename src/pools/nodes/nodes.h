@@ -8,37 +8,38 @@
 
 /* What nodes are; nodes.c. */
 
-/* A node is as a record says, or is gone. */
+/* Set a node as its record says; remove it. */
 apply_fn apply_node_set, apply_node_gone;
 /* A copy of a struct node_record that lives in an arena. */
 const void *node_copy(const void *from, struct arena *arena);
-/* Tell the shard of a node; `delta->node` is filled in. */
+/* Deliver a delta to the shard of a node; fills in `delta->node`. */
 void pool_node_tell(struct pools *pools, uint32_t node, struct delta *delta);
-/* The node goes on in its shard as `record` says. */
+/* Set a node in its shard as `record` says. */
 void pool_node_set(struct pools *pools, uint32_t node,
                    const struct node_record *record);
-/* A node that is gone was in that shard, and of that pool; nothing of it is
- * known yet. */
+/* Remember that a node that is gone was in that shard and pool; the router does
+ * not know it yet. */
 void pool_node_restore(struct pools *pools, struct str executor,
                        struct str name, struct str pool,
                        const struct shard *in);
 
 /* From shard to shard; shifts.c. */
 
-/* Take a node out of its shard, with what runs there and how it is. */
+/* Move a node to another shard, with what runs there and its health. */
 void pool_node_shift(struct pools *pools, uint32_t node, struct shard *to);
-/* Its shard is being planned: until that is over it is nowhere. */
+/* Hold a node whose shard is being planned: until that is back it is in no
+ * plan. */
 void pool_node_hold(struct pools *pools, uint32_t node, const struct shard *to,
                     const struct node_record *record);
-/* Nodes that waited for a shard to be back go on. */
+/* Move on the nodes that were held until a shard is back. */
 void pool_nodes_settle(struct pools *pools, struct shard *shard);
-/* The nodes of a shard that ends are Default's, absent until told again. */
+/* Give the nodes of a shard that ends to Default, absent until set again. */
 void pool_nodes_to_default(struct pools *pools, const struct shard *shard);
 
 /* What pods that are not ours ask for in vain; pending.c. */
 
-/* Tell all shards their part of what others ask for in vain, if it may be
- * another. */
+/* Tell each shard its part of what others ask for in vain, if it may have
+ * changed. */
 void pools_pending_settle(struct pools *pools);
-/* Free what executors said. */
+/* Free what executors reported. */
 void pools_pending_fini(struct pools *pools);

@@ -41,29 +41,29 @@ void lender_of(const struct pools *pools, const struct shard *shard,
 
 /* Plans; plan.c. */
 
-/* What the last plan of a shard decided is over. */
+/* Forget what the last plan of a shard decided. */
 void decisions_clear(struct pools *pools, struct shard *shard);
 
 /* Jobs that are lent or return; moves.c. */
 
-/* A job of a shard, by its handle there too, is to come or go if the last plan
- * of the shard stands; `to` is that of MOVE_LEND. */
+/* Lend a job of a shard, or send it home, if the shard's last plan stands;
+ * `local` is its handle there, `to` the lender of MOVE_LEND. */
 void move_later(struct shard *shard, uint32_t job, uint32_t local,
                 enum move_kind kind, uint16_t to);
 /* Whether a job is a borrower that waits in a shard. */
 bool job_is_borrower(const struct pools *pools, const struct shard *shard,
                      uint32_t job);
-/* Who waits in a shard as a borrower no more is none of its borrowers. */
+/* Drop from a shard's list of borrowers those that wait there no more. */
 void borrowers_settle(struct pools *pools, struct shard *shard);
-/* What was to become of jobs after the last plan of a shard is forgotten. */
+/* Forget the moves and decisions of a shard's last plan. */
 void moves_clear(struct pools *pools, struct shard *shard);
-/* All borrowers that wait go home, and nobody remembers where they were. */
+/* Send all waiting borrowers home, and forget which lenders they tried. */
 void pools_borrowers_reset(struct pools *pools);
-/* Those that wait with lenders are at home again; what is being planned keeps
- * its own. */
+/* Send waiting borrowers home, but for those of shards that are being
+ * planned. */
 void borrowers_send_home(struct pools *pools);
 
 /* How pools stand; figures.c. */
 
-/* Forget what was known: pools or resources are others. */
+/* Forget figures, after pools or resources have changed. */
 void pools_figures_forget(struct shard *shard);

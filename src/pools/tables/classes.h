@@ -12,11 +12,11 @@ uint32_t shard_class(struct pools *pools, struct shard *shard,
                      uint32_t class_index);
 /* The router's handle of a shard's class. */
 uint32_t class_back(const struct shard *shard, uint32_t local);
-/* All classes of the Default shard are the router's. */
+/* Take over all classes of the Default shard. */
 void classes_adopt(struct pools *pools);
-/* One delta less speaks of a class. */
+/* Count one delta less that names a class. */
 void class_unpin(struct pools *pools, uint32_t class_index);
-/* A shard is back: classes that went meanwhile are forgotten. */
+/* Forget the classes that were removed while a shard was planned. */
 void classes_settle(struct pools *pools);
 /* Free the table of classes. */
 void pool_classes_fini(struct pools *pools);

@@ -17,17 +17,17 @@ uint32_t pool_node_find(const struct pools *pools, struct str executor,
                         struct str name);
 /* The number of an executor, made when it is new. */
 uint32_t executor_of(struct pools *pools, struct str name);
-/* It is held no more. */
+/* Hold a node no longer. */
 void pool_node_unhold(struct pool_node *row);
 /* A shard's handle of a node, made when it is new there. */
 uint32_t shard_node(struct pools *pools, struct shard *shard, uint32_t node);
 /* The router's handle of a shard's node. */
 uint32_t node_back(const struct shard *shard, uint32_t local);
-/* All nodes and executors of the Default shard are the router's. */
+/* Take over all nodes and executors of the Default shard. */
 void nodes_adopt(struct pools *pools);
-/* A lease or a delta more (1) or less (-1) speaks of a node. */
+/* Count a lease or a delta that names a node (1), or no longer (-1). */
 void pool_node_use(struct pools *pools, uint32_t node, int sign);
-/* Give back what nobody speaks of. */
+/* Free the handles of nodes that nothing names. */
 void pool_nodes_release(struct pools *pools);
 /* Free the table of nodes. */
 void pool_nodes_fini(struct pools *pools);
