@@ -3,7 +3,7 @@
  * log.
  *
  *     batch N durable -> apply -> answer its commands -> form batch N + 1 from
- *     commands, what is owed to jobs, timeouts and the scheduler's plan
+ *     commands, what is due to jobs, timeouts and the scheduler's plan
  *     -> append
  *
  * Only what is durable is ever applied or told.  An append that fails changes

@@ -109,13 +109,13 @@ static bool make_from(struct control_audit *audit, size_t begin)
     for (size_t i = 0; i < begin; i++) {
         batch_touch_ended(c, &audit->record.events.items[i].event);
     }
-    audit_make_owed(audit, &at);
+    audit_make_due(audit, &at);
     bool is_equal =
         audit_make_groups(audit, &at) && audit_make_rejections(audit, &at) &&
         audit_make_health(audit, &at) && audit_make_plans(audit, &at);
     if (!is_equal) {
-        for (size_t i = 0; i < c->batch.owed.count; i++) {
-            jobs_mark_dirty(c->jobs, c->batch.owed.items[i]);
+        for (size_t i = 0; i < c->batch.due.count; i++) {
+            jobs_mark_dirty(c->jobs, c->batch.due.items[i]);
         }
     }
     return is_equal;
@@ -154,7 +154,7 @@ static void commit(struct control_audit *audit)
         (void)pools_plan_commit(c->pools, audit->made.items[i]);
     }
     audit->made.count = 0;
-    facts_logged(c);
+    round_log_clear(c);
 }
 
 static bool has_new_leader(const struct audit_list *record)

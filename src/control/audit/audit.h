@@ -3,8 +3,8 @@
  * compared with what stands in it, event by event and byte by byte.
  *
  * A record holds first what others said (requests, reports, inventories,
- * silence) and then what the leader decided on the state before it: what it
- * owed to jobs, jobs that can never run, the health of nodes, a plan.  The
+ * silence) and then what the leader decided on the state before it: what is
+ * due to jobs, jobs that can never run, the health of nodes, a plan.  The
  * audit folds record after record as a starting leader does, forms each
  * record's decisions anew, and compares them.
  *

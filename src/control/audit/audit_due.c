@@ -1,10 +1,10 @@
-/* What a leader owes, made again: to jobs, to groups, to nodes that fail, and
+/* What is due, made again: to jobs, to groups, to nodes that fail, and
  * the end of jobs that can never run. */
 #include "control/audit/audit_private.h"
 #include "control/decide/decide.h"
 #include "job/table/groups.h"
 
-/* Whether the record goes on with what is owed to a job. */
+/* Whether the record goes on with what is due to a job. */
 static bool is_next(struct control_audit *audit, size_t at,
                     const struct job_decisions *decisions)
 {
@@ -25,7 +25,7 @@ static bool is_next(struct control_audit *audit, size_t at,
     return true;
 }
 
-void audit_make_owed(struct control_audit *audit, size_t *at)
+void audit_make_due(struct control_audit *audit, size_t *at)
 {
     struct control *c = audit->control;
     struct job_rules rules = {
@@ -46,7 +46,7 @@ void audit_make_owed(struct control_audit *audit, size_t *at)
             goes_on = is_next(audit, *at, &decisions);
             if (goes_on) {
                 *at += decisions.event_count;
-                goes_on = batch_add_owed(c, dirty[i]);
+                goes_on = batch_add_due(c, dirty[i]);
                 log_batch_clear(&c->batch.log);
                 continue;
             }

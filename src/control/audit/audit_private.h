@@ -4,7 +4,7 @@
  *
  *     audit.c         records: from where on they were decided, again
  *     audit_events.c  events, and whether they are the same
- *     audit_due.c    what is owed, made again
+ *     audit_due.c    what is due, made again
  *     audit_rounds.c  rounds, made again
  *
  * What is made goes on from a place in the record: `*at`, the index of the
@@ -73,10 +73,10 @@ bool audit_compare(struct control_audit *audit, size_t *at);
 
 /* audit_due.c: each is false when the record differs. */
 
-/* What is owed to jobs, in order of their ids, as far as the record has it:
- * the rest is owed still. */
-void audit_make_owed(struct control_audit *audit, size_t *at);
-/* What is owed to groups as a whole, likewise. */
+/* What is due to jobs, in order of their ids, as far as the record has it:
+ * the rest is still due. */
+void audit_make_due(struct control_audit *audit, size_t *at);
+/* What is due to groups as a whole, likewise. */
 bool audit_make_groups(struct control_audit *audit, size_t *at);
 /* Jobs that can never run; each is looked at again. */
 bool audit_make_rejections(struct control_audit *audit, size_t *at);

@@ -3,7 +3,7 @@
 #include "control/audit/audit_private.h"
 #include "control/round/rounds.h"
 
-static bool is_of_beside(enum event_type type)
+static bool is_of_async(enum event_type type)
 {
     return type == EVENT_ROUND_BEGUN || type == EVENT_ROUND_BACK ||
            type == EVENT_ROUND_DROPPED;
@@ -31,8 +31,8 @@ static void follow(struct control_audit *audit, size_t at)
 }
 
 /* What stands of a plan that is back, told up to the event `round`. */
-static bool make_beside(struct control_audit *audit, const struct event *round,
-                        size_t *at)
+static bool make_async(struct control_audit *audit, const struct event *round,
+                       size_t *at)
 {
     struct control *c = audit->control;
     uint32_t shard = rounds_shard(c, round->round.pool);
@@ -64,7 +64,7 @@ bool audit_make_leading(struct control_audit *audit, size_t *at)
     for (*at = 0; *at < audit->record.events.count;) {
         const struct event *event = &audit->record.events.items[*at].event;
         c->form_no++;
-        if (is_of_beside(event->type)) {
+        if (is_of_async(event->type)) {
             follow(audit, (*at)++);
         } else if (event->type != EVENT_ROUND_DONE ||
                    event->round.seen_seq == 0) {
@@ -72,7 +72,7 @@ bool audit_make_leading(struct control_audit *audit, size_t *at)
         } else if (!is_back(audit, event)) {
             (*at)++;
             audit->counts.unseen_round_count++;
-        } else if (!make_beside(audit, event, at)) {
+        } else if (!make_async(audit, event, at)) {
             return false;
         }
     }
@@ -81,10 +81,10 @@ bool audit_make_leading(struct control_audit *audit, size_t *at)
 
 /* Whether something stands from `at` to `end` that says when a plan beside the
  * leader began or was back. */
-static bool has_beside(const struct control_audit *audit, size_t at, size_t end)
+static bool has_async(const struct control_audit *audit, size_t at, size_t end)
 {
     for (; at < end; at++) {
-        if (is_of_beside(type_at(audit, at))) {
+        if (is_of_async(type_at(audit, at))) {
             return true;
         }
     }
@@ -115,7 +115,7 @@ static bool make_round(struct control_audit *audit, const struct event *round,
     size_t before = *at;
 
     if (round->round.seen_seq) {
-        if (has_beside(audit, *at, end)) {
+        if (has_async(audit, *at, end)) {
             return audit_differ(audit, *at, NULL);
         }
         *at = end + 1;
@@ -132,7 +132,7 @@ bool audit_make_plans(struct control_audit *audit, size_t *at)
 {
     while (*at < audit->record.events.count) {
         size_t end = *at;
-        if (is_of_beside(type_at(audit, *at))) {
+        if (is_of_async(type_at(audit, *at))) {
             audit->is_final = true;
             follow(audit, (*at)++);
             continue;
@@ -143,7 +143,7 @@ bool audit_make_plans(struct control_audit *audit, size_t *at)
                        ? false
                        : audit_differ(audit, *at, NULL);
         }
-        if (is_back(audit, round) ? !make_beside(audit, round, at)
+        if (is_back(audit, round) ? !make_async(audit, round, at)
                                   : !make_round(audit, round, end, at)) {
             return false;
         }

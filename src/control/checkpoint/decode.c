@@ -164,7 +164,7 @@ static void restore_jobs(struct control *c)
             continue;
         }
         jobs_get(c->jobs, job, &view);
-        link_job(c, job, view.queue);
+        job_handles_make(c, job, view.queue);
         uint32_t count = jobs_tried(c->jobs, job, tried);
         for (uint32_t i = 0; i < count; i++) {
             pools_job_avoid(c->pools, job,

@@ -1,13 +1,13 @@
 /*
- * decide - what becomes of commands, of what is owed, and of plans: events that
+ * decide - what becomes of commands, of what is due, and of plans: events that
  * go into the batch, decided on the state after the batch before.
  *
  *     submit.c        submissions
  *     events.c        sequences that others made: reports, requests
  *     training.c      what users ask of TrainingJobs
  *     silence.c       executors that are silent
- *     due.c           what is owed to a job
- *     groups.c        what is owed to groups of pods as a whole
+ *     due.c           what is due to a job
+ *     groups.c        what is due to groups of pods as a whole
  *     members.c       jobs that cannot be of the gang that they name
  *     unschedulable.c jobs that can never run
  *     health.c        nodes that are taken out and back
@@ -68,19 +68,19 @@ uint64_t executors_due_ns(const struct control *c);
 /* Add the events of decisions about one job. */
 void batch_add_decisions(struct batch *batch,
                          const struct job_decisions *decisions);
-/* Add what is owed to a job; false if that is nothing. */
-bool batch_add_owed(struct control *c, uint32_t job);
+/* Add what is due to a job; false if that is nothing. */
+bool batch_add_due(struct control *c, uint32_t job);
 
 /* groups.c */
 
-/* Add what is owed to a gang as a whole, but to jobs that are touched; false
+/* Add what is due to a gang as a whole, but to jobs that are touched; false
  * if that is nothing. */
 bool batch_add_group(struct control *c, uint32_t gang);
 /* Whether batch_add_group() would add nothing, and only keep members that wait
  * from being started in this batch: the last run that there is of them ends in
  * it. */
 bool batch_group_is_silent(struct control *c, uint32_t gang);
-/* The same for all gangs that something is owed to. */
+/* The same for all gangs that something is due to. */
 void batch_add_groups(struct control *c);
 /* All that runs of a gang is asked to go, or goes, in this batch: none that
  * waits starts in it, as a plan may have it that still sees the others. */

@@ -1,4 +1,4 @@
-/* What is owed to a job becomes events of the batch. */
+/* What is due to a job becomes events of the batch. */
 #include "control/decide/decide.h"
 #include "control/state/state.h"
 
@@ -11,7 +11,7 @@ void batch_add_decisions(struct batch *batch,
     batch->decision_count += decisions->event_count > 0;
 }
 
-bool batch_add_owed(struct control *c, uint32_t job)
+bool batch_add_due(struct control *c, uint32_t job)
 {
     struct job_rules rules = {
         .retries_max = c->policy->policy.retries_max,
@@ -24,7 +24,7 @@ bool batch_add_owed(struct control *c, uint32_t job)
         return false;
     }
     batch_add_decisions(&c->batch, &decisions);
-    VEC_PUSH(&c->batch.owed, job);
+    VEC_PUSH(&c->batch.due, job);
     if (decisions.events[decisions.event_count - 1].type !=
         EVENT_REPRIORITISED) {
         batch_touch(&c->batch, job);

@@ -1,4 +1,4 @@
-/* Groups of pods: what is owed to them as a whole, once it is known how they
+/* Groups of pods: what is due to them as a whole, once it is known how they
  * end, or that they have been below their minimum for too long. */
 #include "job/table/groups.h"
 
@@ -52,7 +52,7 @@ bool batch_add_group(struct control *c, uint32_t gang)
             job_end(c->jobs, job, action.reason, c->batch.time_ms, &decisions);
         }
         batch_add_decisions(&c->batch, &decisions);
-        VEC_PUSH(&c->batch.owed, job);
+        VEC_PUSH(&c->batch.due, job);
         is_some = true;
     }
     return is_some;

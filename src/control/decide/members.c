@@ -52,7 +52,7 @@ static void check(struct control *c, struct rolls *rolls, uint32_t job)
                c->batch.time_ms, &decisions);
     batch_add_decisions(&c->batch, &decisions);
     batch_touch(&c->batch, job);
-    VEC_PUSH(&c->batch.owed, job);
+    VEC_PUSH(&c->batch.due, job);
 }
 
 void batch_check_member(struct control *c, uint32_t job)

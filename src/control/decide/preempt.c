@@ -64,7 +64,7 @@ static void put_gang_over_share(struct strbuf *text, struct control *c,
 static void put_rule(struct strbuf *text, struct control *c,
                      const struct sched_decision *decision)
 {
-    uint32_t queue = c->links.items[decision->job].queue;
+    uint32_t queue = c->handles.items[decision->job].queue;
     struct str pool = pools_node_pool(c->pools, decision->node);
     const struct held_share *held = NULL;
 

@@ -56,7 +56,7 @@ static bool find_unschedulable(struct control *c, const uint32_t *members,
     uint32_t kind_count = 0, last = UINT32_MAX;
 
     for (uint32_t i = 0; i < count && kind_count < KINDS_MAX; i++) {
-        uint32_t class_index = c->links.items[members[i]].class_index;
+        uint32_t class_index = c->handles.items[members[i]].class_index;
         if (class_index == last) {
             continue;
         }
@@ -98,7 +98,7 @@ static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
                        c->batch.time_ms, &decisions);
             batch_add_decisions(&c->batch, &decisions);
             batch_touch(&c->batch, members[i]);
-            VEC_PUSH(&c->batch.owed, members[i]);
+            VEC_PUSH(&c->batch.due, members[i]);
         }
     }
     return true;
@@ -115,7 +115,7 @@ static uint64_t hash_pool(const struct control *c, uint32_t job)
 bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
 {
     struct control_class *class_ =
-        &c->classes.items[c->links.items[job].class_index];
+        &c->classes.items[c->handles.items[job].class_index];
     struct sched_explanation explanation;
     struct job_decisions decisions;
 
@@ -149,7 +149,7 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
     }
     batch_add_decisions(&c->batch, &decisions);
     batch_touch(&c->batch, job);
-    VEC_PUSH(&c->batch.owed, job);
+    VEC_PUSH(&c->batch.due, job);
     return true;
 }
 
@@ -164,7 +164,7 @@ static bool needs_no_check(const struct control *c, uint32_t job)
         return true;
     }
     const struct control_class *class_ =
-        &c->classes.items[c->links.items[job].class_index];
+        &c->classes.items[c->handles.items[job].class_index];
     return class_->checked_no == c->loss_no &&
            class_->checked_shard == pools_job_shard(c->pools, job) &&
            class_->checked_pool == hash_pool(c, job) &&
@@ -194,7 +194,7 @@ static size_t drop_ended(struct control *c, uint32_t *jobs, size_t count)
         return count;
     }
     bool *is_kept =
-        arena_alloc_array(&c->batch.arena, c->links.count, sizeof(*is_kept));
+        arena_alloc_array(&c->batch.arena, c->handles.count, sizeof(*is_kept));
     for (size_t i = 0; i < count; i++) {
         uint32_t job = jobs[i];
         if (!is_kept[job] && jobs_is_live(c->jobs, job) &&

@@ -123,8 +123,8 @@ void lending_put_json(struct strbuf *buf, struct control *c,
 
 /* rejection.c */
 
-/* Why a gang can never start, in the arena; `misfit` is of a member that fits
- * on no node by itself, or NULL. */
+/* Why a gang can never start, in the arena; `unschedulable` is of a member that
+ * fits on no node by itself, or NULL. */
 struct str report_gang_rejection(struct control *c, uint32_t job,
                                  const struct sched_gang_miss *miss,
                                  const struct sched_explanation *unschedulable,

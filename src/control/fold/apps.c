@@ -44,7 +44,8 @@ void apps_feed(struct control *c, uint32_t queue)
     VEC(struct fed) list = {0};
 
     for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
-        if (jobs_is_live(c->jobs, job) && c->links.items[job].queue == queue) {
+        if (jobs_is_live(c->jobs, job) &&
+            c->handles.items[job].queue == queue) {
             struct job_view view;
             jobs_get(c->jobs, job, &view);
             VEC_PUSH(&list, (struct fed){view.id, job});

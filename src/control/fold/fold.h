@@ -56,11 +56,11 @@ void queue_apply(struct control *c, const struct queue_record *record,
 /* A queue is deleted; it stays, closed, as long as it has jobs. */
 void queue_forget(struct control *c, struct str name);
 /* Give a job of the table to the scheduler. */
-void link_job(struct control *c, uint32_t job, struct str queue);
+void job_handles_make(struct control *c, uint32_t job, struct str queue);
 /* It asks for something else from now on. */
-void relink_job(struct control *c, uint32_t job);
+void job_handles_renew(struct control *c, uint32_t job);
 /* It has ended: the scheduler knows it no more. */
-void unlink_job(struct control *c, uint32_t job);
+void job_handles_drop(struct control *c, uint32_t job);
 
 /* policy.c */
 

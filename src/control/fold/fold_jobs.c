@@ -27,7 +27,7 @@ static void on_submitted(struct control *c, uint32_t job,
 {
     struct job_digest digest;
 
-    link_job(c, job, item->scope.queue);
+    job_handles_make(c, job, item->scope.queue);
     fold_unproven(c, job);
     c->metrics.submitted_count++;
     if (digest_unpack(item->event.submit.digest, &digest) != 0) {
@@ -95,7 +95,7 @@ static void on_ended(struct control *c, const struct jobs_change *change)
     if (change->after == JOB_SUCCEEDED) {
         pools_job_succeeded(c->pools, change->job);
     }
-    unlink_job(c, change->job);
+    job_handles_drop(c, change->job);
 }
 
 /* For the metrics; before the planner is told. */
@@ -111,7 +111,7 @@ static void count_transition(struct control *c,
     }
     if (change->before != JOB_NONE) {
         uint32_t node = pools_job_node(c->pools, change->job);
-        queue = c->links.items[change->job].queue;
+        queue = c->handles.items[change->job].queue;
         pool = node == SCHED_NONE ? pool : pools_node_pool(c->pools, node);
     } else {
         queue = queue_find(c, item->scope.queue);
@@ -280,7 +280,7 @@ static bool feed_change(struct control *c, const struct jobs_change *change,
         pools_job_reprioritise(c->pools, change->job,
                                event->reprioritise.priority);
     } else if (event->type == EVENT_RECLASSIFIED) {
-        relink_job(c, change->job);
+        job_handles_renew(c, change->job);
     } else {
         return false;
     }

@@ -109,18 +109,18 @@ static uint32_t class_join(struct control *c, uint32_t index,
     return class_->sched_class;
 }
 
-void link_job(struct control *c, uint32_t job, struct str queue)
+void job_handles_make(struct control *c, uint32_t job, struct str queue)
 {
     struct job_view view;
     struct job_digest digest;
-    struct job_link link;
+    struct job_handles handles;
 
     jobs_get(c->jobs, job, &view);
     jobs_digest(c->jobs, job, &digest);
-    queue_get(c, queue, &link.queue)->job_count++;
-    link.class_index = view.class_index;
+    queue_get(c, queue, &handles.queue)->job_count++;
+    handles.class_index = view.class_index;
     struct sched_job record = {
-        .queue = link.queue,
+        .queue = handles.queue,
         .class_index = class_join(c, view.class_index, view.class_key),
         .priority = view.priority,
         .submitted_ms = job_id_time_ms(view.id),
@@ -136,10 +136,10 @@ void link_job(struct control *c, uint32_t job, struct str queue)
         .application = application_of(&view, &digest),
         .has_stateaware_off = digest.has_stateaware_off,
     };
-    while (c->links.count <= job) {
-        VEC_PUSH(&c->links, (struct job_link){0});
+    while (c->handles.count <= job) {
+        VEC_PUSH(&c->handles, (struct job_handles){0});
     }
-    c->links.items[job] = link;
+    c->handles.items[job] = handles;
     pools_job_add(c->pools, job, &record);
 }
 
@@ -153,24 +153,24 @@ static void class_leave(struct control *c, uint32_t class_index)
     }
 }
 
-void relink_job(struct control *c, uint32_t job)
+void job_handles_renew(struct control *c, uint32_t job)
 {
-    uint32_t before = c->links.items[job].class_index;
+    uint32_t before = c->handles.items[job].class_index;
     struct job_view view;
 
     jobs_get(c->jobs, job, &view);
-    c->links.items[job].class_index = view.class_index;
+    c->handles.items[job].class_index = view.class_index;
     pools_job_reclass(c->pools, job,
                       class_join(c, view.class_index, view.class_key));
     class_leave(c, before);
 }
 
-void unlink_job(struct control *c, uint32_t job)
+void job_handles_drop(struct control *c, uint32_t job)
 {
-    struct job_link link = c->links.items[job];
+    struct job_handles handles = c->handles.items[job];
 
     pools_job_remove(c->pools, job);
-    class_leave(c, link.class_index);
-    c->queues.items[link.queue].job_count--;
-    queue_drop_if_unused(c, link.queue);
+    class_leave(c, handles.class_index);
+    c->queues.items[handles.queue].job_count--;
+    queue_drop_if_unused(c, handles.queue);
 }

@@ -64,13 +64,13 @@ void control_destroy(struct control *c)
     mem_free(c->wanted_policy);
     state_fini(c);
     log_batch_fini(&c->batch.log);
-    VEC_FREE(&c->batch.owed);
+    VEC_FREE(&c->batch.due);
     VEC_FREE(&c->batch.fresh);
     VEC_FREE(&c->batch.touched);
     VEC_FREE(&c->batch.touched_jobs);
     VEC_FREE(&c->batch.leaving);
     VEC_FREE(&c->batch.planned);
-    VEC_FREE(&c->facts);
+    VEC_FREE(&c->round_log);
     arena_fini(&c->batch.arena);
     arena_fini(&c->scratch);
     pthread_mutex_destroy(&c->metrics_mutex);

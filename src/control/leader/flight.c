@@ -105,11 +105,11 @@ void flight_failed(struct control *c, int result)
                            : "the log does not take appends";
 
     c->metrics.batch_failed_count++;
-    for (size_t i = 0; i < c->batch.owed.count; i++) {
-        jobs_mark_dirty(c->jobs, c->batch.owed.items[i]);
+    for (size_t i = 0; i < c->batch.due.count; i++) {
+        jobs_mark_dirty(c->jobs, c->batch.due.items[i]);
     }
     rounds_forget(c);
-    facts_failed(c);
+    round_log_fail(c);
     c->is_plan_wanted = c->is_balance_wanted = true;
     c->retry_ns = control_mono_ns(c) + RETRY_MS * (uint64_t)NS_PER_MS;
     flight_refuse(c, text);
@@ -139,7 +139,7 @@ static int batch_durable(struct control *c, struct err *err)
         return rc;
     }
     rounds_commit(c);
-    facts_logged(c);
+    round_log_clear(c);
     c->metrics.batch_count++;
     if (batch->is_announcement) {
         start_leading(c);

@@ -1,11 +1,11 @@
 /* Forming the next batch, on the state after the last: commands, silence,
- * what is owed, the scheduler's plan; in this order. */
+ * what is due, the scheduler's plan; in this order. */
 #include "control/decide/decide.h"
 #include "control/leader/leader.h"
 #include "control/round/rounds.h"
 #include "control/state/state.h"
 
-static void add_owed(struct control *c)
+static void add_due(struct control *c)
 {
     uint32_t count;
     auto_mem uint32_t *dirty =
@@ -17,7 +17,7 @@ static void add_owed(struct control *c)
             log_batch_bytes(&c->batch.log) > 2 * CONTROL_BATCH_BYTES) {
             jobs_mark_dirty(c->jobs, dirty[i]);
         } else {
-            batch_add_owed(c, dirty[i]);
+            batch_add_due(c, dirty[i]);
         }
     }
 }
@@ -30,22 +30,22 @@ bool batch_form(struct control *c)
     c->form_no++;
     batch->log.buf.byte_count_max = CONTROL_BATCH_BYTES_MAX;
     batch->time_ms = control_now_ms(c);
-    facts_open(c);
+    round_log_open(c);
     batch_take_commands(c);
     if (control_mono_ns(c) >= c->retry_ns) {
         batch_add_silence(c);
-        add_owed(c);
+        add_due(c);
         batch_add_groups(c);
         batch_end_members(c);
         batch_end_unschedulable(c);
         /* Plans are for nodes as they will be, and in the pools in which. */
         bool may_plan = !batch_add_health(c) && !batch->moves_nodes;
-        if (may_plan && (!c->config.plans_alone || facts_are_all(c))) {
+        if (may_plan && (!c->config.plans_alone || round_log_is_all(c))) {
             rounds_add(c);
         }
     }
-    if (facts_are_all(c)) {
-        facts_pass(c);
+    if (round_log_is_all(c)) {
+        round_log_defer(c);
         return false;
     }
     return true;

@@ -48,7 +48,7 @@ void state_fini(struct control *c)
     intern_fini(&c->queue_names);
     VEC_FREE(&c->queues);
     VEC_FREE(&c->classes);
-    VEC_FREE(&c->links);
+    VEC_FREE(&c->handles);
     VEC_FREE(&c->marks);
     VEC_FREE(&c->notes);
     VEC_FREE(&c->news);

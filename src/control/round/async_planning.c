@@ -13,7 +13,7 @@ enum {
     BACK_BYTES_MAX = 4 * CONTROL_BATCH_BYTES,
 };
 
-bool rounds_are_beside(const struct control *c)
+bool rounds_are_async(const struct control *c)
 {
     return c->config.planner && pools_object_count(c->pools) > 0;
 }
@@ -83,20 +83,20 @@ void round_drop(struct control *c, uint32_t shard)
 /* And what is told of them. */
 
 /* What is told of the round of a shard that is out. */
-static struct round_fact fact_of(struct control *c, enum event_type type,
-                                 uint32_t shard)
+static struct round_entry entry_of(struct control *c, enum event_type type,
+                                   uint32_t shard)
 {
     const struct shard_rounds *rounds = rounds_of(c, shard);
 
-    return (struct round_fact){type, rounds->task->kind, shard,
-                               c->batch.time_ms, rounds->seen_seq};
+    return (struct round_entry){type, rounds->task->kind, shard,
+                                c->batch.time_ms, rounds->seen_seq};
 }
 
 void rounds_begin(struct control *c, uint32_t shard, enum round_kind kind)
 {
     round_begin(c, shard, kind, c->batch.time_ms);
-    struct round_fact fact = fact_of(c, EVENT_ROUND_BEGUN, shard);
-    fact_add(c, &fact, true);
+    struct round_entry entry = entry_of(c, EVENT_ROUND_BEGUN, shard);
+    round_log_add(c, &entry, true);
 }
 
 /* Whether the batch has room for a plan beside those that were taken: for the
@@ -136,8 +136,8 @@ void rounds_take_back(struct control *c)
         }
         taken_count++;
         decision_count += rounds->task->plan.decision_count;
-        struct round_fact fact = fact_of(c, EVENT_ROUND_BACK, shard);
-        fact_add(c, &fact, true);
+        struct round_entry entry = entry_of(c, EVENT_ROUND_BACK, shard);
+        round_log_add(c, &entry, true);
         round_take_back(c, shard);
         if (pools_take_news(c->pools)) {
             c->is_plan_wanted = c->is_balance_wanted = true;
@@ -150,12 +150,13 @@ void rounds_abandon(struct control *c)
     for (uint32_t shard = 0; shard < c->rounds.count; shard++) {
         struct shard_rounds *rounds = &c->rounds.items[shard];
         if (rounds->is_out) {
-            struct round_fact back = fact_of(c, EVENT_ROUND_BACK, shard);
-            struct round_fact dropped = fact_of(c, EVENT_ROUND_DROPPED, shard);
+            struct round_entry back = entry_of(c, EVENT_ROUND_BACK, shard);
+            struct round_entry dropped =
+                entry_of(c, EVENT_ROUND_DROPPED, shard);
             c->config.planner->wait(c->config.planner, rounds->task);
-            fact_keep(c, &back);
+            round_log_keep(c, &back);
             round_take_back(c, shard);
-            fact_keep(c, &dropped);
+            round_log_keep(c, &dropped);
             round_drop(c, shard);
         }
         mem_free(rounds->task);

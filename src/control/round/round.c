@@ -43,9 +43,9 @@ static void add_round_done(struct control *c, uint32_t shard,
     struct event event;
 
     if (seen_seq) {
-        struct round_fact fact = {EVENT_ROUND_DONE, kind, shard,
-                                  c->batch.time_ms, seen_seq};
-        fact_add(c, &fact, !has_effect);
+        struct round_entry entry = {EVENT_ROUND_DONE, kind, shard,
+                                    c->batch.time_ms, seen_seq};
+        round_log_add(c, &entry, !has_effect);
         return;
     }
     if (!has_effect) {

@@ -7,54 +7,56 @@
 #include "control/round/rounds.h"
 #include "control/state/state.h"
 
-enum { FACTS_MAX = 4096 }; /* more are worth a record of their own */
+enum { ROUND_LOG_MAX = 4096 }; /* more are worth a record of their own */
 
-static void add(struct control *c, const struct round_fact *fact)
+static void add(struct control *c, const struct round_entry *entry)
 {
     const struct pool_record *record =
-        pools_shard_record(c->pools, fact->shard);
+        pools_shard_record(c->pools, entry->shard);
     struct event_scope scope = {0};
     struct event event;
 
     memset(&event, 0, sizeof(event));
-    event.type = fact->type;
-    event.created_ms = fact->at_ms;
-    event.round.kind = fact->kind;
-    event.round.started_ms = fact->at_ms;
+    event.type = entry->type;
+    event.created_ms = entry->at_ms;
+    event.round.kind = entry->kind;
+    event.round.started_ms = entry->at_ms;
     event.round.pool = record ? record->name : (struct str){0};
-    event.round.seen_seq = (int64_t)fact->seen_seq;
+    event.round.seen_seq = (int64_t)entry->seen_seq;
     log_batch_add(&c->batch.log, &scope, &event);
 }
 
-void facts_open(struct control *c)
+void round_log_open(struct control *c)
 {
-    for (size_t i = 0; i < c->facts.count; i++) {
-        add(c, &c->facts.items[i]);
+    for (size_t i = 0; i < c->round_log.count; i++) {
+        add(c, &c->round_log.items[i]);
     }
-    c->batch.quiet_count = (uint32_t)c->facts.count;
+    c->batch.quiet_count = (uint32_t)c->round_log.count;
 }
 
-void fact_add(struct control *c, const struct round_fact *fact, bool is_quiet)
+void round_log_add(struct control *c, const struct round_entry *entry,
+                   bool is_quiet)
 {
-    add(c, fact);
-    fact_keep(c, fact);
+    add(c, entry);
+    round_log_keep(c, entry);
     c->batch.quiet_count += is_quiet;
 }
 
-void fact_keep(struct control *c, const struct round_fact *fact)
+void round_log_keep(struct control *c, const struct round_entry *entry)
 {
-    VEC_PUSH(&c->facts, *fact);
+    VEC_PUSH(&c->round_log, *entry);
 }
 
-bool facts_are_all(const struct control *c)
+bool round_log_is_all(const struct control *c)
 {
     return c->batch.log.event_count == c->batch.quiet_count &&
-           c->facts.count <= FACTS_MAX;
+           c->round_log.count <= ROUND_LOG_MAX;
 }
 
-static bool is_end(const struct round_fact *fact)
+static bool is_end(const struct round_entry *entry)
 {
-    return fact->type == EVENT_ROUND_DONE || fact->type == EVENT_ROUND_DROPPED;
+    return entry->type == EVENT_ROUND_DONE ||
+           entry->type == EVENT_ROUND_DROPPED;
 }
 
 /* Where a round that ends at `end` began, if that is told here too and no other
@@ -62,14 +64,14 @@ static bool is_end(const struct round_fact *fact)
  * `end`. */
 static size_t find_begin(const struct control *c, size_t end)
 {
-    uint32_t shard = c->facts.items[end].shard;
+    uint32_t shard = c->round_log.items[end].shard;
 
     for (size_t at = end; at-- > 0;) {
-        const struct round_fact *fact = &c->facts.items[at];
-        if (fact->shard == shard && fact->type == EVENT_ROUND_BEGUN) {
+        const struct round_entry *entry = &c->round_log.items[at];
+        if (entry->shard == shard && entry->type == EVENT_ROUND_BEGUN) {
             return at;
         }
-        if (is_end(fact)) {
+        if (is_end(entry)) {
             break;
         }
     }
@@ -79,21 +81,21 @@ static size_t find_begin(const struct control *c, size_t end)
 /* Take out what is told of the round of a shard between two places. */
 static void take_out(struct control *c, size_t begin, size_t end)
 {
-    uint32_t shard = c->facts.items[end].shard;
+    uint32_t shard = c->round_log.items[end].shard;
     size_t left = begin;
 
-    for (size_t at = begin; at < c->facts.count; at++) {
-        if (at > end || c->facts.items[at].shard != shard) {
-            c->facts.items[left++] = c->facts.items[at];
+    for (size_t at = begin; at < c->round_log.count; at++) {
+        if (at > end || c->round_log.items[at].shard != shard) {
+            c->round_log.items[left++] = c->round_log.items[at];
         }
     }
-    c->facts.count = left;
+    c->round_log.count = left;
 }
 
-void facts_pass(struct control *c)
+void round_log_defer(struct control *c)
 {
-    for (size_t at = 0; at < c->facts.count;) {
-        size_t begin = is_end(&c->facts.items[at]) ? find_begin(c, at) : at;
+    for (size_t at = 0; at < c->round_log.count;) {
+        size_t begin = is_end(&c->round_log.items[at]) ? find_begin(c, at) : at;
         if (begin < at) {
             take_out(c, begin, at);
             at = begin;
@@ -103,17 +105,17 @@ void facts_pass(struct control *c)
     }
 }
 
-void facts_logged(struct control *c)
+void round_log_clear(struct control *c)
 {
-    c->facts.count = 0;
+    c->round_log.count = 0;
 }
 
-void facts_failed(struct control *c)
+void round_log_fail(struct control *c)
 {
-    for (size_t i = 0; i < c->facts.count; i++) {
-        struct round_fact *fact = &c->facts.items[i];
-        if (fact->type == EVENT_ROUND_DONE) {
-            fact->type = EVENT_ROUND_DROPPED;
+    for (size_t i = 0; i < c->round_log.count; i++) {
+        struct round_entry *entry = &c->round_log.items[i];
+        if (entry->type == EVENT_ROUND_DONE) {
+            entry->type = EVENT_ROUND_DROPPED;
         }
     }
 }

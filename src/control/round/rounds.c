@@ -34,7 +34,7 @@ uint32_t rounds_shard(const struct control *c, struct str pool)
 
 static void plan(struct control *c, uint32_t shard, enum round_kind kind)
 {
-    if (rounds_are_beside(c)) {
+    if (rounds_are_async(c)) {
         rounds_begin(c, shard, kind);
     } else {
         batch_plan_round(c, shard, kind);
@@ -76,7 +76,7 @@ static void add_one(struct control *c, uint32_t shard)
     uint64_t now_ns = control_mono_ns(c);
 
     if (rounds->is_out || c->batch.changes_pools ||
-        (rounds_are_beside(c) && rounds_are_held(c))) {
+        (rounds_are_async(c) && rounds_are_held(c))) {
         return;
     }
     if (rounds->wake_ms <= c->batch.time_ms) {

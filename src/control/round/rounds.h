@@ -33,7 +33,7 @@ struct shard_rounds {
 
 /* Something about a plan that is made beside the leader: it began, was back,
  * is done or was dropped.  See round_log.c. */
-struct round_fact {
+struct round_entry {
     enum event_type type; /* EVENT_ROUND_... */
     enum round_kind kind;
     uint32_t shard;
@@ -74,7 +74,7 @@ void rounds_forget(struct control *c);
 /* async_planning.c */
 
 /* Whether plans are made beside the leader. */
-bool rounds_are_beside(const struct control *c);
+bool rounds_are_async(const struct control *c);
 /* Begin one, and tell of it. */
 void rounds_begin(struct control *c, uint32_t shard, enum round_kind kind);
 /* The plans that are back, as many as the batch has room for: what is taken
@@ -103,17 +103,18 @@ void round_drop(struct control *c, uint32_t shard);
 /* round_log.c */
 
 /* A batch begins with what happened since the last record. */
-void facts_open(struct control *c);
+void round_log_open(struct control *c);
 /* Something happens while a batch is formed; `is_quiet`: that alone is worth no
  * record. */
-void fact_add(struct control *c, const struct round_fact *fact, bool is_quiet);
+void round_log_add(struct control *c, const struct round_entry *entry,
+                   bool is_quiet);
 /* Something happens while none is formed. */
-void fact_keep(struct control *c, const struct round_fact *fact);
+void round_log_keep(struct control *c, const struct round_entry *entry);
 /* Whether the batch has nothing that is worth a record. */
-bool facts_are_all(const struct control *c);
+bool round_log_is_all(const struct control *c);
 /* Such a batch is not appended: what it tells waits for the next one. */
-void facts_pass(struct control *c);
+void round_log_defer(struct control *c);
 /* The batch is durable: all is told. */
-void facts_logged(struct control *c);
+void round_log_clear(struct control *c);
 /* It is not: its rounds come to nothing, which is told with the next. */
-void facts_failed(struct control *c);
+void round_log_fail(struct control *c);

@@ -23,7 +23,7 @@ void batch_clear(struct batch *batch)
     }
     batch->touched_jobs.count = 0;
     batch->leaving.count = 0;
-    batch->owed.count = 0;
+    batch->due.count = 0;
     batch->planned.count = 0;
     batch->quiet_count = 0;
     batch->fresh.count = 0;

@@ -16,7 +16,7 @@
 struct batch {
     struct log_batch log;
     struct command *first, *last; /* answered when it is durable */
-    VEC(uint32_t) owed;           /* jobs; dirty again if it fails */
+    VEC(uint32_t) due;            /* jobs; dirty again if it fails */
     VEC(struct job_id) fresh;     /* jobs submitted in it with a client id */
     struct map fresh_by_key;      /* to their place in `fresh` */
     VEC(uint64_t) touched;        /* bits by job: decided in it, or ended */

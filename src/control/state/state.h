@@ -23,7 +23,7 @@ struct control_executor;
 /* The same. */
 struct run_note;
 /* Of round/rounds.h. */
-struct round_fact;
+struct round_entry;
 /* The same. */
 struct shard_rounds;
 /* Of leader/leader.h. */
@@ -47,7 +47,7 @@ struct control_class {
 };
 
 /* What the scheduler's side of a job is, by the job's index. */
-struct job_link {
+struct job_handles {
     uint32_t queue, class_index;
 };
 
@@ -106,7 +106,7 @@ struct control {
     struct intern queue_names;
     VEC(struct control_queue) queues;
     VEC(struct control_class) classes;
-    VEC(struct job_link) links;
+    VEC(struct job_handles) handles;
     struct intern executor_names;
     VEC(struct control_executor *) executors; /* owned; NULL: none */
     VEC(struct time_mark {
@@ -137,8 +137,8 @@ struct control {
     bool is_plan_wanted, is_balance_wanted; /* of all shards; see rounds */
     VEC(struct shard_rounds) rounds;        /* by shard */
     uint32_t first_shard;                   /* where the next batch begins */
-    uint32_t first_back;          /* likewise, with plans that are back */
-    VEC(struct round_fact) facts; /* since the last record */
+    uint32_t first_back;               /* likewise, with plans that are back */
+    VEC(struct round_entry) round_log; /* since the last record */
     bool holds_plans;    /* somebody waits for all that are being made */
     uint64_t held_since; /* in ns; when questions began to wait, 0: none */
     struct command *waiting_first, *waiting_last;
