@@ -56,6 +56,8 @@ static void add_row(struct apps_answer *answer, struct str queue,
         command->apps.row_count == answer->capacity) {
         return;
     }
+    ASSERT(app->ask_count + app->allocation_count <=
+           jobs_count(answer->c->jobs)); /* jobs are of one application */
     command->apps.rows[command->apps.row_count++] = (struct application_row){
         .queue = arena_str(&command->arena, queue),
         .id = arena_str(&command->arena, app->id),

@@ -65,6 +65,7 @@ static void add_executor(const struct control *c, struct offers *offers,
             offer->open_count++;
         }
     }
+    ASSERT(offers->items.count - first <= executor->node_count);
     if (offers->items.count == first && executor->is_known) {
         (void)offer_get(offers, first, executor, (struct str){0});
     }
@@ -89,6 +90,8 @@ static void fill_row(struct control *c, const struct offer *offer,
     };
     const struct control_executor *executor = offer->executor;
 
+    ASSERT(offer->open_count <= offer->node_count);
+    ASSERT(offer->node_count <= executor->node_count);
     *row = (struct executor_status){
         .name = arena_str(arena, executor->id),
         .pool = arena_str(arena, offer->pool),

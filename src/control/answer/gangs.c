@@ -23,6 +23,7 @@ static void fill_parts(const struct group_view *group, struct arena *arena,
     for (uint32_t i = 0; i < terms->sub_group_count; i++) {
         const struct sub_group *from = &terms->sub_groups[i];
         const struct group_count *count = &group->counts[i];
+        ASSERT(from->min_count <= from->max_count); /* it was validated */
         ret_row->parts[ret_row->part_count++] = (struct gang_part_status){
             .name = arena_str(arena, from->name),
             .min_count = from->min_count,
@@ -72,6 +73,7 @@ void gangs_answer(struct control *c, struct command *command)
             &command->gangs.rows[command->gangs.row_count++];
         struct gang_entry entry;
         gang_list_get(c->jobs, indexes[i], &entry);
+        ASSERT(i == 0 || indexes[i] != indexes[i - 1]); /* each once */
         fill_row(&entry, arena, row);
         row->oldest = gang_list_oldest(c->jobs, indexes[i]);
         if (command->gangs.wants_jobs) {

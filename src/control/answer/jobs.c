@@ -41,6 +41,7 @@ void admissions_answer(struct control *c, struct command *command)
             !pools_job_admission(c->pools, job, &admission)) {
             continue;
         }
+        ASSERT(!row->is_kept); /* what waits has no node to keep */
         row->is_admitted = true;
         row->start_ms =
             admission.start_ms == SCHED_START_UNKNOWN ? 0 : admission.start_ms;

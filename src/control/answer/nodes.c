@@ -63,6 +63,7 @@ static struct listed *collect(const struct control *c,
             if (!node->bytes) {
                 continue;
             }
+            ASSERT(count < (uint32_t)c->metrics.node_count);
             items[count] = (struct listed){intern_get(&executor->node_names, n),
                                            executor, node};
             count += is_wanted(c, command, &items[count]);
@@ -97,6 +98,8 @@ static void set_state(const struct control *c, struct node_status *status,
         log_decode_event(str_make(item->node->bytes, item->node->byte_count),
                          &scratch, &event, NULL);
     ASSERT(rc == 0); /* we encoded them */
+    ASSERT(event.nodes.set_count == 1 &&
+           str_equal(event.nodes.set[0].name, item->name));
     if (item->executor->is_cordoned || item->node->is_cordoned ||
         event.nodes.set[0].is_unschedulable) {
         status->state = "cordoned";
@@ -124,6 +127,8 @@ static void fill_status(struct control *c, const struct listed *item,
 
     pools_node_stats(c->pools, node, &stats);
     pools_health_get(c->pools, node, c->now_ms, &health);
+    ASSERT(health.failed_count <=
+           health.ended_count); /* only what ends fails */
     *status = (struct node_status){
         .name = arena_str(arena, item->name),
         .executor = arena_str(arena, item->executor->id),

@@ -53,6 +53,7 @@ static void fill_amounts(const struct sched_usage *usage,
         .allocatable_milli = (int64_t)usage->node_count * 1000,
         .total_milli = (int64_t)all->node_count * 1000,
     };
+    ASSERT(usage->node_count <= all->node_count); /* its nodes are among all */
     row->node_count = usage->node_count;
     row->queued_own_count = usage->own_waiting_count;
     row->queued_foreign_count = usage->borrowed_waiting_count;
@@ -91,6 +92,7 @@ static void add_name(struct arena *arena, struct str name, uint32_t max,
         *list = arena_alloc_array(arena, max, sizeof(**list));
     }
     /* The array is our own, fresh from the arena. */
+    ASSERT(*count < max);
     ((struct str *)(uintptr_t)*list)[(*count)++] = arena_str(arena, name);
 }
 
@@ -144,6 +146,7 @@ static void add_names(const struct control *c, struct arena *arena,
     struct names_by_row names = {.rows = rows};
 
     for (uint32_t i = 0; i < count; i++) {
+        ASSERT(shard_at(c, i) < POOLS_SHARDS_MAX);
         names.row_of[shard_at(c, i)] = (uint16_t)i;
     }
     name_nodes(c, arena, &names);

@@ -19,6 +19,7 @@ struct named *queues_sorted(const struct control *c, uint32_t *ret_count)
             queues[count++] = (struct named){intern_get(&c->queue_names, i), i};
         }
     }
+    ASSERT(count <= intern_live_count(&c->queue_names)); /* no name, no queue */
     named_sort(queues, count);
     *ret_count = count;
     return queues;
@@ -53,6 +54,8 @@ static void fill_share(struct control *c, struct command *command,
 
     pools_queue_stats(c->pools, queue->index, pool, &stats);
     apps_count(c, queue->index, &applications);
+    ASSERT(runs.leased_count + runs.pending_count + runs.running_count <=
+           c->queues.items[queue->index].job_count);
     *share = (struct queue_share){
         .queue = arena_str(&command->arena, queue->name),
         .pool = arena_str(&command->arena, pools_pool_name(c->pools, pool)),
@@ -90,6 +93,7 @@ static void count_looked(const struct control *c, struct queue_share *shares,
     for (uint32_t i = 0; i < count; i++) {
         const struct control_queue *queue = &c->queues.items[looked[i].queue];
         if (queue->is_set || queue->job_count) {
+            ASSERT(looked[i].pool_index < pool_count);
             shares[row_of_queue[looked[i].queue] * pool_count +
                    looked[i].pool_index]
                 .considered_count = looked[i].job_count;

@@ -15,6 +15,7 @@ static void fill_row(const struct training_view *view, struct arena *arena,
         .completed_ms = view->completed_ms,
         .part_count = view->part_count,
     };
+    ASSERT(view->part_count <= TRAINING_ROW_PARTS_MAX); /* a row has them all */
     for (uint32_t i = 0; i < view->part_count; i++) {
         ret_row->parts[i].type = arena_str(arena, view->parts[i].type);
         ret_row->parts[i].min_count = view->parts[i].min_count;
@@ -40,6 +41,7 @@ void training_answer(struct control *c, struct command *command)
     _Static_assert(TRAINING_ROW_PARTS_MAX == (int)TRAINING_PARTS_MAX &&
                        TRAINING_POD_KINDS == (int)TRAINING_POD_STATES,
                    "the rows that are answered are those of the table");
+    ASSERT(count <= query.count_max); /* a page */
     command->training.rows = arena_alloc_array(
         &command->arena, (size_t)count + 1, sizeof(struct training_row));
     for (uint32_t i = 0; i < count; i++) {

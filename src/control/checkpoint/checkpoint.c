@@ -35,6 +35,7 @@ int control_checkpoint(struct control *c, struct err *err)
 static void begin(struct control *c)
 {
     c->snapshot = strbuf_make(SIZE_MAX / 2);
+    ASSERT(c->seq > c->checkpoint_seq); /* there is news since the last */
     c->is_snapshot_open = true;
     c->snapshot_seq = c->seq;
     c->snapshot_pause_us = 0;
@@ -79,6 +80,7 @@ static void trim_some(struct control *c)
     uint64_t first_seq;
     struct err err;
 
+    ASSERT(before_seq <= c->checkpoint_seq); /* who starts needs the rest */
     if (hooks->stored_seq && hooks->stored_seq(hooks->ctx) < before_seq) {
         before_seq = hooks->stored_seq(hooks->ctx);
     }
@@ -119,6 +121,7 @@ void checkpoint_go_on(struct control *c)
         size_t byte_count = c->snapshot.byte_count;
         jobs_snapshot_end(c->jobs);
         c->is_snapshot_open = false;
+        ASSERT(c->snapshot_seq > c->checkpoint_seq);
         c->checkpoint_seq = c->snapshot_seq;
         hooks->checkpoint(hooks->ctx, c->snapshot_seq,
                           strbuf_steal(&c->snapshot), byte_count);

@@ -164,6 +164,7 @@ static void restore_jobs(struct control *c)
             continue;
         }
         jobs_get(c->jobs, job, &view);
+        ASSERT(view.has_run == (view.state != JOB_QUEUED));
         job_handles_make(c, job, view.queue);
         uint32_t count = jobs_tried(c->jobs, job, tried);
         for (uint32_t i = 0; i < count; i++) {
@@ -218,6 +219,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     pools_gone_unpack(c->pools, history);
     restore_jobs(c);
     protected_sync(c);
+    ASSERT_SLOW(fold_is_sound(c)); /* as if it had lived through the log */
     rc = pools_history_unpack(c->pools, history);
     return rc < 0 ? err_set(err, rc, "the checkpoint's history does not decode")
                   : 0;

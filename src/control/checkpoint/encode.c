@@ -49,6 +49,7 @@ static void put_nodes(const struct control_executor *executor,
                 (struct named){intern_get(&executor->node_names, i), i};
         }
     }
+    ASSERT(count == executor->node_count);
     if (is_sorted) {
         named_sort(named, count);
     }
@@ -96,6 +97,8 @@ static void put_marks(const struct control *c, struct strbuf *buf)
 {
     pack_u64(buf, c->marks.count);
     for (size_t i = 0; i < c->marks.count; i++) {
+        /* A leader that reads them reads no record after them. */
+        ASSERT(c->marks.items[i].seq <= c->seq);
         pack_u64(buf, c->marks.items[i].seq);
         pack_i64(buf, c->marks.items[i].time_ms);
     }
@@ -106,6 +109,8 @@ void checkpoint_encode_head(struct control *c, struct strbuf *buf,
 {
     auto_strbuf history = {0};
 
+    /* What a planner has of its shard is not to be read meanwhile. */
+    ASSERT(!pools_is_any_busy(c->pools));
     pools_history_pack(c->pools, &history);
     pack_u64(buf, CONTROL_CHECKPOINT_VERSION);
     pack_i64(buf, is_whole ? c->now_ms : 0);

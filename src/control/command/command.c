@@ -93,6 +93,7 @@ struct command *inbox_take(struct inbox *inbox)
 {
     pthread_mutex_lock(&inbox->mutex);
     struct command *first = inbox->first;
+    ASSERT((inbox->command_count == 0) == !first);
     inbox->first = inbox->last = NULL;
     inbox->command_count = 0;
     inbox->byte_count = 0;

@@ -33,6 +33,7 @@ void queue_entry_unref(const struct queue_entry *entry)
         return;
     }
     struct entry *e = entry_of(entry);
+    ASSERT(atomic_load_explicit(&e->ref_count, memory_order_relaxed) > 0);
     if (atomic_fetch_sub_explicit(&e->ref_count, 1, memory_order_acq_rel) ==
         1) {
         mem_free(e);
@@ -110,10 +111,24 @@ static uint32_t find_slot(const struct queue_table *table, struct str name)
 {
     uint32_t at = home_of(table, name);
 
+    ASSERT(table->count < table->slot_count); /* the search has an end */
     while (table->slots[at] && !str_equal(table->slots[at]->entry.name, name)) {
         at = (at + 1) & (table->slot_count - 1);
     }
     return at;
+}
+
+/* Whether so many entries are found by their names. */
+static bool table_is_sound(const struct queue_table *table, uint32_t count)
+{
+    uint32_t found_count = 0;
+
+    for (uint32_t i = 0; i < table->slot_count; i++) {
+        if (table->slots[i]) {
+            found_count += find_slot(table, table->slots[i]->entry.name) == i;
+        }
+    }
+    return found_count == count;
 }
 
 static void grow(struct queue_table *table)
@@ -190,6 +205,7 @@ const struct queue_entry **queue_table_list(struct queue_table *table,
             list[count++] = &table->slots[i]->entry;
         }
     }
+    ASSERT(count == table->count);
     pthread_rwlock_unlock(&table->lock);
     qsort(list, count, sizeof(struct queue_entry *), compare_entries);
     *ret_count = count;
@@ -251,7 +267,9 @@ bool queue_table_remove(struct queue_table *table, struct str name)
     uint32_t at = find_slot(table, name);
     struct entry *old = table->slots[at];
     if (old) {
+        ASSERT(table->count > 0);
         shift_back(table, at);
+        ASSERT_SLOW(table_is_sound(table, table->count - 1));
         table->count--;
     }
     pthread_rwlock_unlock(&table->lock);

@@ -5,7 +5,9 @@
 void batch_add_decisions(struct batch *batch,
                          const struct job_decisions *decisions)
 {
+    ASSERT(!batch->is_in_flight); /* what is in flight is decided */
     for (uint32_t i = 0; i < decisions->event_count; i++) {
+        ASSERT(decisions->events[i].created_ms == batch->time_ms);
         log_batch_add(&batch->log, &decisions->scope, &decisions->events[i]);
     }
     batch->decision_count += decisions->event_count > 0;
@@ -19,6 +21,8 @@ bool batch_add_due(struct control *c, uint32_t job)
     };
     struct job_decisions decisions;
 
+    /* A run that ends in the batch decides first. */
+    ASSERT(!batch_is_touched(&c->batch, job));
     job_due(c->jobs, job, &rules, &c->batch.arena, &decisions);
     if (decisions.event_count == 0) {
         return false;

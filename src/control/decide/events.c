@@ -66,6 +66,7 @@ void batch_touch_ended(struct control *c, const struct event *event)
         happening <= JOB_ON_RUN_CANCELLED) {
         uint32_t job = jobs_find_run(c->jobs, event->run);
         if (job != JOBS_NONE) {
+            ASSERT(jobs_is_live(c->jobs, job)); /* runs end before jobs */
             batch_touch(&c->batch, job);
         }
     }
@@ -277,6 +278,7 @@ static bool judge_all(struct looking *l, const struct command *command,
 static void add_sequence(struct looking *l, struct str bytes,
                          const struct judged *judged)
 {
+    ASSERT(judged->late_count <= judged->event_count);
     l->c->metrics.late_count += judged->late_count;
     if (judged->late_count == judged->event_count) {
         return;

@@ -41,6 +41,8 @@ bool batch_add_group(struct control *c, uint32_t gang)
         if (batch_is_touched(&c->batch, job)) {
             continue; /* its run ends in this batch: that is decided first */
         }
+        ASSERT(
+            jobs_is_live(c->jobs, job)); /* a gang is of what is left of it */
         batch_touch(&c->batch, job);
         if (is_at_rest(c, &action, job)) {
             continue; /* touched, so that no plan starts it in this batch */
@@ -90,6 +92,7 @@ void batch_leave(struct control *c, uint32_t gang)
         gang_list_members(c->jobs, gang, &c->batch.arena, &members);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t job = jobs_find(c->jobs, members[i]);
+        ASSERT(job != JOBS_NONE); /* a gang lists jobs of the table */
         if (jobs_state(c->jobs, job) == JOB_QUEUED &&
             !batch_is_touched(&c->batch, job)) {
             batch_touch(&c->batch, job);

@@ -39,6 +39,9 @@ bool batch_add_health(struct control *c)
 
     for (uint32_t i = 0; i < count; i++) {
         const struct sched_health *health = &changes[i].health;
+        /* A node is out until some time to come. */
+        ASSERT(health->health != NODE_OUT ||
+               health->until_ms > c->batch.time_ms);
         memset(&event, 0, sizeof(event));
         event.type = EVENT_NODE_HEALTH;
         event.created_ms = c->batch.time_ms;

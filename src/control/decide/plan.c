@@ -22,6 +22,7 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
         run.yields_at_once = decision->yields_at_once;
         run.yields_from_ms = decision->yields_from_ms;
     }
+    ASSERT(run.executor_id.byte_count > 0); /* its node is there */
     job_lease(c->jobs, decision->job, &run, c->batch.time_ms, &decisions);
     decisions.events[0].leased.is_growth = decision->is_scaling;
     decisions.events[0].leased.is_by_share = decision->is_by_share;
@@ -39,6 +40,7 @@ static void add_preemption(struct control *c,
         jobs_is_live(c->jobs, decision->for_job)) {
         jobs_get(c->jobs, decision->for_job, &preempting);
     }
+    ASSERT(decision->for_job != decision->job); /* none makes room for itself */
     struct str reason = preemption_reason(c, decision);
     if (pools_job_is_borrowed(c->pools, decision->job)) {
         job_recall(c->jobs, decision->job, reason, preempting.id,
@@ -126,6 +128,8 @@ static void add_decision(struct control *c,
     if (is_moot) {
         return;
     }
+    /* No job is decided on twice in a batch. */
+    ASSERT(!batch_is_touched(&c->batch, decision->job));
     switch (decision->action) {
     case SCHED_LEASE:
         add_lease(c, decision);
@@ -161,6 +165,9 @@ bool batch_add_plan(struct control *c, const struct sched_plan *plan)
         if (!stands) {
             return false;
         }
+        /* A group is whole: none of its decisions stands further on. */
+        ASSERT(end == plan->decision_count ||
+               plan->decisions[end].group > group);
         round_counts_group(&c->metrics.rounds, &plan->decisions[begin],
                            end - begin);
         for (; begin < end; begin++) {

@@ -20,6 +20,7 @@ static const struct held_share *held_share(struct control *c, uint32_t queue,
     }
     struct held_share *held =
         &c->held_shares[(queue * 31 + p) % HELD_SHARES_MAX];
+    ASSERT(held->form_no <= c->form_no); /* shares of batches to come */
     if (held->form_no != c->form_no || held->queue != queue ||
         held->pool != p) {
         pools_queue_stats(c->pools, queue, p, &stats);

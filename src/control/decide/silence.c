@@ -63,6 +63,8 @@ void batch_add_silence(struct control *c)
             now_ns < executor_due_ns(c, executor)) {
             continue;
         }
+        ASSERT(executor->is_known); /* whom the log knows can be missed */
+        ASSERT(executor->state != EXECUTOR_LOST); /* once */
         bool is_lost = now_ns >= executor->heard_ns + ns_of_ms(lost_ms);
         batch_add_state(c, executor, is_lost ? EXECUTOR_LOST : EXECUTOR_STALE);
     }

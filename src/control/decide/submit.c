@@ -132,6 +132,7 @@ void batch_take_submit(struct control *c, struct command *command)
         return;
     }
     add_submission(c, command);
+    ASSERT(c->batch.submit_count <= JOBS_MAX - jobs_count(c->jobs));
     if (fresh_count > 0 || must_wait || is_training) {
         batch_keep(&c->batch, command);
     } else {

@@ -158,5 +158,6 @@ void training_take(struct control *c, struct command *command)
         return;
     }
     add_update(c, command, index);
+    ASSERT(!c->batch.log.buf.is_over); /* there was room for its pods */
     batch_keep(&c->batch, command);
 }

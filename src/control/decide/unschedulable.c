@@ -93,6 +93,8 @@ static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
         c, job, &miss, is_unschedulable ? &unschedulable : NULL,
         &c->batch.arena);
     for (uint32_t i = 0; i < count; i++) {
+        /* Who waits for the planner waits in the table. */
+        ASSERT(jobs_state(c->jobs, members[i]) == JOB_QUEUED);
         if (!batch_is_touched(&c->batch, members[i])) {
             job_refuse(c->jobs, members[i], ERROR_REJECTED, text,
                        c->batch.time_ms, &decisions);
@@ -119,6 +121,8 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
     struct sched_explanation explanation;
     struct job_decisions decisions;
 
+    ASSERT(class_->job_count > 0); /* of this one at least */
+    ASSERT(jobs_state(c->jobs, job) == JOB_QUEUED);
     if (is_of_gang(c, job)) {
         return check_gang(c, job, ret_looks);
     }
@@ -197,6 +201,7 @@ static size_t drop_ended(struct control *c, uint32_t *jobs, size_t count)
         arena_alloc_array(&c->batch.arena, c->handles.count, sizeof(*is_kept));
     for (size_t i = 0; i < count; i++) {
         uint32_t job = jobs[i];
+        ASSERT(job < c->handles.count); /* all came through the fold */
         if (!is_kept[job] && jobs_is_live(c->jobs, job) &&
             jobs_state(c->jobs, job) == JOB_QUEUED) {
             is_kept[job] = true;
@@ -211,6 +216,7 @@ static void drop_checked(struct control *c)
 {
     size_t left = c->unchecked.count - c->unchecked_first;
 
+    ASSERT(c->unchecked_first <= c->unchecked.count);
     if (left > c->unchecked_first) {
         return;
     }

@@ -92,6 +92,7 @@ bool exchange_take(struct control *c, struct command *command)
         return false;
     }
     struct control_executor *executor = executor_get(c, request->executor_id);
+    ASSERT(!executor->is_in_batch); /* one exchange of each in a batch */
     executor->heard_ns = control_mono_ns(c);
     c->exchange_no++;
     if (!executor->is_known || request->has_nodes || request->has_protected) {
@@ -123,6 +124,7 @@ static void note_held(struct control *c,
                                           sizeof(*response->cancels));
     for (uint32_t i = 0; i < request->run_count; i++) {
         uint32_t run = jobs_run_index(c->jobs, request->runs[i]);
+        ASSERT(run == JOBS_NONE || run < c->notes.count);
         if (run == JOBS_NONE || c->notes.items[run].executor != index) {
             response->cancels[response->cancel_count++] = request->runs[i];
             continue;
@@ -159,5 +161,6 @@ void exchange_answer(struct control *c, struct command *command)
         response->lease_count =
             lease_unsent(c, executor, &command->arena, &response->leases);
     }
+    ASSERT(response->lease_count <= request->lease_max); /* its credit */
     command_answer(command, COMMAND_OK, "");
 }

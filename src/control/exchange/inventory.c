@@ -139,6 +139,7 @@ bool inventory_add(struct control *c, struct control_executor *executor,
     struct event_scope scope = {0};
     struct event event;
 
+    ASSERT(!executor->is_in_batch); /* it is compared with what is folded */
     memset(&event, 0, sizeof(event));
     event.type = EVENT_EXECUTOR_NODES;
     event.created_ms = c->batch.time_ms;
@@ -147,6 +148,9 @@ bool inventory_add(struct control *c, struct control_executor *executor,
     add_set(c, executor, request, &event);
     add_removed(c, executor, request, &event);
     add_others(c, executor, request, &event);
+    /* No more go than there are, and no more come than it lists. */
+    ASSERT(event.nodes.removed_count <= executor->node_count);
+    ASSERT(event.nodes.set_count <= request->node_count);
     if (executor->is_known && event.nodes.set_count == 0 &&
         event.nodes.removed_count == 0 && !event.nodes.has_pending &&
         !event.nodes.has_protected) {

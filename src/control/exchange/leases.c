@@ -51,6 +51,8 @@ static void fill_away(struct control *c, const struct job_view *view,
             &policy->node_types[class_->away[i].type_index];
         bool is_there = class_->away[i].priority == view->run.priority;
         for (uint32_t t = 0; is_there && t < type->taint_count; t++) {
+            ASSERT(lease->away_taint_count <
+                   POLICY_AWAY_MAX * POLICY_TAINTS_MAX);
             taints[lease->away_taint_count++] =
                 (struct taint){arena_str(arena, type->taints[t].key),
                                arena_str(arena, type->taints[t].value),
@@ -69,6 +71,8 @@ static void fill_lease(struct control *c,
 
     jobs_get(c->jobs, job, &view);
     jobs_digest(c->jobs, job, &digest);
+    /* A run is told to the executor that it was leased to, and to no other. */
+    ASSERT(view.has_run && str_equal(view.run.executor_id, executor->id));
     *lease = (struct exchange_lease){
         .job = view.id,
         .run = view.run.id,
@@ -142,6 +146,7 @@ void lease_full(struct control *c, struct control_executor *executor,
 uint32_t lease_unsent(struct control *c, struct control_executor *executor,
                       struct arena *arena, struct exchange_lease **ret_leases)
 {
+    ASSERT(executor->unsent_first <= executor->unsent.count);
     size_t listed = executor->unsent.count - executor->unsent_first;
     uint32_t room =
         listed < executor->credit ? (uint32_t)listed : executor->credit;
@@ -163,6 +168,7 @@ uint32_t lease_unsent(struct control *c, struct control_executor *executor,
     if (executor->unsent_first == executor->unsent.count) {
         executor->unsent.count = executor->unsent_first = 0;
     }
+    ASSERT(count <= executor->credit);
     executor->credit -= count;
     *ret_leases = leases;
     return count;

@@ -4,6 +4,17 @@
 #include "control/state/inbox.h"
 #include "control/state/state.h"
 
+/* Whether as many sessions are held as are counted. */
+static bool sessions_are_counted(const struct control *c)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < c->executors.count; i++) {
+        count += c->executors.items[i] && c->executors.items[i]->session;
+    }
+    return count == (uint32_t)c->metrics.session_count;
+}
+
 void session_attach(struct control *c, struct control_executor *executor,
                     struct exchange_session *session)
 {
@@ -17,6 +28,7 @@ void session_attach(struct control *c, struct control_executor *executor,
     executor->session = session;
     executor->session_no = ++c->session_no;
     c->metrics.session_count++;
+    ASSERT_SLOW(sessions_are_counted(c));
 }
 
 void session_end(struct control *c, struct command *command)
@@ -29,11 +41,13 @@ void session_end(struct control *c, struct command *command)
             session_detach(executor, COMMAND_OK);
         }
     }
+    ASSERT_SLOW(sessions_are_counted(c));
     command_answer(command, COMMAND_OK, "");
 }
 
 static void session_push(struct control *c, struct control_executor *executor)
 {
+    ASSERT(executor->session_no <= c->session_no); /* it was attached */
     auto_arena arena = {0};
     struct exchange_response response = {
         .cancels = executor->cancels.items,

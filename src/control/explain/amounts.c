@@ -27,6 +27,9 @@ static void put_bytes(struct strbuf *buf, int64_t bytes)
 void amounts_put_one(struct strbuf *buf, const struct control *c, int column,
                      int64_t amount)
 {
+    /* Amounts are counted in resources of the policy. */
+    ASSERT(column >= 0 &&
+           (uint32_t)column < c->policy->policy.schema.column_count);
     int64_t unit = c->policy->policy.schema.columns[column].unit_milli;
     struct str name = c->policy->policy.schema.columns[column].name;
     bool is_bytes = resource_is_bytes(name);

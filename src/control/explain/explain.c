@@ -93,11 +93,13 @@ static const char *const wait_texts[] = {
 
 const char *explain_wait_text(enum sched_wait wait)
 {
+    ASSERT(wait < ARRAY_COUNT(wait_texts)); /* each reason has a sentence */
     return wait_texts[wait];
 }
 
 const char *explain_exclusion_text(int exclusion)
 {
+    ASSERT(exclusion >= 0 && exclusion < SCHED_EXCLUSIONS);
     return exclusion_texts[exclusion];
 }
 
@@ -105,6 +107,8 @@ void explain_put_exclusions(struct strbuf *buf,
                             const struct sched_explanation *e)
 {
     for (int i = 0; i < SCHED_EXCLUSIONS; i++) {
+        /* A node is left out for one reason, and is a node of the pool. */
+        ASSERT(e->nodes_excluded[i] <= e->nodes_total);
         if (e->nodes_excluded[i]) {
             strbuf_addf(buf, "  %u of %u nodes %s\n", e->nodes_excluded[i],
                         e->nodes_total, exclusion_texts[i]);
@@ -305,6 +309,7 @@ static void put_details(struct strbuf *buf, struct control *c,
         char until[WIRE_RFC3339_TEXT_BYTES_MAX];
         strbuf_addf(buf, "That ends at %s.\n", moment_put(e->until_ms, until));
     }
+    ASSERT(e->nodes_fit <= e->nodes_total);
     if (e->nodes_fit > 0) {
         strbuf_addf(buf, "It fits on %u of %u nodes now.\n", e->nodes_fit,
                     e->nodes_total);

@@ -60,11 +60,13 @@ static const char *const wait_names[] = {
 
 const char *explain_wait_name(enum sched_wait wait)
 {
+    ASSERT(wait < ARRAY_COUNT(wait_names)); /* and a word */
     return wait_names[wait];
 }
 
 const char *explain_exclusion_name(int exclusion)
 {
+    ASSERT(exclusion >= 0 && exclusion < SCHED_EXCLUSIONS);
     return exclusion_names[exclusion];
 }
 

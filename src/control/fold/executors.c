@@ -18,7 +18,10 @@ struct control_executor *control_find_executor(const struct control *c,
 uint32_t executor_index(const struct control *c,
                         const struct control_executor *executor)
 {
-    return intern_find(&c->executor_names, executor->id);
+    uint32_t index = intern_find(&c->executor_names, executor->id);
+
+    ASSERT(c->executors.items[index] == executor); /* one of each name */
+    return index;
 }
 
 struct control_executor *executor_get(struct control *c, struct str id)
@@ -52,6 +55,8 @@ static void node_drop(struct control *c, struct control_executor *executor,
     node->is_cordoned = false;
     pools_node_remove(c->pools, node->sched_node);
     intern_unref(&executor->node_names, index);
+    ASSERT(executor->node_count > 0);
+    ASSERT(c->metrics.node_count >= executor->node_count);
     executor->node_count--;
     c->metrics.node_count--;
     c->has_lost_nodes = true;
@@ -65,6 +70,7 @@ static void executor_clear_nodes(struct control *c,
             node_drop(c, executor, i);
         }
     }
+    ASSERT(executor->node_count == 0);
 }
 
 static void executor_free(struct control_executor *executor)
@@ -95,6 +101,7 @@ static void executor_drop_if_unused(struct control *c,
         jobs_next_on_executor(c->jobs, executor->id, JOBS_NONE) != JOBS_NONE) {
         return;
     }
+    ASSERT(executor->node_count == 0); /* without a record it has none */
     executor_free(executor);
     c->executors.items[index] = NULL;
     intern_unref(&c->executor_names, index);
@@ -189,6 +196,9 @@ static void fold_node(struct control *c, struct control_executor *executor,
     known.is_unschedulable |= node->is_cordoned;
     node->sched_node = pools_node_set(c->pools, executor->id, &known, pool);
     node->seen_no = c->exchange_no;
+    ASSERT_SLOW(str_equal(pools_node_executor(c->pools, node->sched_node),
+                          executor->id));
+    ASSERT(executor->node_count <= executor->nodes.count);
 }
 
 /* Fold a node's own bytes again, now that its cordon is another. */

@@ -8,6 +8,9 @@
 #include "control/fold/training.h"
 #include "control/state/state.h"
 
+/* In slow builds all tables are checked after every so many records. */
+enum { RECORDS_A_CHECK = 1024 };
+
 static void fold_other(struct control *c, const struct log_item *item)
 {
     const struct event *event = &item->event;
@@ -124,6 +127,7 @@ int fold_payload(struct control *c, struct str payload, uint64_t seq,
     struct folding folding = {c, seq};
     uint32_t nodes_before = (uint32_t)c->metrics.node_count;
 
+    ASSERT(seq > c->seq); /* records are folded once, in their order */
     arena_reset(&c->scratch);
     if (time_ms > c->now_ms) {
         c->now_ms = time_ms;
@@ -139,9 +143,13 @@ int fold_payload(struct control *c, struct str payload, uint64_t seq,
     }
     settle_proofs(c, nodes_before);
     c->seq = seq;
+    ASSERT(c->loss_no != 0);             /* 0 is "never asked" */
+    ASSERT(c->checkpoint_seq <= c->seq); /* it was made of what was folded */
+    ASSERT_SLOW(seq % RECORDS_A_CHECK || fold_is_sound(c));
     if (c->marks.count == 0 ||
         c->now_ms - c->marks.items[c->marks.count - 1].time_ms >= 3600 * 1000) {
         VEC_PUSH(&c->marks, (struct time_mark){seq, c->now_ms});
     }
+    ASSERT(c->marks.items[c->marks.count - 1].seq <= seq);
     return 0;
 }

@@ -32,6 +32,15 @@ void fold_soon(const struct log_item *item, uint32_t stage,
 int fold_payload(struct control *c, struct str payload, uint64_t seq,
                  int64_t time_ms, struct err *err) must_check;
 
+/* check.c */
+
+/* Whether the tables agree: queues and classes with their jobs, executors with
+ * their nodes and with the runs that they have not reported, runs with their
+ * jobs. */
+bool fold_is_sound(const struct control *c);
+
+/* fold.c */
+
 /* Whether there are nodes for a job is to be found out. */
 void fold_unproven(struct control *c, uint32_t job);
 

@@ -49,6 +49,9 @@ static void on_leased(struct control *c, const struct jobs_change *change,
     uint32_t node = pools_node_index(c->pools, event->leased.executor_id,
                                      event->leased.node_name);
 
+    /* One run at a time, and it is this job's. */
+    ASSERT(pools_job_node(c->pools, change->job) == SCHED_NONE);
+    ASSERT_SLOW(jobs_find_run(c->jobs, event->run) == change->job);
     pools_job_lease(c->pools, change->job, node, event->leased.priority,
                     event->created_ms, true);
     if (event->leased.is_backfilled) {
@@ -195,6 +198,7 @@ static void note_node(struct control *c, const struct jobs_change *change,
     if (str_equal(pools_node_pool(c->pools, node),
                   pools_node_pool(c->pools, from))) {
         pools_job_repack(c->pools, change->job, node);
+        ASSERT(pools_job_node(c->pools, change->job) == node);
         jobs_run_moved(c->jobs, change->job, name);
     }
 }
@@ -270,6 +274,8 @@ static bool feed_change(struct control *c, const struct jobs_change *change,
         pools_job_requeue(c->pools, change->job,
                           node_to_avoid(c, change->job, change->before));
         note_requeued(c, change->job);
+        /* What waits again has given its place back. */
+        ASSERT(pools_job_node(c->pools, change->job) == SCHED_NONE);
         c->metrics.requeued_count++;
     } else if (change->after == JOB_RUNNING && change->before != JOB_RUNNING) {
         c->is_balance_wanted |= pools_job_started(c->pools, change->job);
@@ -292,6 +298,7 @@ void fold_job_change(struct control *c, const struct jobs_change *change,
 {
     const struct event *event = &item->event;
 
+    ASSERT(seq > c->seq); /* the record is not of the state yet */
     health_note(c, change, event);
     note_training(c, change, event);
     if (change->before == JOB_RUNNING) {

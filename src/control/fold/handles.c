@@ -27,6 +27,7 @@ static struct control_queue *queue_get(struct control *c, struct str name,
         record.is_cordoned = true;
         pools_queue_set(c->pools, index, &record);
     }
+    ASSERT(index < c->queues.count); /* a name has a row */
     *ret_index = index;
     return &c->queues.items[index];
 }
@@ -37,6 +38,8 @@ static void queue_drop_if_unused(struct control *c, uint32_t index)
         c->queues.items[index].job_count == 0) {
         pools_queue_remove(c->pools, index);
         transitions_forget(c, index);
+        /* Whoever gets the row next begins with no counts. */
+        ASSERT(c->queues.items[index].transition_first == 0);
         intern_unref(&c->queue_names, index);
     }
 }
@@ -148,6 +151,7 @@ static void class_leave(struct control *c, uint32_t class_index)
 {
     struct control_class *class_ = &c->classes.items[class_index];
 
+    ASSERT(class_->job_count > 0); /* it had the job that leaves */
     if (--class_->job_count == 0) {
         pools_class_remove(c->pools, class_->sched_class);
     }
@@ -158,6 +162,7 @@ void job_handles_renew(struct control *c, uint32_t job)
     uint32_t before = c->handles.items[job].class_index;
     struct job_view view;
 
+    ASSERT(jobs_is_live(c->jobs, job)); /* what has ended asks for nothing */
     jobs_get(c->jobs, job, &view);
     c->handles.items[job].class_index = view.class_index;
     pools_job_reclass(c->pools, job,
@@ -171,6 +176,7 @@ void job_handles_drop(struct control *c, uint32_t job)
 
     pools_job_remove(c->pools, job);
     class_leave(c, handles.class_index);
+    ASSERT(c->queues.items[handles.queue].job_count > 0);
     c->queues.items[handles.queue].job_count--;
     queue_drop_if_unused(c, handles.queue);
 }

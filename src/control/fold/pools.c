@@ -9,6 +9,8 @@
  * again. */
 static void pool_objects_changed(struct control *c)
 {
+    /* The planner has a shard for each. */
+    ASSERT(pools_object_count(c->pools) == c->pool_table.entries.count);
     executors_fold_again(c);
     c->has_lost_nodes = true; /* to whom they are not, or no more */
     c->node_generation++;

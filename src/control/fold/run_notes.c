@@ -7,6 +7,7 @@ void session_detach(struct control_executor *executor,
 {
     struct exchange_session *session = executor->session;
 
+    ASSERT(executor->unsent_first <= executor->unsent.count);
     executor->session = NULL;
     executor->unsent.count = executor->unsent_first = 0;
     executor->cancels.count = 0;
@@ -26,6 +27,7 @@ void note_run_began(struct control *c, uint32_t run, struct str executor_id,
     c->notes.items[run] =
         (struct run_note){.executor = executor_index(c, executor)};
     executor->unacknowledged_count++;
+    ASSERT(executor->unacknowledged_count <= jobs_count(c->jobs));
     executor_sync(c, executor);
     if (executor->session) {
         VEC_PUSH(&executor->unsent, (struct unsent_run){run, id});
@@ -34,6 +36,7 @@ void note_run_began(struct control *c, uint32_t run, struct str executor_id,
 
 void note_run_acknowledged(struct control *c, uint32_t run)
 {
+    ASSERT(run < c->notes.count); /* it began before it was reported */
     struct control_executor *executor =
         c->executors.items[c->notes.items[run].executor];
 
@@ -44,6 +47,7 @@ void note_run_acknowledged(struct control *c, uint32_t run)
 
 void note_run_unwanted(struct control *c, uint32_t run, struct run_id id)
 {
+    ASSERT(run < c->notes.count); /* it began before it was ended */
     struct control_executor *executor =
         c->executors.items[c->notes.items[run].executor];
 

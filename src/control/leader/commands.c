@@ -19,6 +19,7 @@ static void put_back(struct control *c, struct command *command)
     } else {
         c->waiting_first = command;
     }
+    ASSERT(!command->next); /* each is put back by itself */
     c->waiting_last = command;
     c->waiting_byte_count += command->byte_count;
 }
@@ -125,4 +126,5 @@ void batch_take_commands(struct control *c)
         }
         command = next;
     }
+    ASSERT(c->waiting_first || c->waiting_byte_count == 0);
 }

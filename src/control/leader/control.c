@@ -56,6 +56,7 @@ void control_destroy(struct control *c)
     waiting_refuse(c, "the server is stopping");
     command_answer_all(c->batch.first, COMMAND_UNAVAILABLE,
                        "the server is stopping");
+    c->batch.first = c->batch.last = NULL;
     flight_leave(c);
     batch_clear(&c->batch);
     sessions_release(c);
@@ -120,6 +121,7 @@ static int announce(struct control *c)
     struct event event;
 
     batch_clear(&c->batch);
+    c->batch.on_seq = c->seq;
     c->batch.time_ms = control_now_ms(c);
     memset(&event, 0, sizeof(event));
     event.type = EVENT_LEADER_STARTED;
@@ -158,6 +160,7 @@ static int step_replay(struct control *c, struct err *err)
 static void notice_pause(struct control *c)
 {
     uint64_t now_ns = control_mono_ns(c);
+    ASSERT(now_ns >= c->stepped_ns); /* a pause is no leap back */
     uint64_t pause_ns = now_ns - c->stepped_ns;
 
     if (pause_ns > CONTROL_PAUSE_MS * (uint64_t)NS_PER_MS) {
@@ -278,6 +281,8 @@ void control_assert_valid(struct control *c)
 {
     jobs_assert_valid(c->jobs);
     ASSERT(pools_is_consistent(c->pools));
+    ASSERT(fold_is_sound(c));
+    ASSERT(batch_is_sound(&c->batch));
     for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
         if (jobs_is_live(c->jobs, job)) {
             bool waits = jobs_state(c->jobs, job) == JOB_QUEUED;

@@ -38,6 +38,7 @@ static void on_told(void *ctx, int result, uint64_t seq)
         return;
     }
     ASSERT(seq == c->batch.seq);
+    ASSERT(c->batch.is_in_flight && !c->batch.is_told); /* once */
     c->batch.is_told = true;
     c->batch.result = result;
 }
@@ -45,6 +46,11 @@ static void on_told(void *ctx, int result, uint64_t seq)
 int flight_submit(struct control *c)
 {
     struct batch *batch = &c->batch;
+
+    /* What it says was decided on the state that the record follows. */
+    ASSERT(batch->on_seq == c->seq && !batch->is_in_flight);
+    ASSERT(batch->log.event_count > 0);
+    ASSERT_SLOW(batch_is_sound(batch));
     struct str payload = log_batch_finish(&batch->log);
     struct elog_record record = {
         .seq = c->seq + 1,
@@ -104,6 +110,7 @@ void flight_failed(struct control *c, int result)
                              "log may hold"
                            : "the log does not take appends";
 
+    ASSERT(c->seq == c->batch.on_seq); /* nothing of it has happened */
     c->metrics.batch_failed_count++;
     for (size_t i = 0; i < c->batch.due.count; i++) {
         jobs_mark_dirty(c->jobs, c->batch.due.items[i]);
@@ -120,6 +127,7 @@ static void start_leading(struct control *c)
 {
     uint64_t now_ns = control_mono_ns(c);
 
+    ASSERT(c->state == CONTROL_REPLAYING && !c->reader); /* all is read */
     c->state = CONTROL_LEADING;
     for (size_t i = 0; i < c->executors.count; i++) {
         if (c->executors.items[i]) {
@@ -134,6 +142,7 @@ static int batch_durable(struct control *c, struct err *err)
 {
     struct batch *batch = &c->batch;
 
+    ASSERT(batch->on_seq == c->seq); /* nobody else appends */
     int rc = fold_payload(c, batch->payload, batch->seq, batch->time_ms, err);
     if (rc < 0) {
         return rc;

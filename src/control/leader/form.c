@@ -26,10 +26,14 @@ bool batch_form(struct control *c)
 {
     struct batch *batch = &c->batch;
 
+    /* The next is decided on the state after the last. */
+    ASSERT(!batch->is_in_flight && c->state == CONTROL_LEADING);
     batch_clear(batch);
     c->form_no++;
     batch->log.buf.byte_count_max = CONTROL_BATCH_BYTES_MAX;
+    batch->on_seq = c->seq;
     batch->time_ms = control_now_ms(c);
+    ASSERT(batch->time_ms >= c->now_ms); /* records do not go back */
     round_log_open(c);
     batch_take_commands(c);
     if (control_mono_ns(c) >= c->retry_ns) {
@@ -44,7 +48,9 @@ bool batch_form(struct control *c)
             rounds_add(c);
         }
     }
+    ASSERT(batch->quiet_count <= batch->log.event_count);
     if (round_log_is_all(c)) {
+        ASSERT(!batch->first); /* who waits for it, waits for a record */
         round_log_defer(c);
         return false;
     }

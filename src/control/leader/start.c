@@ -33,6 +33,7 @@ int start_from_checkpoint(struct control *c, struct err *err)
     }
     rc = checkpoint_decode(c, strbuf_str(&bytes), err);
     if (rc == 0) {
+        ASSERT(c->seq == 0); /* it is read before any record */
         c->seq = c->checkpoint_seq = about.seq;
     }
     return rc;
@@ -97,6 +98,7 @@ static void compare_policies(struct control *c)
 
 int start_replay(struct control *c, struct err *err)
 {
+    ASSERT(c->state == CONTROL_REPLAYING && !c->batch.is_in_flight);
     struct replaying replaying = {c, err};
     struct elog_range range = {
         .from_seq = c->seq + 1,

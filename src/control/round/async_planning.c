@@ -26,6 +26,8 @@ void round_begin(struct control *c, uint32_t shard, enum round_kind kind,
     if (rounds->is_out) {
         return;
     }
+    ASSERT(!pools_is_busy(c->pools, shard)); /* one planner of a shard */
+    ASSERT(!rounds->is_back);
     if (!rounds->task) {
         rounds->task = mem_alloc(sizeof(*rounds->task));
     }
@@ -49,7 +51,10 @@ void round_take_back(struct control *c, uint32_t shard)
 {
     struct shard_rounds *rounds = rounds_of(c, shard);
 
+    ASSERT(rounds->is_out || !rounds->is_back); /* what is back was out */
     if (rounds->is_out && !rounds->is_back) {
+        ASSERT(rounds->seen_seq <=
+               c->seq); /* of the state that it was made on */
         rounds->is_back = true;
         (void)pools_plan_end(c->pools, shard, &rounds->task->plan);
     }
@@ -63,6 +68,8 @@ bool round_finish(struct control *c, uint32_t shard)
     if (!rounds->is_back) {
         return false;
     }
+    /* What changes pools waits for all plans. */
+    ASSERT(rounds->is_out && !c->batch.changes_pools);
     rounds->is_out = rounds->is_back = false;
     round_take_plan(c, shard, task->kind, rounds->started_ns, rounds->seen_seq,
                     &task->plan);
@@ -74,6 +81,7 @@ void round_drop(struct control *c, uint32_t shard)
     struct shard_rounds *rounds = rounds_of(c, shard);
 
     if (rounds->is_back) {
+        ASSERT(rounds->is_out && !pools_is_busy(c->pools, shard));
         rounds->is_out = rounds->is_back = false;
         rounds->is_plan_wanted = rounds->is_balance_wanted = true;
         pools_plan_forget(c->pools, shard);
@@ -88,6 +96,7 @@ static struct round_entry entry_of(struct control *c, enum event_type type,
 {
     const struct shard_rounds *rounds = rounds_of(c, shard);
 
+    ASSERT(rounds->is_out); /* only of those anything is told */
     return (struct round_entry){type, rounds->task->kind, shard,
                                 c->batch.time_ms, rounds->seen_seq};
 }
@@ -162,6 +171,7 @@ void rounds_abandon(struct control *c)
         mem_free(rounds->task);
         rounds->task = NULL;
     }
+    ASSERT(!pools_is_any_busy(c->pools));
 }
 
 /* Who waits for them. */

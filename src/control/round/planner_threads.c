@@ -25,6 +25,7 @@ static void threads_begin(struct planner *planner, struct planner_task *task)
     struct planner_threads *threads = threads_of(planner);
 
     pthread_mutex_lock(&threads->lock);
+    ASSERT(!threads->is_stopping); /* nobody would make it */
     task->is_done = false;
     task->next = NULL;
     if (threads->last) {
@@ -84,6 +85,7 @@ static void *work(void *ctx)
         sched_plan(task->sched, task->now_ms, task->kind,
                    task->decision_count_max, &task->plan);
         pthread_mutex_lock(&threads->lock);
+        ASSERT(!task->is_done); /* one thread makes it */
         task->is_done = true;
         pthread_cond_broadcast(&threads->finished);
         pthread_mutex_unlock(&threads->lock);

@@ -66,6 +66,7 @@ static void time_round(struct control *c, struct shard_rounds *rounds,
                        enum round_kind kind, uint64_t started_ns)
 {
     uint64_t now_ns = control_mono_ns(c);
+    ASSERT(now_ns >= started_ns);
     uint64_t took_ns = now_ns - started_ns;
     uint64_t pause_ns = took_ns < CONTROL_FAST_MS * (uint64_t)NS_PER_MS
                             ? took_ns
@@ -120,6 +121,7 @@ static void ask_again(struct control *c)
         if (!rounds->ask_at_ms) {
             int64_t pause_ms =
                 rounds->ask_pause_ms ? rounds->ask_pause_ms : LENDERS_MS_MIN;
+            ASSERT(pause_ms >= LENDERS_MS_MIN && pause_ms <= LENDERS_MS_MAX);
             rounds->ask_at_ms = c->batch.time_ms + pause_ms;
             rounds->ask_pause_ms =
                 2 * pause_ms < LENDERS_MS_MAX ? 2 * pause_ms : LENDERS_MS_MAX;
@@ -139,6 +141,9 @@ void round_take_plan(struct control *c, uint32_t shard, enum round_kind kind,
     bool has_lent = pools_borrow(c->pools, shard, kind, plan) > 0;
     struct shard_rounds *rounds = rounds_of(c, shard);
 
+    ASSERT(!rounds->is_out);                 /* its shard is back */
+    ASSERT(seen_seq <= c->seq);              /* it was made on what was */
+    ASSERT(!pools_is_busy(c->pools, shard)); /* nobody else plans there */
     reset_in_batch_counts(c);
     bool is_whole = batch_add_plan(c, plan);
     /* What this plan leaves undone, the next one does. */
@@ -186,6 +191,8 @@ void rounds_commit(struct control *c)
     bool has_lent = false;
 
     for (size_t i = 0; i < c->batch.planned.count; i++) {
+        /* No other plan began before this one stood. */
+        ASSERT(!pools_is_busy(c->pools, c->batch.planned.items[i]));
         has_lent |= pools_plan_commit(c->pools, c->batch.planned.items[i]);
     }
     if (has_lent) {
@@ -196,6 +203,7 @@ void rounds_commit(struct control *c)
 void rounds_forget(struct control *c)
 {
     for (size_t i = 0; i < c->batch.planned.count; i++) {
+        ASSERT(!pools_is_busy(c->pools, c->batch.planned.items[i]));
         pools_plan_forget(c->pools, c->batch.planned.items[i]);
     }
     c->batch.planned.count = 0;

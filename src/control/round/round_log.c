@@ -26,8 +26,35 @@ static void add(struct control *c, const struct round_entry *entry)
     log_batch_add(&c->batch.log, &scope, &event);
 }
 
+static bool is_end(const struct round_entry *entry)
+{
+    return entry->type == EVENT_ROUND_DONE ||
+           entry->type == EVENT_ROUND_DROPPED;
+}
+
+/* Whether a round of a shard begins only when the one before has ended. */
+static bool rounds_follow(const struct control *c)
+{
+    for (size_t i = 0; i < c->round_log.count; i++) {
+        const struct round_entry *entry = &c->round_log.items[i];
+        size_t next = i + 1;
+        while (next < c->round_log.count &&
+               c->round_log.items[next].shard != entry->shard) {
+            next++;
+        }
+        if (next < c->round_log.count &&
+            is_end(entry) !=
+                (c->round_log.items[next].type == EVENT_ROUND_BEGUN)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void round_log_open(struct control *c)
 {
+    ASSERT(c->batch.log.event_count == 0); /* it stands before all else */
+    ASSERT_SLOW(rounds_follow(c));
     for (size_t i = 0; i < c->round_log.count; i++) {
         add(c, &c->round_log.items[i]);
     }
@@ -37,6 +64,7 @@ void round_log_open(struct control *c)
 void round_log_add(struct control *c, const struct round_entry *entry,
                    bool is_quiet)
 {
+    ASSERT(entry->seen_seq <= c->seq); /* a plan is made on what was */
     add(c, entry);
     round_log_keep(c, entry);
     c->batch.quiet_count += is_quiet;
@@ -51,12 +79,6 @@ bool round_log_is_all(const struct control *c)
 {
     return c->batch.log.event_count == c->batch.quiet_count &&
            c->round_log.count <= ROUND_LOG_MAX;
-}
-
-static bool is_end(const struct round_entry *entry)
-{
-    return entry->type == EVENT_ROUND_DONE ||
-           entry->type == EVENT_ROUND_DROPPED;
 }
 
 /* Where a round that ends at `end` began, if that is told here too and no other

@@ -18,6 +18,7 @@ struct shard_rounds *rounds_of(struct control *c, uint32_t shard)
 
 uint32_t rounds_shard_at(const struct control *c, uint32_t at)
 {
+    ASSERT(at <= pools_object_count(c->pools)); /* Default, then objects */
     return at == 0 ? (uint32_t)POOLS_DEFAULT
                    : pools_object_shard(c->pools, at - 1);
 }
@@ -109,12 +110,24 @@ static void share_news(struct control *c)
     c->is_plan_wanted = c->is_balance_wanted = false;
 }
 
+/* Whether no plan is back that is not in the batch. */
+static bool all_are_taken(const struct control *c)
+{
+    for (size_t i = 0; i < c->rounds.count; i++) {
+        if (c->rounds.items[i].is_back) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void rounds_add(struct control *c)
 {
     uint32_t count = pools_object_count(c->pools) + 1;
     uint32_t first = c->first_shard;
     bool is_full = false;
 
+    ASSERT(!c->batch.moves_nodes); /* plans are for nodes as they will be */
     rounds_take_back(c);
     share_news(c);
     c->first_shard = 0;
@@ -133,6 +146,7 @@ void rounds_add(struct control *c)
             add_one(c, rounds_shard_at(c, at));
         }
     }
+    ASSERT(all_are_taken(c)); /* what is back would be of an older state */
     if (!pools_is_any_busy(c->pools)) {
         c->holds_plans = false;
         c->held_since = 0;

@@ -9,6 +9,7 @@ bool batch_is_touched(const struct batch *batch, uint32_t job)
 
 void batch_touch(struct batch *batch, uint32_t job)
 {
+    ASSERT(!batch->is_in_flight); /* what is in flight is decided */
     while (batch->touched.count <= job / 64) {
         VEC_PUSH(&batch->touched, 0);
     }
@@ -16,8 +17,42 @@ void batch_touch(struct batch *batch, uint32_t job)
     VEC_PUSH(&batch->touched_jobs, job);
 }
 
+/* Whether one of the first plans of a batch is a shard's. */
+static bool batch_has_plan_of(const struct batch *batch, uint32_t shard,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (batch->planned.items[i] == shard) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool batch_is_sound(const struct batch *batch)
+{
+    size_t bit_count = 0;
+
+    for (size_t i = 0; i < batch->touched.count; i++) {
+        bit_count += (size_t)__builtin_popcountll(batch->touched.items[i]);
+    }
+    for (size_t i = 0; i < batch->touched_jobs.count; i++) {
+        if (!batch_is_touched(batch, batch->touched_jobs.items[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 1; i < batch->planned.count; i++) {
+        if (batch_has_plan_of(batch, batch->planned.items[i], i)) {
+            return false;
+        }
+    }
+    return bit_count <= batch->touched_jobs.count &&
+           batch->fresh.count >= batch->fresh_by_key.count;
+}
+
 void batch_clear(struct batch *batch)
 {
+    ASSERT(!batch->first); /* whoever waited for it was answered */
     for (size_t i = 0; i < batch->touched_jobs.count; i++) {
         batch->touched.items[batch->touched_jobs.items[i] / 64] = 0;
     }
@@ -41,6 +76,7 @@ void batch_clear(struct batch *batch)
 
 void batch_keep(struct batch *batch, struct command *command)
 {
+    ASSERT(!batch->is_in_flight); /* it would be answered for another record */
     command->next = NULL;
     if (batch->last) {
         batch->last->next = command;

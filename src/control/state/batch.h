@@ -23,6 +23,7 @@ struct batch {
     VEC(uint32_t) touched_jobs;
     VEC(uint32_t) leaving; /* gangs of which users have jobs preempted in it */
     struct arena arena;
+    uint64_t on_seq; /* of the state that it is decided on */
     uint64_t seq;
     int64_t time_ms;
     uint32_t decision_count;
@@ -42,6 +43,8 @@ struct batch {
 
 /* Forget all of the batch but its memory. */
 void batch_clear(struct batch *batch);
+/* Whether its parts agree: jobs that are touched, plans, client ids. */
+bool batch_is_sound(const struct batch *batch);
 /* Put a command on the batch's list: answered with the batch. */
 void batch_keep(struct batch *batch, struct command *command);
 /* Whether a job is decided or ended in the batch that is being formed. */

@@ -52,6 +52,23 @@ static void free_slot(struct dedup *dedup, uint32_t hole)
     dedup->slots[hole] = NONE;
 }
 
+/* Whether the index leads to every entry, and to nothing else. */
+static bool dedup_is_sound(const struct dedup *dedup)
+{
+    uint32_t used_count = 0;
+
+    for (uint32_t i = 0; i < dedup->slot_count; i++) {
+        used_count += dedup->slots[i] != NONE;
+    }
+    for (uint32_t i = 0; i < dedup->count; i++) {
+        uint32_t at = (dedup->first + i) & (dedup->capacity - 1);
+        if (dedup->slots[find_slot(dedup, dedup->ring[at].key)] != at) {
+            return false;
+        }
+    }
+    return used_count == dedup->count;
+}
+
 /* Lay the ring out anew in twice the room, and the index beside it. */
 static void grow(struct dedup *dedup)
 {
@@ -72,6 +89,7 @@ static void grow(struct dedup *dedup)
     for (uint32_t i = 0; i < dedup->count; i++) {
         dedup->slots[find_slot(dedup, ring[i].key)] = i;
     }
+    ASSERT_SLOW(dedup_is_sound(dedup));
 }
 
 struct dedup *dedup_create(uint64_t seed)
@@ -140,11 +158,15 @@ void dedup_forget(struct dedup *dedup, uint64_t seq)
     while (dedup->count > DEDUP_RECENT_COUNT &&
            (dedup->ring[dedup->first].seq <= seq ||
             dedup->count > DEDUP_COUNT_MAX)) {
-        free_slot(dedup, find_slot(dedup, dedup->ring[dedup->first].key));
+        uint32_t slot = find_slot(dedup, dedup->ring[dedup->first].key);
+        ASSERT(dedup->slots[slot] ==
+               dedup->first); /* a key stands there once */
+        free_slot(dedup, slot);
         dedup->first = (dedup->first + 1) & (dedup->capacity - 1);
         dedup->count--;
         dedup->has_forgotten = true;
     }
+    ASSERT_SLOW(dedup_is_sound(dedup));
 }
 
 uint32_t dedup_count(const struct dedup *dedup)

@@ -22,8 +22,18 @@ void command_answer_all(struct command *command, enum command_result result,
     }
 }
 
+/* Whether what waits is a list with an end, and takes room only if there is
+ * some. */
+static bool waiting_is_sound(const struct control *c)
+{
+    return c->waiting_first ? c->waiting_last && !c->waiting_last->next &&
+                                  c->waiting_byte_count > 0
+                            : !c->waiting_last && c->waiting_byte_count == 0;
+}
+
 void waiting_take(struct control *c)
 {
+    ASSERT(waiting_is_sound(c));
     if (c->waiting_byte_count > CONTROL_BATCH_BYTES) {
         return;
     }
@@ -42,6 +52,7 @@ void waiting_take(struct control *c)
         c->waiting_byte_count += command->byte_count;
     }
     c->waiting_last = command;
+    ASSERT(waiting_is_sound(c));
 }
 
 void waiting_refuse(struct control *c, const char *text)

@@ -39,6 +39,18 @@ static size_t place_of(const struct pool_table *table, struct str name,
     return low;
 }
 
+/* Whether the objects stand in order, none twice. */
+static bool table_is_in_order(const struct pool_table *table)
+{
+    for (size_t i = 1; i < table->entries.count; i++) {
+        if (str_compare(table->entries.items[i - 1]->record.name,
+                        table->entries.items[i]->record.name) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int pool_table_put(struct pool_table *table, struct str encoded,
                    const struct pool_entry **ret_entry, struct err *err)
 {
@@ -65,6 +77,7 @@ int pool_table_put(struct pool_table *table, struct str encoded,
         }
     }
     table->entries.items[at] = entry;
+    ASSERT_SLOW(table_is_in_order(table)); /* rounds go by it */
     *ret_entry = entry;
     return 0;
 }
@@ -82,6 +95,7 @@ bool pool_table_remove(struct pool_table *table, struct str name)
     for (size_t i = at; i < table->entries.count; i++) {
         table->entries.items[i] = table->entries.items[i + 1];
     }
+    ASSERT_SLOW(table_is_in_order(table));
     return true;
 }
 

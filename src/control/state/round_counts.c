@@ -21,9 +21,11 @@ void round_counts_group(struct round_counts *counts,
 
     for (uint32_t i = 0; i < count; i++) {
         const struct sched_decision *decision = &decisions[i];
+        ASSERT(decision->group == decisions[0].group);
         if (decision->action == SCHED_LEASE) {
             counts->grown_count += decision->is_scaling;
         } else if (decision->action == SCHED_PREEMPT) {
+            ASSERT((int)decision->preemption < ROUND_COUNTS_REASONS);
             counts->preempted_counts[decision->preemption]++;
             counts->shrunk_count +=
                 decision->preemption == SCHED_PREEMPT_SCALED ||

@@ -56,6 +56,7 @@ void transitions_count(struct control *c, uint32_t queue, struct str pool,
             queue, pool_no, *first, (uint8_t)before, (uint8_t)change->after, 0};
         *first = index + 1;
     }
+    ASSERT(t->items.items[index].queue == queue); /* it is counted as its own */
     t->items.items[index].count++;
 }
 
@@ -67,6 +68,7 @@ void transitions_forget(struct control *c, uint32_t queue)
     while (next) {
         uint32_t index = next - 1;
         struct transition *item = &t->items.items[index];
+        ASSERT(item->queue == queue); /* a queue forgets its own alone */
         map_remove(&t->index,
                    key_of(item->queue, item->pool, item->before, item->after));
         next = item->next;
