@@ -244,13 +244,13 @@ static void lease_open(struct executor_transport *port, struct str bytes)
 {
     struct server *server = of(port);
     auto_arena arena = {0};
-    const Executorapi__LeaseRequest *request = decode(bytes, &arena);
 
     server->open_count++;
     if (server->is_away) {
         push_end(server, false);
         return;
     }
+    const Executorapi__LeaseRequest *request = decode(bytes, &arena);
     take_held(server, request);
     server->credit = server->last_lease_max = request->max_jobs_to_lease;
     take_protected(server, request);

@@ -186,6 +186,8 @@ static void while_the_server_is_away_nothing_is_lost(void **state)
     for (int i = 0; i < 50; i++) {
         jobs[i] = server_offer(&fixture->server, i);
     }
+    /* Each try carries the whole inventory. */
+    fixture->options.lease_retry_ms = 10000;
     loop_start(fixture);
     (void)executor_step(fixture->executor);
     (void)executor_step(fixture->executor);
