@@ -39,9 +39,9 @@ static bool may_evict(struct round *round, const struct run *run)
 
 void evict_note(struct round *round, const struct run *run)
 {
-    round->has_protected |= !run->is_urgency_preemptible;
-    if (run->level > round->evicted_level_max) {
-        round->evicted_level_max = run->level;
+    round->evicted->has_protected |= !run->is_urgency_preemptible;
+    if (run->level > round->evicted->level_max) {
+        round->evicted->level_max = run->level;
     }
 }
 
@@ -49,7 +49,7 @@ static void add_member(struct round *round, struct unit *unit, uint32_t index)
 {
     struct run *run = &round->sched->runs.items[index];
 
-    round->members[round->member_count++] = (struct unit_run){
+    round->units.members[round->units.member_count++] = (struct unit_run){
         .run = index,
         .node = run->node,
         .job = run->job,
@@ -75,7 +75,7 @@ static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
     unit->last = run->job;
     unit->priority = job->priority;
     unit->submitted_ms = job->submitted_ms;
-    round->evicted_count++;
+    round->evicted->count++;
     evict_note(round, run);
 }
 
@@ -128,7 +128,7 @@ static void evict_run(struct round *round, const struct share *share,
     struct sched *sched = round->sched;
     const struct run *run = &sched->runs.items[index];
     uint32_t g = sched->jobs.items[run->job].gang;
-    struct unit *unit = &round->units[round->unit_count];
+    struct unit *unit = &round->units.items[round->units.count];
 
     if (!may_evict(round, run) ||
         (g != NONE && sched->terms_run_count && sched->gangs.items[g].subs &&
@@ -140,7 +140,7 @@ static void evict_run(struct round *round, const struct share *share,
     }
     *unit = (struct unit){
         .lane = round->lane_of_queue[share->queue],
-        .member_first = round->member_count,
+        .member_first = round->units.member_count,
         .level = UINT8_MAX,
         .leased_ms = INT64_MIN,
         .sum = request_of(round, run->job),
@@ -150,7 +150,7 @@ static void evict_run(struct round *round, const struct share *share,
     } else {
         unit_add_gang(round, unit, &sched->gangs.items[g]);
     }
-    round->unit_count++;
+    round->units.count++;
 }
 
 static struct evictable_key key_of(const struct unit *unit)
@@ -174,7 +174,7 @@ static bool unit_less(const struct round *round, const struct unit *a,
 
 static void sort_units(struct round *round, uint32_t first, uint32_t count)
 {
-    struct unit *items = round->units + first;
+    struct unit *items = round->units.items + first;
     struct unit *spare = arena_alloc_array(round->arena, count, sizeof(*spare));
 
 #define UNIT_LESS(b, a) unit_less(round, b, a)
@@ -190,9 +190,9 @@ static void sort_units(struct round *round, uint32_t first, uint32_t count)
 static void settle_lane(struct round *round, struct lane *lane, uint32_t first)
 {
     lane->unit_first = lane->unit_next = first;
-    lane->unit_end = round->unit_count;
-    for (uint32_t i = first; i < round->unit_count; i++) {
-        amounts_subtract(&lane->placed, round->units[i].sum);
+    lane->unit_end = round->units.count;
+    for (uint32_t i = first; i < round->units.count; i++) {
+        amounts_subtract(&lane->placed, round->units.items[i].sum);
     }
 }
 
@@ -200,7 +200,7 @@ static void evict_lane(struct round *round, const struct share *share)
 {
     const struct sched *sched = round->sched;
     struct lane *lane = &round->lanes[round->lane_of_queue[share->queue]];
-    uint32_t first = round->unit_count;
+    uint32_t first = round->units.count;
 
     for (uint32_t at = sched->queues.items[lane->queue].account_first;
          at != NONE; at = sched->accounts.items[at].next) {
@@ -212,7 +212,7 @@ static void evict_lane(struct round *round, const struct share *share)
             evict_run(round, share, run);
         }
     }
-    sort_units(round, first, round->unit_count - first);
+    sort_units(round, first, round->units.count - first);
     settle_lane(round, lane, first);
 }
 
@@ -238,20 +238,20 @@ static bool evict_tails(struct round *round, const struct share *shares,
         }
     }
     firsts[share_count] = tail.count;
-    round->units = tail.units;
-    round->kept_count = round->ordinal_first = tail.kept_count;
-    round->evicted_count = tail.kept_count + tail.count;
-    round->members = arena_alloc_array(round->arena, (size_t)tail.count + 1,
-                                       sizeof(*round->members));
+    round->units.items = tail.units;
+    round->evicted->kept_count = round->units.ordinal_first = tail.kept_count;
+    round->evicted->count = tail.kept_count + tail.count;
+    round->units.members = arena_alloc_array(
+        round->arena, (size_t)tail.count + 1, sizeof(*round->units.members));
     for (uint32_t i = 0; i < tail.count; i++) {
-        struct unit *unit = &round->units[i];
+        struct unit *unit = &round->units.items[i];
         uint32_t index = sched->jobs.items[unit->last].run;
-        unit->member_first = round->member_count;
+        unit->member_first = round->units.member_count;
         add_member(round, unit, index);
     }
     for (uint32_t i = 0; i < share_count; i++) {
         if (firsts[i] < firsts[i + 1]) {
-            round->unit_count = firsts[i + 1];
+            round->units.count = firsts[i + 1];
             settle_lane(round,
                         &round->lanes[round->lane_of_queue[shares[i].queue]],
                         firsts[i]);
@@ -263,15 +263,20 @@ static bool evict_tails(struct round *round, const struct share *shares,
 static void evict_all(struct round *round, const struct share *shares,
                       uint32_t share_count, uint32_t run_count)
 {
-    round->units =
-        arena_alloc_array(round->arena, run_count, sizeof(*round->units));
-    round->members =
-        arena_alloc_array(round->arena, run_count, sizeof(*round->members));
+    round->units.items =
+        arena_alloc_array(round->arena, run_count, sizeof(*round->units.items));
+    round->units.members = arena_alloc_array(round->arena, run_count,
+                                             sizeof(*round->units.members));
     for (uint32_t i = 0; i < share_count; i++) {
         if (share_is_over(round->sched, round->p, &shares[i])) {
             evict_lane(round, &shares[i]);
         }
     }
+}
+
+void evict_begin(struct round *round)
+{
+    round->evicted = arena_alloc(round->arena, sizeof(*round->evicted));
 }
 
 void evict_over_share(struct round *round, const struct share *shares,
@@ -290,58 +295,59 @@ void evict_over_share(struct round *round, const struct share *shares,
     if (!evict_tails(round, shares, share_count)) {
         evict_all(round, shares, share_count, run_count);
     }
-    round->counters->evicted += round->kept_count + round->member_count;
+    round->counters->evicted +=
+        round->evicted->kept_count + round->units.member_count;
     evict_order(round);
 }
 
 uint32_t evict_turn(const struct round *round, uint32_t level,
                     const struct cost *cost)
 {
-    uint32_t low = 0, high = round->turns ? round->unit_count : 0;
+    uint32_t low = 0, high = round->evicted->turns ? round->units.count : 0;
 
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        uint32_t other = round->units[round->turn_units[middle]].level;
+        uint32_t other =
+            round->units.items[round->evicted->turn_units[middle]].level;
         bool is_later = other != level
                             ? other < level
                             : cost_compare(&round->pool->base, cost,
-                                           &round->turns[middle]) < 0;
+                                           &round->evicted->turns[middle]) < 0;
         if (is_later) {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
-    return round->turns ? round->ordinal_first + low : 0;
+    return round->evicted->turns ? round->units.ordinal_first + low : 0;
 }
 
 void gang_protection_return(struct round *round)
 {
-    round->evicted_count -= round->kept_count;
-    round->kept_count = 0;
+    round->evicted->count -= round->evicted->kept_count;
+    round->evicted->kept_count = 0;
 }
 
 void evict_return(struct round *round, uint32_t index)
 {
-    const struct unit *unit = &round->units[index];
+    const struct unit *unit = &round->units.items[index];
 
     for (uint32_t m = 0; m < unit->member_count; m++) {
-        uint32_t node = round->members[unit->member_first + m].node;
+        uint32_t node = round->units.members[unit->member_first + m].node;
         struct run *run =
             &round->sched->runs
-                 .items[round->members[unit->member_first + m].run];
+                 .items[round->units.members[unit->member_first + m].run];
         if (run->state != RUN_EVICTED) {
             continue; /* one of a gang with terms that went alone */
         }
         run->state = RUN_RETURNED;
-        round->evicted_runs[run->evicted_run].is_out = false;
-        round->evicted_count--;
-        round->changes[node]++;
+        round->evicted->runs[run->evicted_run].is_out = false;
+        round->evicted->count--;
         watch_return(round, node);
     }
     if (unit->is_group) {
         /* Whether its surplus may go depends on whether its minimums may. */
-        uint32_t run = round->members[unit->member_first].run;
+        uint32_t run = round->units.members[unit->member_first].run;
         uint32_t job = round->sched->runs.items[run].job;
         watch_gang(round, round->sched->jobs.items[job].gang);
     }
@@ -352,7 +358,7 @@ void evict_return_all(struct round *round)
     for (uint32_t i = 0; i < round->lane_count; i++) {
         struct lane *lane = &round->lanes[i];
         for (; lane->unit_next < lane->unit_end; lane->unit_next++) {
-            const struct unit *unit = &round->units[lane->unit_next];
+            const struct unit *unit = &round->units.items[lane->unit_next];
             if (evict_state(round, unit) == RUN_EVICTED) {
                 evict_return(round, lane->unit_next);
                 amounts_add(&lane->placed, unit->sum);
@@ -371,8 +377,8 @@ void evict_return_gang(struct round *round, const struct gang *gang)
         uint32_t job = seq_get(&gang->leased, at);
         const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
         if (run->state == RUN_EVICTED) {
-            uint32_t index = round->evicted_runs[run->evicted_run].unit;
-            const struct unit *unit = &round->units[index];
+            uint32_t index = round->evicted->runs[run->evicted_run].unit;
+            const struct unit *unit = &round->units.items[index];
             amounts_add(&round->lanes[unit->lane].placed, unit->sum);
             evict_return(round, index);
         }
@@ -381,25 +387,16 @@ void evict_return_gang(struct round *round, const struct gang *gang)
 
 void evict_forget(struct round *round)
 {
-    for (uint32_t i = 0; i < round->unit_count; i++) {
-        const struct unit *unit = &round->units[i];
+    for (uint32_t i = 0; i < round->units.count; i++) {
+        const struct unit *unit = &round->units.items[i];
         for (uint32_t m = 0; m < unit->member_count; m++) {
             struct run *run =
                 &round->sched->runs
-                     .items[round->members[unit->member_first + m].run];
+                     .items[round->units.members[unit->member_first + m].run];
             run->evicted_run = NONE;
             if (run->state != RUN_PREEMPTED) {
                 run->state = RUN_STEADY;
             }
         }
     }
-    VEC_FREE(&round->falls);
-    VEC_FREE(&round->grown);
-    VEC_FREE(&round->touched);
-    recent_fini(&round->recent);
-    VEC_FREE(&round->moved);
-    VEC_FREE(&round->open_nodes);
-    VEC_FREE(&round->victims);
-    VEC_FREE(&round->pods);
-    watch_fini(&round->watch);
 }

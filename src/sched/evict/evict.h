@@ -6,12 +6,14 @@
  */
 #pragma once
 
-#include "sched/order/round.h"
+#include "sched/evict/evicted.h"
 
 /* Whether a run is old enough to be preempted for fairness. */
 bool round_is_evictable(const struct round *round, const struct run *run);
 /* Plan again when it will be, if that is known. */
 void round_wake_for(struct round *round, const struct run *run);
+/* A round begins: nothing is evicted. */
+void evict_begin(struct round *round);
 /* Evict what may be taken from queues that are over their share. */
 void evict_over_share(struct round *round, const struct share *shares,
                       uint32_t share_count);

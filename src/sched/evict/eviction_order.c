@@ -1,6 +1,7 @@
 #include "sched/evict/eviction_order.h"
 
 #include "base/heap.h"
+#include "sched/evict/evicted.h"
 #include "sched/order/heap.h"
 #include "sched/order/lane_share.h"
 
@@ -20,7 +21,7 @@ DEFINE_HEAP(race, struct heap_entry, 2, const struct round *, heap_less,
 /* Where a lane stands with its next unit. */
 static struct heap_entry entry_of(struct round *round, struct lane *lane)
 {
-    const struct unit *unit = &round->units[lane->unit_next];
+    const struct unit *unit = &round->units.items[lane->unit_next];
 
     lane->level[STREAM_EVICTED] = unit->level;
     lane->cost[STREAM_EVICTED] = cost_of(&round->pool->base, &lane->placed,
@@ -51,7 +52,7 @@ static struct race race_begin(struct round *round)
 /* The lane at the top goes on to its next unit. */
 static void advance(struct round *round, struct race *race, struct lane *lane)
 {
-    amounts_add(&lane->placed, round->units[lane->unit_next].sum);
+    amounts_add(&lane->placed, round->units.items[lane->unit_next].sum);
     if (++lane->unit_next < lane->unit_end) {
         race_settle(round, race->heap, race->count, 0, entry_of(round, lane));
     } else {
@@ -62,24 +63,25 @@ static void advance(struct round *round, struct race *race, struct lane *lane)
 static uint32_t *order_units(struct round *round)
 {
     uint32_t *order =
-        arena_alloc_array(round->arena, round->unit_count, sizeof(*order));
+        arena_alloc_array(round->arena, round->units.count, sizeof(*order));
     struct race race = race_begin(round);
     struct resource_vec *placed =
         arena_alloc_array(round->arena, round->lane_count, sizeof(*placed));
 
     if (round->reserve.has_window) {
-        round->turns = arena_alloc_array(round->arena, round->unit_count,
-                                         sizeof(*round->turns));
-        round->turn_units = order;
+        round->evicted->turns = arena_alloc_array(
+            round->arena, round->units.count, sizeof(*round->evicted->turns));
+        round->evicted->turn_units = order;
     }
     for (uint32_t i = 0; i < round->lane_count; i++) {
         placed[i] = round->lanes[i].placed;
     }
     for (uint32_t count = 0; race.count > 0; count++) {
         struct lane *lane = &round->lanes[race.heap[0].stream / STREAM_KINDS];
-        round->units[lane->unit_next].ordinal = round->ordinal_first + count;
-        if (round->turns) {
-            round->turns[count] = lane->cost[STREAM_EVICTED];
+        round->units.items[lane->unit_next].ordinal =
+            round->units.ordinal_first + count;
+        if (round->evicted->turns) {
+            round->evicted->turns[count] = lane->cost[STREAM_EVICTED];
         }
         order[count] = lane->unit_next;
         advance(round, &race, lane);
@@ -96,25 +98,25 @@ static uint32_t *order_units(struct round *round)
 static void part_evicted_runs(struct round *round)
 {
     struct sched *sched = round->sched;
-    uint32_t member_count = round->member_count;
+    uint32_t member_count = round->units.member_count;
     uint32_t total = 0;
 
-    round->evicted_runs = arena_alloc_array(round->arena, member_count,
-                                            sizeof(*round->evicted_runs));
-    round->evicted_nodes = arena_alloc_array(round->arena, member_count,
-                                             sizeof(*round->evicted_nodes));
+    round->evicted->runs = arena_alloc_array(round->arena, member_count,
+                                             sizeof(*round->evicted->runs));
+    round->evicted->nodes = arena_alloc_array(round->arena, member_count,
+                                              sizeof(*round->evicted->nodes));
     for (uint32_t m = 0; m < member_count; m++) {
-        uint32_t index = round->members[m].node;
+        uint32_t index = round->units.members[m].node;
         struct node *node = &sched->nodes.items[index];
         if (node->stamp != sched->stamp) {
             node->stamp = sched->stamp;
             node->evicted_end = 0;
-            round->evicted_nodes[round->evicted_node_count++] = index;
+            round->evicted->nodes[round->evicted->node_count++] = index;
         }
         node->evicted_end++;
     }
-    for (uint32_t i = 0; i < round->evicted_node_count; i++) {
-        struct node *node = &sched->nodes.items[round->evicted_nodes[i]];
+    for (uint32_t i = 0; i < round->evicted->node_count; i++) {
+        struct node *node = &sched->nodes.items[round->evicted->nodes[i]];
         uint32_t count = node->evicted_end;
         node->evicted_first = node->evicted_end = total;
         total += count;
@@ -126,21 +128,22 @@ static void fill_evicted_runs(struct round *round, const uint32_t *order)
 {
     struct sched *sched = round->sched;
 
-    for (uint32_t i = 0; i < round->unit_count; i++) {
-        const struct unit *unit = &round->units[order[i]];
-        if (i + AHEAD < round->unit_count) {
-            const struct unit *next = &round->units[order[i + AHEAD]];
-            const struct unit_run *member = &round->members[next->member_first];
+    for (uint32_t i = 0; i < round->units.count; i++) {
+        const struct unit *unit = &round->units.items[order[i]];
+        if (i + AHEAD < round->units.count) {
+            const struct unit *next = &round->units.items[order[i + AHEAD]];
+            const struct unit_run *member =
+                &round->units.members[next->member_first];
             __builtin_prefetch(&sched->runs.items[member->run].evicted_run, 1);
             __builtin_prefetch(&sched->nodes.items[member->node].evicted_end,
                                1);
         }
         for (uint32_t m = 0; m < unit->member_count; m++) {
             const struct unit_run *member =
-                &round->members[unit->member_first + m];
+                &round->units.members[unit->member_first + m];
             uint32_t at = sched->nodes.items[member->node].evicted_end++;
             sched->runs.items[member->run].evicted_run = at;
-            round->evicted_runs[at] = (struct evicted_run){
+            round->evicted->runs[at] = (struct evicted_run){
                 .run = member->run,
                 .node = member->node,
                 .job = member->job,

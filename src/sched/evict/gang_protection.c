@@ -1,6 +1,7 @@
 #include "sched/evict/gang_protection.h"
 
 #include "base/time_add.h"
+#include "sched/evict/evicted.h"
 #include "sched/state/what_if.h"
 
 /* Numbers that differ by less are of one share. */
@@ -33,11 +34,11 @@ static bool is_any_poor(struct round *round)
     uint32_t count;
     const struct share *shares = round_shares(round, &count);
 
-    for (uint32_t i = 0; i < count && !round->are_poor_known; i++) {
-        round->is_any_poor |= is_poor(round, &shares[i]);
+    for (uint32_t i = 0; i < count && !round->evicted->are_poor_known; i++) {
+        round->evicted->is_any_poor |= is_poor(round, &shares[i]);
     }
-    round->are_poor_known = true;
-    return round->is_any_poor;
+    round->evicted->are_poor_known = true;
+    return round->evicted->is_any_poor;
 }
 
 /* Whether its queue is as near to its share with all of a gang as without. */

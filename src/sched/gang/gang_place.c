@@ -14,6 +14,7 @@
 #include "sched/state/floating.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/group_room.h"
+#include "sched/victims/searches.h"
 #include "sched/victims/ways.h"
 
 struct mark attempt_mark(const struct round *round)
@@ -332,7 +333,7 @@ static bool try_preempting(struct attempt *attempt)
 
     attempt->only = NULL;
     attempt->preempt_until = attempt->needed;
-    round->gang_cost =
+    round->searches->gang_cost =
         lane_new_cost(round, attempt->lane, &attempt->gang->waiting_sum);
     if (!try_gang(attempt)) {
         return false;
@@ -343,9 +344,9 @@ static bool try_preempting(struct attempt *attempt)
     struct victim_set with = gang_price_of(attempt);
     attempt_back(round, mark);
     attempt->only = NULL;
-    round->keeps_surplus = true;
+    round->searches->keeps_surplus = true;
     bool is_done = try_gang(attempt);
-    round->keeps_surplus = false;
+    round->searches->keeps_surplus = false;
     struct victim_set without = gang_price_of(attempt);
     if (is_done && victim_set_compare(round, &without, &with) < 0) {
         return true;

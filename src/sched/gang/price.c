@@ -1,5 +1,6 @@
 #include "sched/gang/price.h"
 
+#include "sched/evict/evicted.h"
 #include "sched/gang/locality_place.h"
 #include "sched/state/sub_groups.h"
 
@@ -19,7 +20,7 @@ static struct victim victim_of(const struct round *round,
         .gang = NONE,
         .group = is_surplus ? sched->jobs.items[decision->job].gang : NONE,
         .ordinal =
-            is_evicted ? round->evicted_runs[run->evicted_run].ordinal : 0,
+            is_evicted ? round->evicted->runs[run->evicted_run].ordinal : 0,
         .is_evicted = is_evicted,
         .is_surplus = is_surplus,
         .protected_count = run->is_protected,

@@ -89,7 +89,7 @@ static bool shrink(void *context, uint32_t index)
     place_preempt(round, job);
     part->is_anchored = false;
     round->growth_count++;
-    VEC_PUSH(&round->grown, node);
+    VEC_PUSH(&round->watch.grown, node);
     amounts_subtract(&growth->load, &class_at(round, class_index)->request);
     growth->is_cost_known[team->lane->rank] = false;
     note_change(growth, part,

@@ -254,7 +254,7 @@ void share_end(struct round *round)
     bool is_waiting = false;
 
     if (!round->has_flow || round->kind != ROUND_BALANCE ||
-        round->unit_count == 0) {
+        round->units.count == 0) {
         return;
     }
     for (uint32_t i = 0; i < round->lane_count; i++) {

@@ -169,7 +169,7 @@ void lane_refresh_new(struct round *round, struct lane *lane)
 void lane_refresh_evicted(struct round *round, struct lane *lane)
 {
     while (lane->unit_next < lane->unit_end) {
-        const struct unit *unit = &round->units[lane->unit_next];
+        const struct unit *unit = &round->units.items[lane->unit_next];
         if (evict_state(round, unit) == RUN_EVICTED) {
             lane->level[STREAM_EVICTED] = unit->level;
             cost_set(&round->pool->base, &lane->placed, unit->sum,
@@ -240,7 +240,7 @@ bool lane_is_within(struct round *round, struct lane *lane,
 void lane_rewind(struct round *round, struct lane *lane)
 {
     while (lane->unit_next > lane->unit_first) {
-        const struct unit *unit = &round->units[lane->unit_next - 1];
+        const struct unit *unit = &round->units.items[lane->unit_next - 1];
         if (evict_state(round, unit) == RUN_RETURNED) {
             break;
         }

@@ -23,7 +23,7 @@ enum run_state evict_state(const struct round *round, const struct unit *unit)
 
     for (uint32_t m = 0; m < unit->member_count; m++) {
         enum run_state state =
-            runs[round->members[unit->member_first + m].run].state;
+            runs[round->units.members[unit->member_first + m].run].state;
         if (state != RUN_PREEMPTED) {
             return state;
         }

@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "sched/order/recent.h"
 #include "sched/order/reserved.h"
+#include "sched/order/units.h"
 #include "sched/order/watch.h"
 
 enum { ROUND_FACTORS_MAX = 64 };
@@ -95,41 +95,6 @@ static inline struct head *lane_first(const struct lane *lane)
     return &lane->heads[lane->slots[0].head];
 }
 
-/* Evicted work that stays or goes together: a job, or a gang. */
-struct unit {
-    struct resource_vec *sum;
-    int64_t leased_ms;    /* of its youngest run */
-    int64_t submitted_ms; /* of `last` */
-    uint32_t lane;
-    uint32_t member_first, member_count; /* in round.members */
-    uint32_t last;                       /* the job it is ordered by */
-    uint32_t priority;                   /* of that job */
-    uint32_t ordinal;                    /* in which places are won back */
-    uint8_t level;
-    bool is_group; /* of a gang with terms: `sum` may change */
-};
-
-/* A run of a unit. */
-struct unit_run {
-    uint32_t run, node, job, class_index;
-    uint32_t gang; /* or NONE */
-    uint8_t level;
-    bool is_urgency_preemptible;
-};
-
-/* The same run beside the others that are evicted on its node, where searches
- * look: all that they ask of it. */
-struct evicted_run {
-    uint32_t run, node, job, class_index, unit;
-    uint32_t gang;    /* or NONE */
-    uint32_t ordinal; /* of the unit */
-    uint32_t
-        place; /* in the order in which evicted runs go; see eviction_index.h */
-    uint8_t level;
-    bool is_urgency_preemptible;
-    bool is_out; /* the run's state is RUN_EVICTED */
-};
-
 /* A stream in the heap; see heap.c for `key` and `like`. */
 struct heap_entry {
     uint64_t key;
@@ -148,15 +113,6 @@ struct fall {
     double infinite_floor;
     size_t journal_count; /* then */
 };
-
-/* A node whose index entry is stale, and since which entry of the journal; or
- * it stays so whatever is undone. */
-struct open_node {
-    size_t entry;
-    uint32_t node;
-};
-
-#define OPEN_FOR_GOOD SIZE_MAX
 
 struct round {
     struct sched *sched;
@@ -189,14 +145,9 @@ struct round {
     int64_t wake_ms;
 
     uint32_t group;        /* of the next decision */
-    uint64_t version;      /* of the nodes' free amounts */
-    uint32_t *changes;     /* by node: of what it has free and who is evicted */
     uint64_t growth_count; /* times that free amounts grew */
     uint32_t rest_count;   /* of them by preemptions that stand: more room than
                               whom they serve takes */
-    VEC(struct open_node) open_nodes;
-    size_t told_count; /* of the journal, that the index heard of */
-    bool *is_open;     /* by node: among them */
     bool is_truncated;
     bool is_spent, is_resumed; /* see sweep.h */
     uint32_t sweep_id;
@@ -206,47 +157,22 @@ struct round {
     bool is_lending; /* the pass for foreign work: see lend.h */
     bool is_growing; /* the step of gangs: what is leased has no lifetime */
 
-    struct unit *units;
-    uint32_t unit_count;
-    uint32_t evicted_count; /* runs that are out of their places now */
-    uint32_t kept_count; /* of them that are not of a tail: eviction_tail.h */
-    uint32_t ordinal_first;   /* of the units' ordinals */
-    struct unit_run *members; /* by unit */
-    uint32_t member_count;
-    struct evicted_run *evicted_runs; /* by node, each node's by ordinal */
-    uint32_t *evicted_nodes;          /* that have any */
-    uint32_t evicted_node_count;
-    uint32_t evicted_level_max;
-    bool has_protected; /* some of it from urgency; its lifetime lets it go */
-    struct urgent *urgents;   /* see urgency_index.h */
-    struct ceiling *ceilings; /* see group_room.c */
+    struct units units;
     struct watch watch;
+    struct reserve reserve;
+    /* What other rooms keep of a round, each in a type of its own. */
+    struct changes *changes;   /* place/changes.h */
+    struct evicted *evicted;   /* evict/evicted.h */
+    struct searches *searches; /* victims/searches.h */
+
     size_t kinds_bytes; /* that classes note about kinds; see node_shapes.h */
-    struct eviction_index *eviction_index; /* of them, once asked for */
-    struct depth_memos *cuts;   /* see depth_memo.h; NULL: nothing yet */
-    VEC(struct victim) victims; /* scratch of choose.c */
-    VEC(uint32_t) pods;         /* likewise of group_victims.c */
-    bool *is_over;              /* by queue: over its share; NULL: not asked */
-    uint32_t *queue_ranks;      /* see surplus_order.c; NULL: not asked */
-    struct victim_memos *memos; /* see memo.h; NULL: nothing yet */
-    struct cost gang_cost;      /* what the gang that is placed is ordered by */
-    bool keeps_surplus;         /* surplus does not go alone */
-    VEC(uint32_t) moved;        /* nodes whose place in the index changed */
-    struct recent recent;       /* of them; see recent.h */
     VEC(struct fall) falls;     /* see share_fall() */
-    VEC(uint32_t) grown;        /* nodes that got room by preemption */
-    VEC(uint32_t) touched;      /* lanes whose work was just preempted */
     struct label_index *labels; /* that the pool does not remember */
     const struct label_index
         *domains[GANG_LEVELS_MAX + 1]; /* locality_groups.c */
 
-    struct reserve reserve;
-    struct cost *turns;   /* by ordinal: when its turn comes; NULL: not asked */
-    uint32_t *turn_units; /* by ordinal */
     const struct share *shares; /* of the round's start, or NULL */
     uint32_t share_count;
-    /* Of gang_protection.c: whether a queue has less than half of its due. */
-    bool are_poor_known, is_any_poor;
 };
 
 /* The class of an index. */

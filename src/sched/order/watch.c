@@ -3,8 +3,15 @@
 #include "sched/order/round.h"
 #include "sched/state/sub_groups.h"
 
+void watch_begin(struct round *round)
+{
+    round->watch.counts = arena_alloc_array(
+        round->arena, round->sched->nodes.count, sizeof(*round->watch.counts));
+}
+
 void watch_free(struct round *round, uint32_t node)
 {
+    round->watch.counts[node]++;
     if (round->watch.is_of_costs) {
         VEC_PUSH(&round->watch.costs, node);
     }
@@ -48,6 +55,8 @@ void watch_gang(struct round *round, uint32_t gang)
 
 void watch_fini(struct watch *watch)
 {
+    VEC_FREE(&watch->moved);
+    VEC_FREE(&watch->grown);
     VEC_FREE(&watch->rooms);
     VEC_FREE(&watch->costs);
     VEC_FREE(&watch->surplus);

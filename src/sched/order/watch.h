@@ -21,6 +21,9 @@ struct surplus_change {
 };
 
 struct watch {
+    uint32_t *counts;    /* by node: of what it has free and who is evicted */
+    VEC(uint32_t) moved; /* nodes whose place in the index changed */
+    VEC(uint32_t) grown; /* nodes that got room by preemption */
     bool is_of_rooms;    /* somebody remembers what nodes would have free */
     bool is_of_costs;    /* or what they would cost */
     VEC(uint32_t) rooms; /* nodes whose evicted work has its place again */
@@ -28,6 +31,8 @@ struct watch {
     VEC(struct surplus_change) surplus;
 };
 
+/* A round begins. */
+void watch_begin(struct round *round);
 /* What a node has free is another now. */
 void watch_free(struct round *round, uint32_t node);
 /* Evicted work has its place on a node again. */

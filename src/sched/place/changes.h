@@ -9,10 +9,33 @@
 #pragma once
 
 #include "sched/order/round.h"
+#include "sched/place/recent.h"
+
+/* A node whose index entry is stale, and since which entry of the journal; or
+ * it stays so whatever is undone. */
+struct open_node {
+    size_t entry;
+    uint32_t node;
+};
+
+#define OPEN_FOR_GOOD SIZE_MAX
+
+struct changes {
+    uint64_t version; /* of the nodes' free amounts */
+    VEC(struct open_node) open_nodes;
+    bool *is_open;        /* by node: among them */
+    size_t told_count;    /* of the journal, that the index heard of */
+    struct recent recent; /* the nodes that moved in the index */
+};
+
+/* A round begins. */
+void place_changes_begin(struct round *round);
+/* It is over. */
+void place_changes_end(struct round *round);
 
 /* What trials are charged with, in nodes looked at; need.h has the rest. */
 enum {
-    WORK_PUT = 2, /* of a job that is put somewhere or taken off, ... */
+    WORK_PUT = 2,      /* of a job that is put somewhere or taken off, ... */
     WORK_VICTIM = 400, /* ... of one for whom it was searched, ... */
     WORK_MOVE = 8,     /* ... and of a node that goes elsewhere in its index */
 };

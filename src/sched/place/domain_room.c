@@ -79,7 +79,7 @@ static void count_all(struct round *round, uint32_t class_index, uint32_t job,
         count_node(round, class_index, job, room, i);
     }
     round->counters->nodes_examined += room->topology->node_count;
-    room->moved_seen = (uint32_t)round->moved.count;
+    room->moved_seen = (uint32_t)round->watch.moved.count;
     room->reserved_by = beside(round);
     domain_room_sum(room);
 }
@@ -128,15 +128,15 @@ static struct domain_room *follow(struct round *round, uint32_t class_index,
         count_all(round, class_index, job, room);
         return room;
     }
-    size_t moved = round->moved.count - room->moved_seen;
+    size_t moved = round->watch.moved.count - room->moved_seen;
     if (round->reserve.own ||
         moved > room->topology->node_count / RECOUNT_PART ||
         room->reserved_by != beside(round)) {
         count_all(round, class_index, job, room);
     }
-    for (; room->moved_seen < round->moved.count; room->moved_seen++) {
+    for (; room->moved_seen < round->watch.moved.count; room->moved_seen++) {
         recount(round, class_index, job, room,
-                round->moved.items[room->moved_seen]);
+                round->watch.moved.items[room->moved_seen]);
     }
     if (round->reserve.own) {
         room->reserved_by = NONE; /* it is not asked beside the next */

@@ -22,7 +22,7 @@ struct domain_room {
     uint64_t *domain_sums; /* by domain: the counts of its nodes */
     uint64_t *domain_keys; /* by domain: the keys of its nodes */
     uint32_t count_max;    /* no node holds more */
-    uint32_t moved_seen;   /* of round.moved */
+    uint32_t moved_seen;   /* of round.watch.moved */
     uint32_t reserved_by;  /* what it was counted beside */
     uint32_t gang;         /* of domain_room_held(): whose nodes count */
 };

@@ -2,7 +2,9 @@
  * and among those that moved since. */
 #include "sched/data/packed.h"
 #include "sched/order/lanes.h"
+#include "sched/place/changes.h"
 #include "sched/place/place.h"
+#include "sched/place/recent.h"
 
 /* A class that was not asked for longer searches afresh.  One that goes to a
  * node that moved keeps its cursor, which is further on, as long as not too
@@ -58,7 +60,7 @@ static uint32_t find_moved(const struct search *search)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
-    const struct recent *recent = &round->recent;
+    const struct recent *recent = &round->changes->recent;
     const struct class *class = class_at(round, search->class_index);
     uint64_t key = class->cursor_key;
     uint32_t rank = class->cursor_rank, best = NONE;
@@ -102,9 +104,9 @@ static void set_cursor(const struct round *round, struct class *class,
                        uint32_t node)
 {
     class->cached_node = node;
-    class->cached_version = round->version;
+    class->cached_version = round->changes->version;
     class->has_cursor = true;
-    class->moved_seen = (uint32_t)round->moved.count;
+    class->moved_seen = (uint32_t)round->watch.moved.count;
     class->cursor_key = UINT64_MAX;
     class->cursor_rank = UINT32_MAX;
     if (node != NONE) {
@@ -143,25 +145,26 @@ uint32_t place_find(const struct search *search)
     }
     note_keeping(round, class);
     if (!is_special && class->cached_node != NONE &&
-        class->cached_version == round->version &&
+        class->cached_version == round->changes->version &&
         amounts_fit(&class->request, &round->sched->free[class->cached_node]) &&
         place_passes(search, class->cached_node)) {
         return class->cached_node;
     }
     place_flush(round);
     bool has_cursor = !is_special && class->has_cursor &&
-                      round->moved.count - class->moved_seen < MOVED_MAX;
+                      round->watch.moved.count - class->moved_seen < MOVED_MAX;
     if (has_cursor) {
         node = find_moved(search);
     }
     bool is_near =
-        node != NONE && round->moved.count - class->moved_seen < MOVED_NEAR_MAX;
+        node != NONE &&
+        round->watch.moved.count - class->moved_seen < MOVED_NEAR_MAX;
     if (node == NONE) {
         node = find_indexed(search, has_cursor);
     }
     if (is_near) {
         class->cached_node = node;
-        class->cached_version = round->version;
+        class->cached_version = round->changes->version;
     } else if (!is_special) {
         set_cursor(round, class, node);
     }

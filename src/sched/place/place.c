@@ -1,6 +1,7 @@
 #include "sched/place/place.h"
 
 /* Putting work on nodes, taking it off, and undoing both. */
+#include "sched/evict/evicted.h"
 #include "sched/fairness/usage_ledger.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
@@ -54,12 +55,12 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     charge_reservations(round, class, node, count);
     note(round, node, class_index, count, lane->queue);
     place_changes_note(round, node, sched->journal.count - 1);
-    round->version++;
+    round->changes->version++;
     if (sched->nodes.items[node].is_on_trial) {
         sched->nodes.items[node].trial_plan = sched->plan_count;
     } else if (class->cached_node == node &&
-               class->cached_version == round->version - 1) {
-        class->cached_version = round->version;
+               class->cached_version == round->changes->version - 1) {
+        class->cached_version = round->changes->version;
     }
 }
 
@@ -126,9 +127,10 @@ static void change_unit(const struct round *round, const struct run *run,
                         const struct class *class, int sign)
 {
     if (round->sched->terms_run_count && run->state == RUN_EVICTED &&
-        round->units[round->evicted_runs[run->evicted_run].unit].is_group) {
+        round->units.items[round->evicted->runs[run->evicted_run].unit]
+            .is_group) {
         amounts_count(
-            round->units[round->evicted_runs[run->evicted_run].unit].sum,
+            round->units.items[round->evicted->runs[run->evicted_run].unit].sum,
             &class->request, sign);
     }
 }
@@ -148,8 +150,8 @@ void place_preempt(struct round *round, uint32_t job)
     vacate(sched, run, class, 1);
     amounts_subtract(&round->used, &class->request);
     if (run->state == RUN_EVICTED) {
-        round->evicted_count--;
-        round->evicted_runs[run->evicted_run].is_out = false;
+        round->evicted->count--;
+        round->evicted->runs[run->evicted_run].is_out = false;
     }
     run->state = RUN_PREEMPTED;
     order_lost(round, job, 1);
@@ -158,7 +160,7 @@ void place_preempt(struct round *round, uint32_t job)
         watch_member(round, job, 1);
     }
     place_changes_note_growth(round, run->node, sched->journal.count - 1);
-    round->version++;
+    round->changes->version++;
 }
 
 /* Take back that `entry.count` jobs of a class were put on a node. */
@@ -205,8 +207,8 @@ static void undo_preempt(struct round *round, const struct journal_entry *entry)
         watch_member(round, entry->job, -1);
     }
     if (run->state == RUN_EVICTED) {
-        round->evicted_count++;
-        round->evicted_runs[run->evicted_run].is_out = true;
+        round->evicted->count++;
+        round->evicted->runs[run->evicted_run].is_out = true;
     }
     charge(round, run, class, 1);
     change_unit(round, run, class, 1);
@@ -229,13 +231,13 @@ void place_rollback(struct round *round, size_t mark)
         place_changes_note_growth(round, entry.node, OPEN_FOR_GOOD);
         /* What was learnt of the node meanwhile no longer holds. */
         if (entry.node != last) {
-            VEC_PUSH(&round->grown, entry.node);
+            VEC_PUSH(&round->watch.grown, entry.node);
             last = entry.node;
         }
     }
     place_changes_undo(round, mark);
     share_rollback(round, mark);
-    round->version++;
+    round->changes->version++;
 }
 
 void place_undo(struct sched *sched)

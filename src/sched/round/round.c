@@ -9,11 +9,12 @@
 #include "sched/order/lanes.h"
 #include "sched/order/lending.h"
 #include "sched/order/order.h"
+#include "sched/place/changes.h"
 #include "sched/place/place.h"
 #include "sched/reserve/admission.h"
 #include "sched/round/private.h"
 #include "sched/state/what_if.h"
-#include "sched/victims/urgency_index.h"
+#include "sched/victims/searches.h"
 
 /* Whether preemption might serve anyone. */
 static bool has_waiting(const struct round *round)
@@ -47,7 +48,6 @@ static void evict(struct round *round)
 static void make_tables(struct round *round, uint32_t lane_count)
 {
     const struct sched *sched = round->sched;
-    size_t node_count = sched->nodes.count;
 
     round->lanes =
         arena_alloc_array(round->arena, lane_count, sizeof(*round->lanes));
@@ -62,14 +62,10 @@ static void make_tables(struct round *round, uint32_t lane_count)
                                              sizeof(*round->lane_of_queue));
     memset(round->lane_of_queue, 0xff,
            sched->queues.count * sizeof(*round->lane_of_queue));
-    round->recent.places = arena_alloc_array(round->arena, node_count,
-                                             sizeof(*round->recent.places));
-    memset(round->recent.places, 0xff,
-           node_count * sizeof(*round->recent.places));
-    round->changes =
-        arena_alloc_array(round->arena, node_count, sizeof(*round->changes));
-    round->is_open =
-        arena_alloc_array(round->arena, node_count, sizeof(*round->is_open));
+    watch_begin(round);
+    place_changes_begin(round);
+    evict_begin(round);
+    searches_begin(round);
 }
 
 /* A lane for each active queue, in order; what may go is evicted in mind. */
@@ -130,7 +126,10 @@ static void end(struct round *round)
     quota_end(round);
     place_flush(round);
     evict_forget(round);
-    urgent_forget(round);
+    searches_end(round);
+    place_changes_end(round);
+    watch_fini(&round->watch);
+    VEC_FREE(&round->falls);
     order_wake(round);
 }
 

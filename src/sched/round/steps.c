@@ -280,7 +280,7 @@ static void step_new(struct round *round, struct lane *lane)
  * since it was put there. */
 static void step_evicted(struct round *round, struct lane *lane)
 {
-    const struct unit *unit = &round->units[lane->unit_next];
+    const struct unit *unit = &round->units.items[lane->unit_next];
     struct cost now = cost_of(&round->pool->base, &lane->placed, unit->sum,
                               lane->factor_micro);
 

@@ -48,7 +48,7 @@ struct class
     bool was_growing; /* what was learnt is for what gangs grow by */
     uint64_t cursor_key;
     uint32_t cursor_rank;
-    uint32_t moved_seen; /* of round.moved */
+    uint32_t moved_seen; /* of round.watch.moved */
     uint32_t cached_node;
     uint64_t cached_version;
     struct requirement *requirement; /* decoded, in the round's arena */

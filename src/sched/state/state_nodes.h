@@ -39,7 +39,7 @@ struct node {
     bool is_dirty;      /* in sched.dirty */
     uint32_t taint_set; /* that keep pods away, interned; 0: none */
     uint64_t key;       /* in the index */
-    uint32_t evicted_first, evicted_end; /* in round.evicted runs */
+    uint32_t evicted_first, evicted_end; /* in round.evicted->runs */
     uint32_t stamp;
     uint32_t reserved_stamp; /* of the round that reserved some of it */
     uint64_t look; /* sched.look, when a search last looked for revocable runs

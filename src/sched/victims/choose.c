@@ -7,6 +7,7 @@
 #include "sched/victims/group_victims.h"
 #include "sched/victims/lend.h"
 #include "sched/victims/revocable.h"
+#include "sched/victims/searches.h"
 #include "sched/victims/surplus_order.h"
 #include "sched/victims/victims.h"
 
@@ -63,7 +64,7 @@ static inline bool is_permitted(const struct round *round,
     }
     if (run->state == RUN_EVICTED) {
         return run->level + rules->is_bound <= class->level &&
-               round->evicted_runs[run->evicted_run].ordinal + 1 >=
+               round->evicted->runs[run->evicted_run].ordinal + 1 >=
                    rules->depth;
     }
     /* Where classes do not order a queue, a more urgent job may come after work
@@ -92,7 +93,7 @@ static inline struct victim of_run(const struct round *round,
         .group = NONE,
         .sum = class->request,
         .ordinal = run->state == RUN_EVICTED
-                       ? round->evicted_runs[run->evicted_run].ordinal
+                       ? round->evicted->runs[run->evicted_run].ordinal
                        : 0,
         /* A borrower's own level says only that anybody may take it. */
         .level = is_borrowed ? level_of(sched, run->priority) : run->level,
@@ -219,11 +220,11 @@ static uint32_t add_evicted(const struct search *search, uint32_t index,
         return 0;
     }
     while (first > node->evicted_first &&
-           round->evicted_runs[first - 1].ordinal + 1 >= rules->depth) {
+           round->evicted->runs[first - 1].ordinal + 1 >= rules->depth) {
         first--;
     }
     for (uint32_t i = first; i < node->evicted_end; i++) {
-        const struct evicted_run *evicted_run = &round->evicted_runs[i];
+        const struct evicted_run *evicted_run = &round->evicted->runs[i];
         if (evicted_run->is_out &&
             evicted_run->level + rules->is_bound <= class->level) {
             struct victim victim = of_evicted_run(round, evicted_run);
@@ -272,8 +273,9 @@ static struct victim *collect(const struct search *search, uint32_t node,
 
     sched->collect_count++;
     /* One more, for who has no victims is told from who may not go. */
-    VEC_RESERVE(&round->victims, sched->nodes.items[node].run_count + 1);
-    struct victim *victims = round->victims.items;
+    VEC_RESERVE(&round->searches->victims,
+                sched->nodes.items[node].run_count + 1);
+    struct victim *victims = round->searches->victims.items;
 
     uint32_t count = is_for_evicted(round, rules)
                          ? add_evicted(search, node, rules, victims)

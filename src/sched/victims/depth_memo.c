@@ -1,5 +1,7 @@
 #include "sched/victims/depth_memo.h"
 
+#include "sched/victims/searches.h"
+
 enum { MEMOS_MAX = 16 };
 
 /* What is known of a node: not, if it or the memo changed since. */
@@ -46,10 +48,11 @@ static struct depth_memo *take(struct round *round, struct depth_memos *memos)
 struct depth_memo *depth_memo_of(struct round *round, uint32_t class_index,
                                  uint32_t question)
 {
-    if (!round->cuts) {
-        round->cuts = arena_alloc(round->arena, sizeof(*round->cuts));
+    if (!round->searches->depths) {
+        round->searches->depths =
+            arena_alloc(round->arena, sizeof(*round->searches->depths));
     }
-    struct depth_memos *memos = round->cuts;
+    struct depth_memos *memos = round->searches->depths;
     struct depth_memo *memo = NULL;
 
     for (uint32_t i = 0; i < memos->count && !memo; i++) {
@@ -75,12 +78,12 @@ bool depth_memo_get(const struct round *round, const struct depth_memo *memo,
 
     *ret_word = known->word;
     return known->serial == memo->serial &&
-           known->changes == round->changes[node];
+           known->changes == round->watch.counts[node];
 }
 
 void depth_memo_set(const struct round *round, struct depth_memo *memo,
                     uint32_t node, uint64_t word)
 {
     memo->nodes[node] =
-        (struct known){memo->serial, round->changes[node], word};
+        (struct known){memo->serial, round->watch.counts[node], word};
 }

@@ -4,9 +4,11 @@
 
 #include "sched/data/packed.h"
 #include "sched/data/place_heap.h"
+#include "sched/evict/evicted.h"
 #include "sched/place/place.h"
 #include "sched/state/node_shapes.h"
 #include "sched/victims/lend.h"
+#include "sched/victims/searches.h"
 
 enum { BLOCK = 64, CROWN = BLOCK * BLOCK, LOG_MIN = 64 };
 
@@ -34,7 +36,7 @@ struct eviction_index {
     uint32_t count;
     uint8_t level_max; /* of all evicted runs */
     struct tier *tiers;
-    size_t grown_seen; /* of round.grown */
+    size_t grown_seen; /* of round.watch.grown */
 };
 
 /* How far a class has come.  No evicted run before `place` will do, but for
@@ -55,8 +57,8 @@ static void add_node(const struct round *round,
     const struct node *node = &round->sched->nodes.items[index];
 
     for (uint32_t e = node->evicted_first; e < node->evicted_end; e++) {
-        const struct evicted_run *evicted_run = &round->evicted_runs[e];
-        counts[evicted_run->ordinal - round->ordinal_first]++;
+        const struct evicted_run *evicted_run = &round->evicted->runs[e];
+        counts[evicted_run->ordinal - round->units.ordinal_first]++;
         eviction_index->count++;
         eviction_index->level_max =
             evicted_run->level > eviction_index->level_max
@@ -77,7 +79,7 @@ static void place_evicted_runs(const struct round *round,
 {
     uint32_t next = 0;
 
-    for (uint32_t o = round->unit_count; o > 0; o--) {
+    for (uint32_t o = round->units.count; o > 0; o--) {
         uint32_t count = counts[o - 1];
         counts[o - 1] = next;
         next += count;
@@ -88,9 +90,9 @@ static void place_evicted_runs(const struct round *round,
         }
         const struct node *node = &round->sched->nodes.items[nodes[i]];
         for (uint32_t e = node->evicted_end; e > node->evicted_first; e--) {
-            struct evicted_run *evicted_run = &round->evicted_runs[e - 1];
+            struct evicted_run *evicted_run = &round->evicted->runs[e - 1];
             evicted_run->place =
-                counts[evicted_run->ordinal - round->ordinal_first]++;
+                counts[evicted_run->ordinal - round->units.ordinal_first]++;
             eviction_index->evicted_run_at[evicted_run->place] = e - 1;
             eviction_index->kind_at[evicted_run->place] =
                 round->sched->kinds_of[nodes[i]];
@@ -102,33 +104,34 @@ static struct eviction_index *eviction_index_of(struct round *round)
 {
     struct sched *sched = round->sched;
 
-    if (round->eviction_index) {
-        return round->eviction_index;
+    if (round->searches->eviction_index) {
+        return round->searches->eviction_index;
     }
     struct eviction_index *eviction_index =
         arena_alloc(round->arena, sizeof(*eviction_index));
     uint32_t *counts =
-        arena_alloc_array(round->arena, round->unit_count, sizeof(*counts));
+        arena_alloc_array(round->arena, round->units.count, sizeof(*counts));
     /* By rank; ranks have gaps where nodes were forgotten. */
     uint32_t *nodes =
         arena_alloc_array(round->arena, sched->nodes.count, sizeof(*nodes));
     struct resource_vec largest = {0};
 
     eviction_index->evicted_run_at =
-        arena_alloc_array(round->arena, round->member_count,
+        arena_alloc_array(round->arena, round->units.member_count,
                           sizeof(*eviction_index->evicted_run_at));
-    eviction_index->kind_at = arena_alloc_array(
-        round->arena, round->member_count, sizeof(*eviction_index->kind_at));
+    eviction_index->kind_at =
+        arena_alloc_array(round->arena, round->units.member_count,
+                          sizeof(*eviction_index->kind_at));
     memset(nodes, 0xff, sched->nodes.count * sizeof(*nodes));
-    for (uint32_t i = 0; i < round->evicted_node_count; i++) {
-        uint32_t node = round->evicted_nodes[i];
+    for (uint32_t i = 0; i < round->evicted->node_count; i++) {
+        uint32_t node = round->evicted->nodes[i];
         nodes[sched->ranks[node]] = node;
         add_node(round, eviction_index, node, counts, &largest);
     }
     place_evicted_runs(round, eviction_index, nodes, counts);
     eviction_index->scale = packed_scale_for(&largest);
-    eviction_index->grown_seen = round->grown.count;
-    round->eviction_index = eviction_index;
+    eviction_index->grown_seen = round->watch.grown.count;
+    round->searches->eviction_index = eviction_index;
     return eviction_index;
 }
 
@@ -185,13 +188,14 @@ static uint64_t word_of(const struct eviction_index *eviction_index,
 static void refresh(struct round *round, struct tier *tier, uint32_t index,
                     uint32_t down_to, struct resource_vec *ret_room)
 {
-    const struct eviction_index *eviction_index = round->eviction_index;
+    const struct eviction_index *eviction_index =
+        round->searches->eviction_index;
     const struct node *node = &round->sched->nodes.items[index];
 
     *ret_room = round->sched->free[index];
     lend_add_room(round, index, ret_room);
     for (uint32_t e = node->evicted_end; e > down_to; e--) {
-        const struct evicted_run *evicted_run = &round->evicted_runs[e - 1];
+        const struct evicted_run *evicted_run = &round->evicted->runs[e - 1];
         if (!is_takeable(tier, evicted_run)) {
             tier->words[evicted_run->place] = 0;
             continue;
@@ -224,8 +228,8 @@ static struct tier *tier_of(struct round *round, uint8_t level)
         arena_alloc_array(round->arena, count / BLOCK + 1, sizeof(*tier->tops));
     tier->crowns = arena_alloc_array(round->arena, count / CROWN + 1,
                                      sizeof(*tier->crowns));
-    for (uint32_t i = 0; i < round->evicted_node_count; i++) {
-        uint32_t node = round->evicted_nodes[i];
+    for (uint32_t i = 0; i < round->evicted->node_count; i++) {
+        uint32_t node = round->evicted->nodes[i];
         refresh(round, tier, node,
                 round->sched->nodes.items[node].evicted_first, &room);
         tier->log_count = 0;
@@ -241,9 +245,9 @@ static void sync_growth(struct round *round)
     struct eviction_index *eviction_index = eviction_index_of(round);
     struct resource_vec room;
 
-    for (; eviction_index->grown_seen < round->grown.count;
+    for (; eviction_index->grown_seen < round->watch.grown.count;
          eviction_index->grown_seen++) {
-        uint32_t index = round->grown.items[eviction_index->grown_seen];
+        uint32_t index = round->watch.grown.items[eviction_index->grown_seen];
         const struct node *node = &round->sched->nodes.items[index];
         for (struct tier *tier = eviction_index->tiers;
              tier && node->stamp == round->sched->stamp; tier = tier->next) {
@@ -306,7 +310,8 @@ static bool will_do(const struct search *search, struct tier *tier,
                     uint32_t place)
 {
     struct round *round = search->round;
-    const struct eviction_index *eviction_index = round->eviction_index;
+    const struct eviction_index *eviction_index =
+        round->searches->eviction_index;
     struct resource_vec room;
 
     if (node_shapes_refuse(class_at(round, search->class_index)->kinds,
@@ -314,7 +319,7 @@ static bool will_do(const struct search *search, struct tier *tier,
         return false;
     }
     uint32_t at = eviction_index->evicted_run_at[place];
-    const struct evicted_run *evicted_run = &round->evicted_runs[at];
+    const struct evicted_run *evicted_run = &round->evicted->runs[at];
     if (!place_allows(search, evicted_run->node)) {
         return false;
     }
@@ -356,7 +361,7 @@ static uint32_t find_pending(const struct search *search, struct climb *climb,
 static uint32_t find_onward(const struct search *search, struct climb *climb,
                             uint64_t request)
 {
-    uint32_t count = search->round->eviction_index->count;
+    uint32_t count = search->round->searches->eviction_index->count;
 
     for (;;) {
         climb->place = next_place(climb->tier, climb->place, count, request);
@@ -396,7 +401,7 @@ uint32_t eviction_index_find(const struct search *search, uint32_t *ret_depth)
     sync_growth(round);
     struct climb *climb = climb_of(search);
     uint64_t request =
-        packed_of(&round->eviction_index->scale,
+        packed_of(&round->searches->eviction_index->scale,
                   &class_at(round, search->class_index)->request);
     read_log(round, climb, request);
     uint32_t place = find_pending(search, climb, request);
@@ -408,7 +413,8 @@ uint32_t eviction_index_find(const struct search *search, uint32_t *ret_depth)
         return NONE;
     }
     const struct evicted_run *evicted_run =
-        &round->evicted_runs[round->eviction_index->evicted_run_at[place]];
+        &round->evicted
+             ->runs[round->searches->eviction_index->evicted_run_at[place]];
     *ret_depth = evicted_run->ordinal + 1;
     return evicted_run->node;
 }

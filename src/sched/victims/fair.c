@@ -11,7 +11,7 @@
 static void trim(const struct round *round, struct node *node)
 {
     const struct run *runs = round->sched->runs.items;
-    const struct evicted_run *evicted_runs = round->evicted_runs;
+    const struct evicted_run *evicted_runs = round->evicted->runs;
 
     while (node->evicted_first < node->evicted_end &&
            !evicted_runs[node->evicted_first].is_out &&
@@ -43,7 +43,7 @@ static uint32_t descend(const struct round *round, struct descent descent,
                         const struct node *node, bool is_hasty)
 {
     for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
-        const struct evicted_run *evicted_run = &round->evicted_runs[i - 1];
+        const struct evicted_run *evicted_run = &round->evicted->runs[i - 1];
         if (evicted_run->ordinal + 1 < descent.depth_min) {
             return evicted_run->ordinal + 1;
         }

@@ -1,7 +1,9 @@
 #include "sched/victims/group_room.h"
 
+#include "sched/evict/evicted.h"
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
+#include "sched/victims/searches.h"
 #include "sched/victims/urgency_index.h"
 
 enum { WORDS_A_LOOK = 64 /* so much cheaper they are to look at */ };
@@ -61,11 +63,11 @@ static void add_protected(const struct round *round, uint32_t index,
     const struct sched *sched = round->sched;
     const struct node *node = &sched->nodes.items[index];
 
-    if (!round->has_protected || node->stamp != sched->stamp) {
+    if (!round->evicted->has_protected || node->stamp != sched->stamp) {
         return;
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
-        const struct evicted_run *evicted_run = &round->evicted_runs[i];
+        const struct evicted_run *evicted_run = &round->evicted->runs[i];
         if (!evicted_run->is_urgency_preemptible && evicted_run->is_out) {
             amounts_add(room,
                         &class_at(round, evicted_run->class_index)->request);
@@ -110,12 +112,12 @@ static struct ceiling *ceiling_make(struct round *round, uint8_t level)
     struct ceiling *ceiling = arena_alloc(round->arena, sizeof(*ceiling));
 
     *ceiling = (struct ceiling){
-        .next = round->ceilings,
+        .next = round->searches->ceilings,
         .rooms = arena_alloc_array(round->arena, sched->nodes.count,
                                    sizeof(*ceiling->rooms)),
         .words = arena_alloc_array(round->arena, sched->nodes.count,
                                    sizeof(*ceiling->words)),
-        .moved_seen = round->moved.count,
+        .moved_seen = round->watch.moved.count,
         .noted_seen = round->watch.rooms.count,
         .level = level,
     };
@@ -124,14 +126,14 @@ static struct ceiling *ceiling_make(struct round *round, uint8_t level)
             set_ceiling(round, ceiling, i);
         }
     }
-    round->ceilings = ceiling;
+    round->searches->ceilings = ceiling;
     round->watch.is_of_rooms = true;
     return ceiling;
 }
 
 static const struct ceiling *ceiling_of(struct round *round, uint8_t level)
 {
-    struct ceiling *ceiling = round->ceilings;
+    struct ceiling *ceiling = round->searches->ceilings;
 
     place_flush(round);
     while (ceiling && ceiling->level != level) {
@@ -140,8 +142,10 @@ static const struct ceiling *ceiling_of(struct round *round, uint8_t level)
     if (!ceiling) {
         return ceiling_make(round, level);
     }
-    for (; ceiling->moved_seen < round->moved.count; ceiling->moved_seen++) {
-        set_ceiling(round, ceiling, round->moved.items[ceiling->moved_seen]);
+    for (; ceiling->moved_seen < round->watch.moved.count;
+         ceiling->moved_seen++) {
+        set_ceiling(round, ceiling,
+                    round->watch.moved.items[ceiling->moved_seen]);
     }
     for (; ceiling->noted_seen < round->watch.rooms.count;
          ceiling->noted_seen++) {

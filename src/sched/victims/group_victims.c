@@ -5,22 +5,24 @@
 #include "sched/state/scale.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/memo.h"
+#include "sched/victims/searches.h"
 
 /* Whether a queue is over its share, as the round found it. */
 static bool is_over_share(struct round *round, uint32_t queue)
 {
     uint32_t count;
 
-    if (!round->is_over) {
+    if (!round->searches->is_over) {
         const struct share *shares = round_shares(round, &count);
-        round->is_over = arena_alloc_array(
-            round->arena, round->sched->queues.count, sizeof(*round->is_over));
+        round->searches->is_over =
+            arena_alloc_array(round->arena, round->sched->queues.count,
+                              sizeof(*round->searches->is_over));
         for (uint32_t i = 0; i < count; i++) {
-            round->is_over[shares[i].queue] =
+            round->searches->is_over[shares[i].queue] =
                 share_is_over(round->sched, round->p, &shares[i]);
         }
     }
-    return round->is_over[queue];
+    return round->searches->is_over[queue];
 }
 
 bool group_victims_is_turn_before(const struct search *search, uint32_t queue)
@@ -36,7 +38,7 @@ bool group_victims_is_turn_before(const struct search *search, uint32_t queue)
     }
     struct cost ask =
         job->gang != NONE
-            ? round->gang_cost
+            ? round->searches->gang_cost
             : lane_new_cost(round, &round->lanes[own],
                             &class_at(round, search->class_index)->request);
     struct cost theirs =
@@ -122,8 +124,8 @@ uint32_t group_victims_list(struct round *round, uint32_t node,
     struct sched *sched = round->sched;
     uint32_t index = (uint32_t)(gang - sched->gangs.items), count = 0;
 
-    VEC_RESERVE(&round->pods, sched->nodes.items[node].run_count);
-    uint32_t *pods = round->pods.items;
+    VEC_RESERVE(&round->searches->pods, sched->nodes.items[node].run_count);
+    uint32_t *pods = round->searches->pods.items;
     for (uint32_t at = sched->nodes.items[node].run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
@@ -181,10 +183,12 @@ void group_victims_add(const struct search *search, uint32_t node,
     uint32_t pod_count = group_victims_list(round, node, gang);
 
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        left[i] = round->keeps_surplus ? 0 : sub_group_surplus(sched, gang, i);
+        left[i] = round->searches->keeps_surplus
+                      ? 0
+                      : sub_group_surplus(sched, gang, i);
     }
     for (uint32_t i = 0; i < pod_count; i++) {
-        uint32_t job = round->pods.items[i];
+        uint32_t job = round->searches->pods.items[i];
         const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
         uint32_t sub_group = sub_group_of(sched, job);
         bool may_go = victim_is_permitted(round, run, class, rules);

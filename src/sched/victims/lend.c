@@ -42,7 +42,8 @@ struct offer {
 struct borrowed {
     struct offer *offers;
     uint32_t count, capacity;
-    size_t moved_seen; /* of round.moved: a node's offer is another then */
+    size_t
+        moved_seen; /* of round.watch.moved: a node's offer is another then */
 };
 
 static bool offer_less(const struct sched *sched, const struct offer *a,
@@ -166,7 +167,7 @@ static struct borrowed *ask_all(const struct search *search)
             }
         }
     }
-    borrowed->moved_seen = round->moved.count;
+    borrowed->moved_seen = round->watch.moved.count;
     return borrowed;
 }
 
@@ -177,8 +178,9 @@ static void ask_moved(const struct search *search, struct borrowed *borrowed)
     struct round *round = search->round;
     struct offer offer;
 
-    for (; borrowed->moved_seen < round->moved.count; borrowed->moved_seen++) {
-        uint32_t node = round->moved.items[borrowed->moved_seen];
+    for (; borrowed->moved_seen < round->watch.moved.count;
+         borrowed->moved_seen++) {
+        uint32_t node = round->watch.moved.items[borrowed->moved_seen];
         if (make_offer(search, node, &offer)) {
             offers_push(round, borrowed, &offer);
         }

@@ -5,6 +5,7 @@
 #include "sched/place/place.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/group_victims.h"
+#include "sched/victims/searches.h"
 
 enum {
     BLOCK = 64, /* nodes */
@@ -49,7 +50,8 @@ struct victim_memos {
 
 void victim_memo_note_turn(struct round *round, uint32_t queue, bool is_before)
 {
-    struct victim_memo *memo = round->memos ? round->memos->asking : NULL;
+    struct victim_memo *memo =
+        round->searches->memos ? round->searches->memos->asking : NULL;
 
     if (!memo) {
         return;
@@ -82,7 +84,7 @@ static struct victim_memos *memos_create(struct round *round)
 static void memo_init(struct round *round, struct victim_memo *memo)
 {
     const struct sched *sched = round->sched;
-    uint32_t blocks = round->memos->block_count;
+    uint32_t blocks = round->searches->memos->block_count;
 
     *memo = (struct victim_memo){
         .leaves = arena_alloc_array(round->arena, sched->nodes.count,
@@ -102,7 +104,7 @@ static void memo_init(struct round *round, struct victim_memo *memo)
 static struct victim_memo *memo_get(struct round *round, uint32_t class_index,
                                     uint32_t queue, bool *ret_is_known)
 {
-    struct victim_memos *memos = round->memos;
+    struct victim_memos *memos = round->searches->memos;
     struct victim_memo *memo = &memos->items[0];
 
     for (uint32_t i = 0; i < memos->count; i++) {
@@ -147,7 +149,7 @@ static void look_at_all(const struct search *search,
 {
     const struct round *round = search->round;
     const struct sched *sched = round->sched;
-    uint32_t blocks = round->memos->block_count;
+    uint32_t blocks = round->searches->memos->block_count;
 
     memset(memo->leaves, 0, sched->nodes.count * sizeof(*memo->leaves));
     memset(memo->turns, 0, sched->queues.count * sizeof(*memo->turns));
@@ -184,7 +186,7 @@ static void look_at_gang(const struct search *search,
     const struct round *round = search->round;
     const struct sched *sched = round->sched;
     const struct gang *gang = &sched->gangs.items[change->gang];
-    uint32_t pods_max = round->memos->pods_max;
+    uint32_t pods_max = round->searches->memos->pods_max;
 
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
         if (change->sub_group == NONE ||
@@ -233,11 +235,11 @@ static struct victim_memo *memo_update(const struct search *search,
     uint32_t list = sched->jobs.items[search->job].list;
     bool is_known;
 
-    if (!round->memos) {
-        round->memos = memos_create(round);
+    if (!round->searches->memos) {
+        round->searches->memos = memos_create(round);
         round->watch.is_of_costs = true;
     }
-    struct victim_memos *memos = round->memos;
+    struct victim_memos *memos = round->searches->memos;
     struct victim_memo *memo = memo_get(
         round, search->class_index, sched->lists.items[list].queue, &is_known);
     memo->serial = ++memos->serial;
@@ -300,8 +302,8 @@ static uint32_t best_of_all(struct round *round, const struct victim_memo *memo)
     uint32_t best = NONE;
 
     round->counters->nodes_examined +=
-        round->memos->block_count / LEAVES_A_LOOK;
-    for (uint32_t b = 0; b < round->memos->block_count; b++) {
+        round->searches->memos->block_count / LEAVES_A_LOOK;
+    for (uint32_t b = 0; b < round->searches->memos->block_count; b++) {
         if (memo->is_stale[b]) {
             memo->bests[b] = best_of_block(round, memo, b);
             memo->is_stale[b] = false;
@@ -343,7 +345,7 @@ bool victim_memo_serves(const struct search *search,
     return !search->only && job->gang == NONE && !rules->takes_surplus &&
            !rules->spares_groups && !rules->is_bound &&
            !round->reserve.asking && !round->reserve.ordinal_min &&
-           !round->keeps_surplus && !round->is_lending &&
+           !round->searches->keeps_surplus && !round->is_lending &&
            !place_is_special(search) &&
            !sched->lists.items[job->list].is_borrowed;
 }

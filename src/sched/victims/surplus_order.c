@@ -2,6 +2,7 @@
 
 #include "sched/data/merge_sort.h"
 #include "sched/state/scale.h"
+#include "sched/victims/searches.h"
 
 /* A queue and what it has. */
 struct holding {
@@ -66,11 +67,11 @@ int surplus_order_compare(struct round *round, uint32_t a, uint32_t b)
                    ? scale_compare(sched, a, b)
                    : 0;
     }
-    if (!round->queue_ranks) {
-        round->queue_ranks = rank_queues(round);
+    if (!round->searches->queue_ranks) {
+        round->searches->queue_ranks = rank_queues(round);
     }
-    uint32_t left_rank = round->queue_ranks[left];
-    uint32_t right_rank = round->queue_ranks[right];
+    uint32_t left_rank = round->searches->queue_ranks[left];
+    uint32_t right_rank = round->searches->queue_ranks[right];
     return left_rank != right_rank ? (left_rank < right_rank ? -1 : 1)
                                    : compare_names(sched, left, right);
 }

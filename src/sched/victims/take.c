@@ -3,6 +3,7 @@
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
 #include "sched/victims/group_victims.h"
+#include "sched/victims/searches.h"
 #include "sched/victims/victims.h"
 
 static void preempt(const struct search *search, uint32_t job,
@@ -26,12 +27,12 @@ static void preempt(const struct search *search, uint32_t job,
                         });
     if (lane != NONE && !round->lanes[lane].is_touched) {
         round->lanes[lane].is_touched = true;
-        VEC_PUSH(&round->touched, lane);
+        VEC_PUSH(&round->searches->touched, lane);
     }
     if (why == SCHED_PREEMPT_GANG) {
         round->growth_count++;
         round->rest_count++;
-        VEC_PUSH(&round->grown, node);
+        VEC_PUSH(&round->watch.grown, node);
     }
 }
 
@@ -46,7 +47,8 @@ static void preempt_held(const struct search *search,
                                         &sched->gangs.items[victim->group]);
 
     for (uint32_t i = 0; i < count; i++) {
-        preempt(search, round->pods.items[i], why, SCHED_PREEMPT_NONE);
+        preempt(search, round->searches->pods.items[i], why,
+                SCHED_PREEMPT_NONE);
     }
 }
 
@@ -87,14 +89,14 @@ static void preempt_victim(const struct search *search,
 /* Lanes whose work was preempted stand elsewhere in the heap now. */
 static void refresh_touched(struct round *round)
 {
-    for (size_t i = 0; i < round->touched.count; i++) {
-        struct lane *lane = &round->lanes[round->touched.items[i]];
+    for (size_t i = 0; i < round->searches->touched.count; i++) {
+        struct lane *lane = &round->lanes[round->searches->touched.items[i]];
         if (lane->is_touched) {
             lane->is_touched = false;
             lane_refresh(round, lane);
         }
     }
-    round->touched.count = 0;
+    round->searches->touched.count = 0;
 }
 
 void victims_take_room(const struct search *search, uint32_t node,
@@ -120,7 +122,7 @@ void victims_take_room(const struct search *search, uint32_t node,
     if (has_opened || !amounts_fit(&after, &before)) {
         round->growth_count++;
         round->rest_count++;
-        VEC_PUSH(&round->grown, node);
+        VEC_PUSH(&round->watch.grown, node);
     }
     refresh_touched(round);
 }
@@ -142,7 +144,7 @@ bool victims_clear(const struct search *search, uint32_t node)
     }
     round->growth_count++;
     round->rest_count++;
-    VEC_PUSH(&round->grown, node);
+    VEC_PUSH(&round->watch.grown, node);
     refresh_touched(round);
     return true;
 }

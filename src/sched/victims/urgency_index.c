@@ -1,7 +1,9 @@
 #include "sched/victims/urgency_index.h"
 
+#include "sched/evict/evicted.h"
 #include "sched/place/place.h"
 #include "sched/victims/lend.h"
+#include "sched/victims/searches.h"
 
 /* The order for one bound on levels. */
 struct urgent {
@@ -29,11 +31,11 @@ static struct resource_vec room_within(const struct round *round,
         amounts_add(&room, &urgency_preemptible[l]);
     }
     if (node->stamp != sched->stamp ||
-        (level_max < below && !round->has_protected)) {
+        (level_max < below && !round->evicted->has_protected)) {
         return room;
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
-        const struct evicted_run *evicted_run = &round->evicted_runs[i];
+        const struct evicted_run *evicted_run = &round->evicted->runs[i];
         bool is_counted =
             evicted_run->is_urgency_preemptible && evicted_run->level < below;
         if (evicted_run->is_out && !is_counted &&
@@ -100,7 +102,7 @@ static void fill(struct round *round, struct urgent *urgent)
     urgent->index.kinds = sched->kinds_of;
     urgent->index.scale = round->pool->index.scale;
     node_index_fill(&urgent->index, entries, spare, indexed);
-    urgent->moved_seen = round->moved.count;
+    urgent->moved_seen = round->watch.moved.count;
     urgent->noted_seen = round->watch.rooms.count;
 }
 
@@ -120,15 +122,16 @@ static struct urgent *urgent_of(struct round *round, uint32_t below,
                                 uint32_t level_max, uint32_t ordinal_min)
 {
     const struct sched *sched = round->sched;
-    struct urgent *urgent = round->urgents;
+    struct urgent *urgent = round->searches->urgents;
 
     while (urgent &&
            (urgent->below != below || urgent->level_max != level_max)) {
         urgent = urgent->next;
     }
     if (urgent && urgent->ordinal_min == ordinal_min) {
-        for (; urgent->moved_seen < round->moved.count; urgent->moved_seen++) {
-            update(round, urgent, round->moved.items[urgent->moved_seen]);
+        for (; urgent->moved_seen < round->watch.moved.count;
+             urgent->moved_seen++) {
+            update(round, urgent, round->watch.moved.items[urgent->moved_seen]);
         }
         for (; urgent->noted_seen < round->watch.rooms.count;
              urgent->noted_seen++) {
@@ -144,8 +147,8 @@ static struct urgent *urgent_of(struct round *round, uint32_t below,
                                           sizeof(*urgent->rooms));
         urgent->keys = arena_alloc_array(round->arena, sched->nodes.count,
                                          sizeof(*urgent->keys));
-        urgent->next = round->urgents;
-        round->urgents = urgent;
+        urgent->next = round->searches->urgents;
+        round->searches->urgents = urgent;
         round->watch.is_of_rooms = true;
     }
     urgent->ordinal_min = ordinal_min;
@@ -158,11 +161,11 @@ uint32_t urgent_find(const struct search *search, uint32_t below,
 {
     struct round *round = search->round;
     struct class *class = class_at(round, search->class_index);
-    uint32_t level_max = evicted_max < round->evicted_level_max
+    uint32_t level_max = evicted_max < round->evicted->level_max
                              ? evicted_max
-                             : round->evicted_level_max;
-    bool has_evicted =
-        round->evicted_count && (level_max >= below || round->has_protected);
+                             : round->evicted->level_max;
+    bool has_evicted = round->evicted->count &&
+                       (level_max >= below || round->evicted->has_protected);
 
     place_flush(round);
     struct urgent *urgent =
@@ -181,10 +184,10 @@ uint32_t urgent_find(const struct search *search, uint32_t below,
 
 void urgent_forget(struct round *round)
 {
-    for (struct urgent *urgent = round->urgents; urgent;
+    for (struct urgent *urgent = round->searches->urgents; urgent;
          urgent = urgent->next) {
         node_index_fini(&urgent->index);
     }
-    round->urgents = NULL;
-    round->ceilings = NULL;
+    round->searches->urgents = NULL;
+    round->searches->ceilings = NULL;
 }

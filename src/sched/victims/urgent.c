@@ -23,7 +23,7 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
         bool is_counted =
             (run->level < below && run->is_urgency_preemptible) ||
             (run->state == RUN_EVICTED && run->level <= evicted_max &&
-             round->evicted_runs[run->evicted_run].ordinal >=
+             round->evicted->runs[run->evicted_run].ordinal >=
                  round->reserve.ordinal_min);
         if (revocables_has(round, run) && !is_counted) {
             amounts_add(
@@ -41,11 +41,11 @@ static bool has_evicted(const struct round *round, uint32_t index,
     const struct node *node = &round->sched->nodes.items[index];
     bool has = false;
 
-    if (round->evicted_count && node->stamp == round->sched->stamp) {
+    if (round->evicted->count && node->stamp == round->sched->stamp) {
         for (uint32_t i = node->evicted_first; i < node->evicted_end && !has;
              i++) {
-            has = round->evicted_runs[i].is_out &&
-                  round->evicted_runs[i].level == level;
+            has = round->evicted->runs[i].is_out &&
+                  round->evicted->runs[i].level == level;
         }
     }
     return has;
@@ -231,7 +231,7 @@ static uint32_t find_at_level(const struct search *search, uint32_t below,
     if (search->only) {
         return find_in_group(search, below, evicted_max);
     }
-    if (round->evicted_count && is_any_soon(search)) {
+    if (round->evicted->count && is_any_soon(search)) {
         consider_soon(search, below, &best);
     }
     consider_plain(search, below, evicted_max, &best);
@@ -256,7 +256,7 @@ uint32_t victims_find_urgent(const struct search *search,
 {
     const struct round *round = search->round;
     uint32_t level = class_at(round, search->class_index)->level;
-    bool has_first = level > 0 && round->evicted_count &&
+    bool has_first = level > 0 && round->evicted->count &&
                      (rules->is_bound || is_any_soon(search));
 
     for (uint32_t below = has_first ? 0 : 1; below <= level; below++) {

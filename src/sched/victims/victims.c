@@ -72,7 +72,7 @@ uint32_t victims_find(const struct search *search)
         return find_set(search);
     }
     rules.is_bound = node == NONE && cooldown_binds(round, search->job);
-    if (node == NONE && round->evicted_count && !rules.is_bound) {
+    if (node == NONE && round->evicted->count && !rules.is_bound) {
         round->reserve.is_for_share = true;
         node = victims_find_last(search, &rules.depth);
         round->reserve.is_for_share = false;

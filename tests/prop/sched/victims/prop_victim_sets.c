@@ -9,6 +9,7 @@
 
 #include "prop.h"
 #include "sched/state/state.h"
+#include "sched/victims/searches.h"
 #include "sched/victims/sets.h"
 #include "unit.h"
 #include "world.h"
@@ -23,6 +24,7 @@ static const char *const group_names[GROUPS] = {"g0", "g1", "g2",
 struct scene {
     struct world world;
     struct round round;
+    struct searches searches;
     uint32_t ranks[WORLD_QUEUES_MAX];
 };
 
@@ -57,9 +59,10 @@ static struct scene *scene_create(struct tape *tape)
     for (size_t i = 0; i < w->sched->queues.count; i++) {
         scene->ranks[i] = (uint32_t)draw(tape, 0, 2);
     }
+    scene->searches = (struct searches){.queue_ranks = scene->ranks};
     scene->round = (struct round){
         .sched = w->sched,
-        .queue_ranks = scene->ranks,
+        .searches = &scene->searches,
     };
     return scene;
 }

@@ -5,7 +5,7 @@
 #include "sched/data/cost.h"
 #include "sched/data/node_index.h"
 #include "sched/data/seq.h"
-#include "sched/order/recent.h"
+#include "sched/place/recent.h"
 #include "unit.h"
 
 enum { MANY = 5000 };

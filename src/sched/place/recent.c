@@ -1,4 +1,4 @@
-#include "sched/order/recent.h"
+#include "sched/place/recent.h"
 
 #include "sched/data/packed.h"
 
