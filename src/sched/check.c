@@ -194,7 +194,7 @@ static bool are_gangs_right(const struct sched *sched)
             (gang->least_count > 0 && !same_vec(&least, &gang->least)) ||
             gang_is_ready(gang) != (gang->position != NONE) ||
             (gang->is_admitted && gang->position == NONE) ||
-            (gang->subs && !sub_groups_are_right(sched, gang))) {
+            (gang_has_terms(gang) && !sub_groups_are_right(sched, gang))) {
             return false;
         }
     }

@@ -18,7 +18,7 @@ static void describe_gang(const struct gang *gang, struct sched_job *record)
     record->gang_cardinality = gang->cardinality;
     record->gang_minimum = gang->minimum;
     record->gang_uniformity = str_of(gang->uniformity);
-    if (gang->subs) {
+    if (gang_has_terms(gang)) {
         record->gang_terms =
             str_make(gang->subs->packed, gang->subs->packed_bytes);
     }
@@ -49,7 +49,7 @@ void sched_job_record(const struct sched *sched, uint32_t index,
     }
     if (job->gang != NONE) {
         describe_gang(&sched->gangs.items[job->gang], ret_record);
-        if (sched->gangs.items[job->gang].subs) {
+        if (gang_has_terms(&sched->gangs.items[job->gang])) {
             ret_record->sub_group = sub_group_of(sched, index);
         }
     }

@@ -94,14 +94,14 @@ static void unit_add_gang(struct round *round, struct unit *unit,
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
          seq_next(&gang->leased, &at)) {
         uint32_t job = seq_get(&gang->leased, at);
-        if (gang->subs && !sub_group_is_base(round->sched, job)) {
+        if (gang_has_terms(gang) && !sub_group_is_base(round->sched, job)) {
             continue;
         }
         unit_add_run(round, unit, round->sched->jobs.items[job].run);
         amounts_add(sum, request_of(round, job));
     }
     unit->sum = sum;
-    unit->is_group = gang->subs != NULL;
+    unit->is_group = gang_has_terms(gang);
 }
 
 /* Whether all of a gang that runs may be evicted.  What it has above its
@@ -113,7 +113,7 @@ static bool is_gang_evictable(struct round *round, const struct gang *gang)
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
          seq_next(&gang->leased, &at)) {
         uint32_t job = seq_get(&gang->leased, at);
-        bool is_minded = !gang->subs || sub_group_is_base(sched, job);
+        bool is_minded = !gang_has_terms(gang) || sub_group_is_base(sched, job);
         if (is_minded &&
             !may_evict(round, &sched->runs.items[sched->jobs.items[job].run])) {
             return false;
@@ -131,7 +131,8 @@ static void evict_run(struct round *round, const struct share *share,
     struct unit *unit = &round->units.items[round->units.count];
 
     if (!may_evict(round, run) ||
-        (g != NONE && sched->terms_run_count && sched->gangs.items[g].subs &&
+        (g != NONE && has_terms_running(sched) &&
+         gang_has_terms(&sched->gangs.items[g]) &&
          !sub_group_is_base(sched, run->job)) ||
         (g != NONE &&
          (gang_protection_holds(round, share, &sched->gangs.items[g]) ||

@@ -4,6 +4,8 @@
 
 #include "sched/evict/evict.h"
 #include "sched/evict/evictable.h"
+#include "sched/state/borrowed.h"
+#include "sched/state/exclusive.h"
 
 /* More runs that yield are not compared with each other. */
 enum { REVOCABLES_MAX = 64, TAIL_MIN = 256 };
@@ -14,9 +16,9 @@ static bool is_simple_shard(const struct round *round)
     const struct sched *sched = round->sched;
 
     return !round->has_flow && !sched->keeps_usage_ledgers &&
-           !sched->is_pool_object && !sched->terms_run_count &&
-           !sched->protected_run_count && !sched->exclusive_gang_count &&
-           !sched->borrowed_waiting_count && !sched->borrowed_run_count &&
+           !sched->is_pool_object && !has_terms_running(sched) &&
+           !sched->protected_run_count && !exclusive_is_any(sched) &&
+           !borrowed_waits(sched) && !borrowed_runs(sched) &&
            !sched->elastic.count && !sched->policy->has_floating;
 }
 

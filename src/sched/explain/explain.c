@@ -118,7 +118,7 @@ static bool fits_short(struct question *question, const struct gang *gang)
 {
     struct sched_explanation *answer = question->answer;
 
-    if (gang->subs) {
+    if (gang_has_terms(gang)) {
         return explain_sub_groups(question, gang);
     }
     uint32_t needed = gang_needed(gang);
@@ -135,7 +135,7 @@ static bool gang_waits(struct question *question)
     const struct gang *gang =
         &question->sched->gangs.items[question->record->gang];
 
-    if (gang->subs && sub_groups_are_met(gang)) {
+    if (gang_has_terms(gang) && sub_groups_are_met(gang)) {
         answer->present = gang->leased.count;
         answer->wanted = gang->cardinality;
         explain_growth(question);
@@ -143,7 +143,7 @@ static bool gang_waits(struct question *question)
     }
     if (gang->position == NONE) {
         answer->present = gang->waiting.count + gang->leased.count +
-                          (gang->subs ? gang->subs->spare_count : 0);
+                          (gang_has_terms(gang) ? gang->subs->spare_count : 0);
         answer->wanted = gang->cardinality;
         answer->wait = SCHED_WAIT_GANG;
         return true;
@@ -285,7 +285,8 @@ static void ask(struct sched *sched, uint32_t job,
         const struct gang *gang = &sched->gangs.items[record->gang];
         ret_question->pool = gang_pool(sched, gang);
         ret_question->uniformity = str_of(gang->uniformity);
-        ret_question->is_growth = gang->subs && sub_groups_are_met(gang);
+        ret_question->is_growth =
+            gang_has_terms(gang) && sub_groups_are_met(gang);
         if (ret_question->is_growth) {
             explain_reach(ret_question);
         }

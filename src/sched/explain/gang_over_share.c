@@ -2,6 +2,7 @@
  * effect on plans. */
 #include "sched/data/cost.h"
 #include "sched/evict/gang_protection.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/state.h"
 #include "sched/state/sub_groups.h"
 
@@ -39,7 +40,7 @@ static struct stake stake_of(const struct sched *sched, const struct gang *gang)
 
     if (gang->leased.count == 0) {
         add_first(&stake, &gang->waiting, gang_needed(gang));
-    } else if (!gang->subs) {
+    } else if (!gang_has_terms(gang)) {
         add_first(&stake, &gang->leased, UINT32_MAX);
     } else {
         for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
@@ -116,8 +117,7 @@ bool sched_gang_is_over_share(struct sched *sched, uint32_t job,
 {
     uint32_t g = sched->jobs.items[job].gang;
 
-    if (g == NONE || sched->is_preemption_off ||
-        sched->lists.items[sched->jobs.items[job].list].is_borrowed) {
+    if (g == NONE || sched->is_preemption_off || lend_is_borrowed(sched, job)) {
         return false;
     }
     const struct gang *gang = &sched->gangs.items[g];

@@ -195,7 +195,7 @@ static void find_crowd(const struct trials *trials,
                           ? question->wanted - question->present
                           : 1,
     };
-    if (gang && !gang->subs && gang_needed(gang) < count) {
+    if (gang && !gang_has_terms(gang) && gang_needed(gang) < count) {
         count = gang_needed(gang);
     }
     if (!seq) {

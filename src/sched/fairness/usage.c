@@ -69,7 +69,7 @@ static void add_nodes(const struct sched *sched, struct sched_usage *usage)
 {
     for (size_t i = 0; i < sched->nodes.count; i++) {
         const struct node *node = &sched->nodes.items[i];
-        if (node->borrowed_count) {
+        if (borrowed_runs_on(sched, (uint32_t)i)) {
             add_borrowed(sched, node, usage);
         }
         if (node->record) {

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/fairness/usage_ledger.h"
+#include "sched/state/borrowed.h"
 
 /* Recomputing what standings keep. */
 
@@ -45,8 +46,7 @@ static bool add_job(const struct sched *sched, struct usage_ledger *sums,
         struct usage_ledger *sum =
             pool == NONE ? NULL : sum_of(sched, sums, queue, pool);
         if (sum) {
-            add(sum, class_of(sched, index),
-                sched->lists.items[job->list].is_borrowed);
+            add(sum, class_of(sched, index), lend_is_borrowed(sched, index));
         } else if (pool != NONE) {
             return false;
         }

@@ -211,7 +211,7 @@ bool attempt_may_hold(const struct attempt *attempt,
 {
     struct round *round = attempt->round;
     bool is_unknown = attempt->preempt_until > 0 &&
-                      round->sched->terms_run_count; /* surplus may go, too */
+                      has_terms_running(round->sched); /* surplus may go, too */
     if (attempt->class_index == NONE || attempt->may_go_away ||
         round->reserve.asking || is_unknown) {
         return true;
@@ -452,7 +452,7 @@ static void settle(const struct attempt *attempt, struct gang *gang)
     evict_return_gang(round, gang);
     lane_refresh_evicted(round, lane);
     gang->planned = sched->plan_count;
-    if (gang->subs) {
+    if (gang_has_terms(gang)) {
         gang->subs->joined_plan = sched->plan_count;
         watch_gang(round, (uint32_t)(gang - sched->gangs.items));
     }
@@ -484,7 +484,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         return attempt.is_over && sweep_gang_is_cut(round, gang) ? GANG_CUT
                                                                  : GANG_WAITS;
     }
-    if (gang->leased.count == 0 && !gang->subs) {
+    if (gang->leased.count == 0 && !gang_has_terms(gang)) {
         fail_rest(&attempt);
     }
     if (mark.decisions > 0 && sched->decisions.count > round->decision_max) {

@@ -9,7 +9,7 @@ bool locality_matters(const struct round *round, const struct gang *gang)
 {
     const struct topology *topology = topology_of(round->sched, round->p);
 
-    return gang->subs && topology &&
+    return gang_has_terms(gang) && topology &&
            (topology->level_count > 0 || hops_are_capped(gang));
 }
 

@@ -19,7 +19,8 @@ static bool is_left_to_wait(const struct sched *sched, const struct gang *gang)
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
          seq_next(&gang->leased, &at)) {
         uint32_t run = sched->jobs.items[seq_get(&gang->leased, at)].run;
-        if (gang->subs || sched->runs.items[run].state != RUN_PREEMPTED) {
+        if (gang_has_terms(gang) ||
+            sched->runs.items[run].state != RUN_PREEMPTED) {
             return true;
         }
     }
@@ -29,7 +30,7 @@ static bool is_left_to_wait(const struct sched *sched, const struct gang *gang)
             return true;
         }
     }
-    return gang->subs || gang->waiting.count >= gang->cardinality;
+    return gang_has_terms(gang) || gang->waiting.count >= gang->cardinality;
 }
 
 /* Whether a gang asks for a GPU and waits yet, not for another pool; also one

@@ -23,7 +23,7 @@ void sched_gang_requeued(struct sched *sched, uint32_t job)
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
     uint32_t at = sched->jobs.items[job].gang;
 
-    if (at == NONE || !sched->gangs.items[at].subs) {
+    if (at == NONE || !gang_has_terms(&sched->gangs.items[at])) {
         return;
     }
     sched->version++;
@@ -38,7 +38,7 @@ void sched_gang_remember(struct sched *sched, uint32_t job,
     uint32_t at = sched->jobs.items[job].gang;
     struct gang *gang = at == NONE ? NULL : &sched->gangs.items[at];
 
-    if (!gang || !gang->subs) {
+    if (!gang || !gang_has_terms(gang)) {
         return;
     }
     sched->version++;

@@ -1,9 +1,9 @@
 #include "base/hash.h"
 #include "sched/evict/cooldown.h"
 #include "sched/fairness/admitted.h"
-#include "sched/state/exclusive.h"
 #include "sched/state/cfs.h"
 #include "sched/state/distance_cap.h"
+#include "sched/state/exclusive.h"
 #include "sched/state/scale.h"
 #include "sched/state/sub_groups.h"
 
@@ -135,7 +135,7 @@ void gang_attach(struct sched *sched, uint32_t at)
     struct gang *gang = &sched->gangs.items[at];
 
     ASSERT(gang->position == NONE);
-    if (gang->subs) {
+    if (gang_has_terms(gang)) {
         sub_groups_choose(sched, gang);
     }
     if (gang_is_ready(gang)) {
@@ -146,7 +146,7 @@ void gang_attach(struct sched *sched, uint32_t at)
     }
     admitted_check_gang(sched, at);
     if (gang->waiting.count + gang->leased.count +
-            (gang->subs ? gang->subs->spare_count : 0) ==
+            (gang_has_terms(gang) ? gang->subs->spare_count : 0) ==
         0) {
         gang_free(sched, at);
     }

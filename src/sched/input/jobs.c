@@ -83,7 +83,7 @@ void sched_job_add(struct sched *sched, uint32_t index,
         (record->gang_cardinality > 1 || record->gang_terms.byte_count)) {
         job->gang = gang_get(sched, record, level, pool);
         gang_detach(sched, job->gang);
-        if (sched->gangs.items[job->gang].subs) {
+        if (gang_has_terms(&sched->gangs.items[job->gang])) {
             sub_groups_join(sched, index, record->sub_group);
         }
     }

@@ -2,8 +2,8 @@
 #include "sched/apps/apps.h"
 #include "sched/evict/evictable.h"
 #include "sched/fairness/usage_ledger.h"
-#include "sched/state/borrowed.h"
 #include "sched/input/jobs.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
 
 uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,
@@ -102,7 +102,7 @@ void run_link(struct sched *sched, uint32_t index)
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         seq_insert(&gang->leased, run->job, job_less, sched);
-        if (gang->subs) {
+        if (gang_has_terms(gang)) {
             sub_groups_run(sched, run->job, 1);
         }
     }
@@ -117,7 +117,7 @@ void run_unlink(struct sched *sched, uint32_t index)
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         seq_remove(&gang->leased, run->job, job_less, sched);
-        if (gang->subs) {
+        if (gang_has_terms(gang)) {
             sub_groups_run(sched, run->job, -1);
         }
     }

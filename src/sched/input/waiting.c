@@ -17,7 +17,8 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
 {
     const struct list *list = &sched->lists.items[job->list];
     struct account *account = &sched->accounts.items[list->account];
-    bool has_terms = job->gang != NONE && sched->gangs.items[job->gang].subs;
+    bool has_terms =
+        job->gang != NONE && gang_has_terms(&sched->gangs.items[job->gang]);
 
     if (!has_terms) { /* else what is asked for is demand, not all */
         amounts_count(&account->queued, &jobs_class(sched, job)->request, sign);
@@ -33,7 +34,7 @@ void job_wait(struct sched *sched, uint32_t index)
     struct job *job = &sched->jobs.items[index];
 
     count_waiting(sched, job, 1);
-    if (job->gang != NONE && sched->gangs.items[job->gang].subs) {
+    if (job->gang != NONE && gang_has_terms(&sched->gangs.items[job->gang])) {
         sub_groups_wait(sched, index);
     } else if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
@@ -51,7 +52,7 @@ void job_unwait(struct sched *sched, uint32_t index)
     struct job *job = &sched->jobs.items[index];
 
     count_waiting(sched, job, -1);
-    if (job->gang != NONE && sched->gangs.items[job->gang].subs) {
+    if (job->gang != NONE && gang_has_terms(&sched->gangs.items[job->gang])) {
         sub_groups_unwait(sched, index);
     } else if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];

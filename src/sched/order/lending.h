@@ -15,8 +15,18 @@
 /* Whether foreign work may go, for what a round places now. */
 static inline bool lend_may_recall(const struct round *round)
 {
-    return round->sched->borrowed_run_count &&
-           !round->sched->is_preemption_off && !round->is_lending;
+    return borrowed_gives_way(round->sched) && !round->is_lending;
+}
+
+/* `count` more of a class are in a lane, borrowed or not. */
+static inline void lend_count_usage(struct usage *usage,
+                                    const struct resource_vec *request,
+                                    int64_t count, bool is_borrowed)
+{
+    amounts_add_times(&usage->used, request, count);
+    if (is_borrowed) {
+        amounts_add_times(&usage->foreign, request, count);
+    }
 }
 
 /* Whether a limit of queue and class lets `request` start.  What may be taken

@@ -31,7 +31,7 @@ void watch_member(struct round *round, uint32_t job, int sign)
     uint32_t index = sched->jobs.items[job].gang;
 
     if (!round->watch.is_of_costs || index == NONE ||
-        !sched->gangs.items[index].subs) {
+        !gang_has_terms(&sched->gangs.items[index])) {
         return;
     }
     uint32_t sub_group = sub_group_of(sched, job);

@@ -9,8 +9,7 @@ bool exclusive_node_is_kept(const struct round *round, uint32_t job,
 {
     const struct reserve *reserve = &round->reserve;
 
-    if (!round->sched->exclusive_gang_count ||
-        (!reserve->hold && !reserve->own) ||
+    if (!exclusive_is_any(round->sched) || (!reserve->hold && !reserve->own) ||
         !exclusive_node_serves(round->sched, job)) {
         return false;
     }

@@ -17,6 +17,17 @@
 
 /* The round gives a member of a gang a place there: it holds the node. */
 void exclusive_node_take(struct round *round, uint32_t gang, uint32_t node);
+/* That is undone. */
+static inline void exclusive_node_let_go(struct sched *sched, uint32_t node)
+{
+    sched->nodes.items[node].planned_plan = 0;
+}
+/* Whether the plan gave it to such a gang. */
+static inline bool exclusive_node_is_given(const struct sched *sched,
+                                           uint32_t node)
+{
+    return sched->nodes.items[node].planned_plan == sched->plan_count;
+}
 /* Whether a node is none for a job between plans, for the same reasons. */
 bool exclusive_node_keeps_from(const struct sched *sched, uint32_t job,
                                uint32_t node);
@@ -45,7 +56,7 @@ bool exclusive_node_bars_indeed(const struct round *round, uint32_t job,
 static inline bool exclusive_node_bars(const struct round *round, uint32_t job,
                                        uint32_t node)
 {
-    return round->sched->exclusive_gang_count &&
+    return exclusive_is_any(round->sched) &&
            exclusive_node_bars_indeed(round, job, node);
 }
 

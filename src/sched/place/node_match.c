@@ -85,7 +85,7 @@ bool place_is_special(const struct search *search)
 
     return round->reserve.own ||
            (sched->job_flags.items[search->job] & JOB_AVOIDS) ||
-           (sched->exclusive_gang_count &&
+           (exclusive_is_any(sched) &&
             sched->jobs.items[search->job].gang != NONE &&
             exclusive_node_is_for(
                 &sched->gangs.items[sched->jobs.items[search->job].gang]));
@@ -137,7 +137,7 @@ bool place_allows_evicting(const struct search *search, uint32_t index)
 {
     const struct sched *sched = search->round->sched;
 
-    return sched->nodes.items[index].planned_plan == sched->plan_count
+    return exclusive_node_is_given(sched, index)
                ? place_allows(search, index)
                : place_matches_ever(search, index) &&
                      place_passes(search, index);

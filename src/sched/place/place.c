@@ -5,8 +5,10 @@
 #include "sched/fairness/usage_ledger.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
+#include "sched/order/lending.h"
 #include "sched/order/order.h"
 #include "sched/place/changes.h"
+#include "sched/place/exclusive_node.h"
 #include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
 
@@ -47,10 +49,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
         share_count(lane, class, count);
     }
     if (usage) {
-        amounts_add_times(&usage->used, &class->request, count);
-        if (round->is_lending) {
-            amounts_add_times(&usage->foreign, &class->request, count);
-        }
+        lend_count_usage(usage, &class->request, count, round->is_lending);
     }
     charge_reservations(round, class, node, count);
     note(round, node, class_index, count, lane->queue);
@@ -101,10 +100,7 @@ static void charge(struct round *round, const struct run *run,
     }
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
-        amounts_count(&usage->used, &class->request, sign);
-        if (is_borrowed) {
-            amounts_count(&usage->foreign, &class->request, sign);
-        }
+        lend_count_usage(usage, &class->request, sign, is_borrowed);
     }
 }
 
@@ -126,7 +122,7 @@ static void vacate(struct sched *sched, const struct run *run,
 static void change_unit(const struct round *round, const struct run *run,
                         const struct class *class, int sign)
 {
-    if (round->sched->terms_run_count && run->state == RUN_EVICTED &&
+    if (has_terms_running(round->sched) && run->state == RUN_EVICTED &&
         round->units.items[round->evicted->runs[run->evicted_run].unit]
             .is_group) {
         amounts_count(
@@ -155,7 +151,7 @@ void place_preempt(struct round *round, uint32_t job)
     }
     run->state = RUN_PREEMPTED;
     order_lost(round, job, 1);
-    if (sched->terms_run_count) {
+    if (has_terms_running(sched)) {
         sub_groups_lose(sched, job, 1);
         watch_member(round, job, 1);
     }
@@ -172,7 +168,7 @@ static void undo_put(struct round *round, const struct journal_entry *entry)
     int64_t count = entry->count;
 
     sched->nodes.items[entry->node].trial_plan = 0;
-    sched->nodes.items[entry->node].planned_plan = 0;
+    exclusive_node_let_go(sched, entry->node);
     amounts_add_times(&sched->free[entry->node], &class->request, count);
     amounts_add_times(&round->used, &class->request, -count);
     amounts_add_times(&lane->all, &class->request, -count);
@@ -182,10 +178,7 @@ static void undo_put(struct round *round, const struct journal_entry *entry)
     }
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
-        amounts_add_times(&usage->used, &class->request, -count);
-        if (round->is_lending) {
-            amounts_add_times(&usage->foreign, &class->request, -count);
-        }
+        lend_count_usage(usage, &class->request, -count, round->is_lending);
     }
     charge_reservations(round, class, entry->node, -count);
 }
@@ -202,7 +195,7 @@ static void undo_preempt(struct round *round, const struct journal_entry *entry)
     amounts_add(&round->used, &class->request);
     run->state = (uint8_t)entry->class_index;
     order_lost(round, entry->job, -1);
-    if (sched->terms_run_count) {
+    if (has_terms_running(sched)) {
         sub_groups_lose(sched, entry->job, -1);
         watch_member(round, entry->job, -1);
     }

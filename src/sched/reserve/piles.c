@@ -222,7 +222,7 @@ void reserve_note_run(struct sched *sched, const struct run *run,
     const struct node *node = &sched->nodes.items[run->node];
     bool is_simple = node->pool != NONE && goes(class) >= 0 &&
                      !run->revocable_for && run->state == RUN_STEADY &&
-                     !run->is_held && !sched->exclusive_gang_count &&
+                     !run->is_held && !exclusive_is_any(sched) &&
                      !lend_is_borrowed(sched, run->job) &&
                      (sign < 0 || run->started_ms == INT64_MAX);
 
@@ -252,7 +252,7 @@ bool reserve_pile(struct reserving *r, struct ready_memory *m, uint32_t node)
     struct piles piles;
 
     if (!reserve_goes_by_level(r, node) ||
-        (r->round->sched->exclusive_gang_count &&
+        (exclusive_is_any(r->round->sched) &&
          exclusive_node_opens_whole(r->round, r->holder, node)) ||
         !gather(r->round->sched, m, node, r->round->now_ms, &piles)) {
         return false;

@@ -218,7 +218,7 @@ static bool opens_whole(const struct reserving *r, uint32_t node)
 {
     const struct round *round = r->round;
 
-    return round->sched->exclusive_gang_count &&
+    return exclusive_is_any(round->sched) &&
            exclusive_node_opens_whole(round, r->holder, node);
 }
 

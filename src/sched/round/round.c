@@ -152,7 +152,7 @@ void round_plan(struct round *round)
     if (goes_on(round) && has_growth(round)) {
         growth_step(round);
     }
-    if (sched->borrowed_waiting_count && goes_on(round)) {
+    if (borrowed_waits(sched) && goes_on(round)) {
         lend_begin(round);
         round_run_heap(round);
     }

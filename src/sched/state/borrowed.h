@@ -14,5 +14,27 @@ static inline bool lend_is_borrowed(const struct sched *sched, uint32_t job)
     return sched->lists.items[sched->jobs.items[job].list].is_borrowed;
 }
 
+/* Whether any waits. */
+static inline bool borrowed_waits(const struct sched *sched)
+{
+    return sched->borrowed_waiting_count;
+}
+
+/* Whether any runs, of all or on a node. */
+static inline bool borrowed_runs(const struct sched *sched)
+{
+    return sched->borrowed_run_count;
+}
+static inline bool borrowed_runs_on(const struct sched *sched, uint32_t node)
+{
+    return sched->nodes.items[node].borrowed_count;
+}
+
+/* Whether what runs gives way to the pool's own work. */
+static inline bool borrowed_gives_way(const struct sched *sched)
+{
+    return borrowed_runs(sched) && !sched->is_preemption_off;
+}
+
 /* A run came to (+1) or left (-1) its node. */
 void lend_count_run(struct sched *sched, const struct run *run, int sign);

@@ -118,7 +118,7 @@ void hops_unpack(struct sched *sched, struct history_reader *reader)
         int64_t requeued_ms = unpack_i64(&reader->pack);
         uint32_t job = history_job(sched, reader, id);
         uint32_t at = job == NONE ? NONE : sched->jobs.items[job].gang;
-        if (at != NONE && sched->gangs.items[at].subs) {
+        if (at != NONE && gang_has_terms(&sched->gangs.items[at])) {
             sched->gangs.items[at].subs->requeued_ms = requeued_ms;
         }
     }

@@ -8,6 +8,12 @@
 
 #include "sched/state/state.h"
 
+/* Whether there is any such gang. */
+static inline bool exclusive_is_any(const struct sched *sched)
+{
+    return sched->exclusive_gang_count;
+}
+
 /* Whether a gang has its nodes whole. */
 bool exclusive_node_is_for(const struct gang *gang);
 /* Whether a job is of such a gang. */

@@ -1,5 +1,4 @@
 #include "sched/state/state.h"
-
 #include "sched/state/sub_groups.h"
 
 bool gang_is_ready(const struct gang *gang)
@@ -7,10 +6,11 @@ bool gang_is_ready(const struct gang *gang)
     if (gang->waiting.count == 0) {
         return false;
     }
-    return gang->subs ? sub_groups_are_complete(gang)
-                      : gang->started_count ||
-                            gang->waiting.count + gang->leased.count >=
-                                gang->cardinality;
+    return gang_has_terms(gang)
+               ? sub_groups_are_complete(gang)
+               : gang->started_count ||
+                     gang->waiting.count + gang->leased.count >=
+                         gang->cardinality;
 }
 
 uint32_t gang_needed(const struct gang *gang)
@@ -18,7 +18,7 @@ uint32_t gang_needed(const struct gang *gang)
     uint32_t wanted = gang->waiting.count, running = gang->leased.count;
     uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
 
-    return gang->subs || needed > wanted ? wanted : needed;
+    return gang_has_terms(gang) || needed > wanted ? wanted : needed;
 }
 
 struct resource_vec gang_least(const struct sched *sched, uint32_t at_gang)

@@ -1,4 +1,5 @@
 /* The ranks and the limits of queues. */
+#include "sched/state/borrowed.h"
 #include "sched/state/state.h"
 #include "sched/state/what_if.h"
 
@@ -71,8 +72,7 @@ int64_t queue_limit_of(const struct sched *sched, uint32_t index, uint32_t pool,
 int64_t queue_used_of(const struct sched *sched, const struct account *account,
                       bool is_borrowed, uint32_t column)
 {
-    bool may_recall =
-        sched->borrowed_run_count && !sched->is_preemption_off && !is_borrowed;
+    bool may_recall = borrowed_gives_way(sched) && !is_borrowed;
 
     return account->allocated.v[column] -
            (may_recall ? account->foreign.v[column] : 0);

@@ -107,8 +107,8 @@ struct sched {
     uint32_t borrowed_waiting_count, borrowed_run_count;
     uint32_t protected_run_count;
 
-    struct bucket bucket; /* all starts */
-    struct health *health; /* owned; see health.h */
+    struct bucket bucket;          /* all starts */
+    struct health *health;         /* owned; see health.h */
     VEC(struct penalty) penalties; /* in no order */
     struct sweep sweeps[2];        /* by round_kind */
     struct sweep_undo sweep_undo;
@@ -159,4 +159,10 @@ uint32_t level_of(const struct sched *sched, int32_t priority);
 static inline uint32_t class_of_job(const struct sched *sched, uint32_t job)
 {
     return sched->lists.items[sched->jobs.items[job].list].class_index;
+}
+
+/* Whether any member of a gang with terms runs. */
+static inline bool has_terms_running(const struct sched *sched)
+{
+    return sched->terms_run_count;
 }

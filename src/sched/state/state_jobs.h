@@ -102,6 +102,12 @@ struct gang {
                                 waits: see sub_groups.h */
 };
 
+/* Whether a gang has terms: sub-groups, and what else sub_groups.h tells. */
+static inline bool gang_has_terms(const struct gang *gang)
+{
+    return gang->subs;
+}
+
 /* What a job was charged; see sched_job_charge(). */
 struct charge {
     int64_t amount;
