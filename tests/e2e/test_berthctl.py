@@ -467,10 +467,11 @@ labels:
         self.assertTrue(data["needs"]["exact"])
         self.assertEqual(data["nodeKinds"][0]["free"]["cpu"], "1")
         text = self.ctl("explain", job_id)
-        self.assertRegex(text, r"It starts if node .*, or one like it, has "
-                               r"1\.5 cpu more free, and not with less")
-        self.assertRegex(text, r"1 like .*4 cpu.*it fits on 0; most for it is "
-                               r"free on .*: 1 cpu")
+        self.assertRegex(text, r"It would start if node .* \(or an equivalent "
+                               r"node\) had 1\.5 cpu more free; with less it "
+                               r"would not\.")
+        self.assertRegex(text, r"1 like .*4 cpu.*it fits on 0; the most room "
+                               r"for it is on .*: 1 cpu")
         self.assertIn("more free", self.ctl("get", "job-report", job_id))
         # Its start is promised: what runs has a deadline.
         self.assertGreater(data["promisedStartMs"], 0)

@@ -257,8 +257,9 @@ class Pools(unittest.TestCase):
         self.assertEqual(lenders["default"]["nodesTotal"], 0)
         text = self.berth.ctl("explain", waits["jobId"]).stdout
         self.assertIn("big: lends to nobody (disableSharing)", text)
-        self.assertRegex(text, "gpu: has no room for it: 1 of 1 nodes have too "
-                         "little free; nearest is node e-g-0 with 0 cpu")
+        self.assertRegex(text, "gpu: has no room for it: 1 of 1 nodes do not "
+                         "have enough free; node e-g-0 comes nearest, with 0 "
+                         "cpu")
         self.assertEqual(text, self.berth.ctl("get", "job-report",
                                               waits["jobId"]).stdout)
         self.berth.ctl("edit", "pool", "cpu", "--borrowing-pools", "big")
@@ -313,7 +314,7 @@ class Pools(unittest.TestCase):
         self.assertEqual(self.pool("gpu")["runningForeignCount"], 4)
         self.assertIn("4000 ", self.shared_row("gpu"))
         guest = [job for job in self.jobs() if job.get("pool") == "gpu"][0]
-        self.assertIn("It is at home in pool cpu.\n"
+        self.assertIn("Its home pool is cpu.\n"
                       "It borrows its place from pool gpu",
                       self.berth.ctl("explain", guest["jobId"]).stdout)
         # Home demand takes its places back; who loses one waits at home.

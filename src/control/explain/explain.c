@@ -9,86 +9,91 @@
 enum { MILLI = 1000 };
 
 static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
-    [SCHED_EXCLUDED_POOL] = "are of another pool",
-    [SCHED_EXCLUDED_EXECUTOR] = "are of an executor that gets no new jobs",
+    [SCHED_EXCLUDED_POOL] = "belong to another pool",
+    [SCHED_EXCLUDED_EXECUTOR] = "belong to an executor that gets no new jobs",
     [SCHED_EXCLUDED_UNSCHEDULABLE] = "are cordoned or gone",
-    [SCHED_EXCLUDED_QUARANTINED] = "are in quarantine, as too much fails there",
+    [SCHED_EXCLUDED_QUARANTINED] =
+        "are in quarantine because too many jobs failed there",
     [SCHED_EXCLUDED_TAINT] = "have a taint that the job does not tolerate",
     [SCHED_EXCLUDED_SELECTOR] = "do not match the node selector",
     [SCHED_EXCLUDED_AFFINITY] = "do not match the node affinity",
-    [SCHED_EXCLUDED_AVOIDED] = "were tried before, in vain",
+    [SCHED_EXCLUDED_AVOIDED] = "already failed this job",
     [SCHED_EXCLUDED_UNIFORMITY] = "lack the gang's node label",
     [SCHED_EXCLUDED_FAR] =
-        "are of another cluster than its gang's nodes, or too far from them",
+        "are in another cluster than its gang, or too far from it",
     [SCHED_EXCLUDED_TOO_SMALL] = "are too small even when empty",
-    [SCHED_EXCLUDED_FULL] = "have too little free",
-    [SCHED_EXCLUDED_RESERVED] = "are kept for a job that it would delay",
-    [SCHED_EXCLUDED_HELD] = "are one group's alone",
+    [SCHED_EXCLUDED_FULL] = "do not have enough free",
+    [SCHED_EXCLUDED_RESERVED] = "are reserved for a job that it would delay",
+    [SCHED_EXCLUDED_HELD] = "are reserved exclusively for one group",
 };
 
 static const char *const wait_texts[] = {
     [SCHED_WAIT_NOT] = "It has a node.",
-    [SCHED_WAIT_TURN] = "It fits; the next round looks at it.",
+    [SCHED_WAIT_TURN] = "It fits. The next round decides about it.",
     [SCHED_WAIT_GANG] = "Its gang is not complete.",
     [SCHED_WAIT_QUEUE_CORDONED] = "Its queue is cordoned or was deleted.",
     [SCHED_WAIT_NO_NODES] = "Its pools have no nodes.",
     [SCHED_WAIT_NEVER_FITS] = "It does not fit on any node, even an empty one.",
-    [SCHED_WAIT_CAPACITY] = "Every node where it could run is full; it fits "
-                            "when others have ended.",
-    [SCHED_WAIT_GANG_CAPACITY] = "Not enough of its gang fits at once.",
-    [SCHED_WAIT_QUEUE_LIMIT] = "Its queue is at its limit for its priority "
-                               "class.",
-    [SCHED_WAIT_RATE] = "Jobs are starting as fast as the limit allows.",
-    [SCHED_WAIT_QUEUE_RATE] = "Jobs of its queue are starting as fast as the "
-                              "limit allows.",
-    [SCHED_WAIT_RESOURCE_RATE] = "Resources are being taken as fast as the "
-                                 "limit allows.",
-    [SCHED_WAIT_LOOKBACK] = "Too many jobs of its queue stand before it.",
+    [SCHED_WAIT_CAPACITY] = "Every node where it could run is full. It fits "
+                            "once other jobs have ended.",
+    [SCHED_WAIT_GANG_CAPACITY] = "Too few members of its gang fit at once.",
+    [SCHED_WAIT_QUEUE_LIMIT] =
+        "Its queue has reached its limit for this priority class.",
+    [SCHED_WAIT_RATE] =
+        "All queues together start jobs as fast as the rate limit allows.",
+    [SCHED_WAIT_QUEUE_RATE] =
+        "Its queue starts jobs as fast as its rate limit allows.",
+    [SCHED_WAIT_RESOURCE_RATE] =
+        "Jobs take resources of the pool as fast as the limit allows.",
+    [SCHED_WAIT_LOOKBACK] =
+        "Too many jobs of its queue are ahead of it (maxQueueLookback).",
     [SCHED_WAIT_APP_STARTING] = "Its queue starts one application at a time.",
     [SCHED_WAIT_APP_TURN] = "Another application of its queue starts before "
                             "its own.",
-    [SCHED_WAIT_APP_LIMIT] = "As many applications of its queue run as the "
-                             "queue allows.",
-    [SCHED_WAIT_APP_NEED] = "An older application of its queue waits for what "
-                            "it would take.",
-    [SCHED_WAIT_ADMITTED] = "Its turn has come; it starts before what comes "
-                            "after it, as soon as there is room.",
-    [SCHED_WAIT_RESERVED] = "Its turn has come, and its place is reserved.",
-    [SCHED_WAIT_PASSED] = "It would delay an admitted job where it fits.",
-    [SCHED_WAIT_OVER_SHARE] = "Its queue would be too far above its share with "
-                              "work that cannot be preempted.",
-    [SCHED_WAIT_BUDGET] = "Its queue's budget for what is above its share "
-                          "does not suffice.",
+    [SCHED_WAIT_APP_LIMIT] =
+        "Its queue already runs as many applications as it may.",
+    [SCHED_WAIT_APP_NEED] = "An older application of its queue needs the "
+                            "resources that it would take.",
+    [SCHED_WAIT_ADMITTED] = "It is admitted: it starts as soon as there is "
+                            "room, before all jobs behind it.",
+    [SCHED_WAIT_RESERVED] = "It is admitted, and nodes are reserved for it.",
+    [SCHED_WAIT_PASSED] = "Wherever it fits, it would delay an admitted job.",
+    [SCHED_WAIT_OVER_SHARE] = "It would put its queue too far above its share "
+                              "with work that cannot be preempted.",
+    [SCHED_WAIT_BUDGET] =
+        "Its queue has too little excess budget left for work above its share.",
     [SCHED_WAIT_FLOATING] = "Its pools have too little left of a resource that "
-                            "is of no node.",
-    [SCHED_WAIT_TOPOLOGY] = "Not enough of a sub-group fits as near together "
-                            "as it asks for.",
-    [SCHED_WAIT_QUOTA] = "With it, or with what its gang needs at once, its "
-                         "queue would have more than its quota.",
-    [SCHED_WAIT_GROWTH] = "Its group runs with as many as it needs, and grows "
-                          "when there is room that nobody needs.",
-    [SCHED_WAIT_CLOSED] = "Every node that could hold it takes no work: it is "
-                          "cordoned, in quarantine, or of an executor that "
-                          "gets none.",
-    [SCHED_WAIT_LOAD] = "The pool's load would be above its ceiling "
-                        "(elasticMaxLoad).",
-    [SCHED_WAIT_FROZEN] = "Its group was scaled, and is not again so soon.",
-    [SCHED_WAIT_AWAY] = "Its group runs on borrowed nodes, and grows only at "
-                        "home.",
-    [SCHED_WAIT_ROUND] = "The last round had no time left to look at it; the "
-                         "next goes on there.",
+                            "is not tied to a node.",
+    [SCHED_WAIT_TOPOLOGY] =
+        "Too few members of a sub-group fit as close together as it requires.",
+    [SCHED_WAIT_QUOTA] = "It, or the members that its gang must start at once, "
+                         "would exceed its queue's quota.",
+    [SCHED_WAIT_GROWTH] =
+        "Its group already runs the members that it requires. It grows when "
+        "there is room that no other job needs.",
+    [SCHED_WAIT_CLOSED] =
+        "No node that could hold it takes new work: each is cordoned, in "
+        "quarantine, or belongs to an executor that gets no new jobs.",
+    [SCHED_WAIT_LOAD] =
+        "It would push the pool's load above the ceiling (elasticMaxLoad).",
+    [SCHED_WAIT_FROZEN] =
+        "Its group grew or shrank recently and may not change again yet.",
+    [SCHED_WAIT_AWAY] =
+        "Its group runs on borrowed nodes. It grows only in its own pool.",
+    [SCHED_WAIT_ROUND] =
+        "The last round reached its limit (maxSchedulingDuration) before this "
+        "job. The next round continues there.",
     [SCHED_WAIT_COOLDOWN] =
-        "It took a place for fairness, or gave one up as it "
-        "had promised, and takes none for fairness for a "
-        "while.",
+        "It is under a cooldown: it preempted for fairness, or gave its place "
+        "up as it had agreed to, and may not preempt for fairness for a while.",
     [SCHED_WAIT_RESERVED_SOON] =
-        "Its queue is due places of others, but they are "
-        "reserved, from so soon on that nobody is to lose a "
-        "run for it.",
+        "Its queue is due a larger share, but the places that it could take "
+        "are reserved for an admitted job that starts too soon to make a "
+        "preemption worthwhile.",
     [SCHED_WAIT_GANG_PROTECTION] =
-        "Its queue is due more, but what would have to go for "
-        "it is a gang without which its own queue would be no "
-        "nearer to its share.",
+        "Its queue is due a larger share, but only a protected gang could make "
+        "room: without it, that gang's own queue would be no nearer to its "
+        "share.",
 };
 
 const char *explain_wait_text(enum sched_wait wait)
@@ -104,14 +109,17 @@ const char *explain_exclusion_text(int exclusion)
 }
 
 void explain_put_exclusions(struct strbuf *buf,
-                            const struct sched_explanation *e)
+                            const struct sched_explanation *e,
+                            const char *const *texts)
 {
     for (int i = 0; i < SCHED_EXCLUSIONS; i++) {
         /* A node is left out for one reason, and is a node of the pool. */
         ASSERT(e->nodes_excluded[i] <= e->nodes_total);
         if (e->nodes_excluded[i]) {
+            bool is_given = texts && texts[i];
             strbuf_addf(buf, "  %u of %u nodes %s\n", e->nodes_excluded[i],
-                        e->nodes_total, exclusion_texts[i]);
+                        e->nodes_total,
+                        is_given ? texts[i] : exclusion_texts[i]);
         }
     }
 }
@@ -130,16 +138,17 @@ static void put_application(struct strbuf *buf,
     char until[WIRE_RFC3339_TEXT_BYTES_MAX];
 
     if (e->wait == SCHED_WAIT_APP_STARTING) {
-        strbuf_addf(buf,
-                    "Application %.*s is Starting since %s, until a second "
-                    "of its jobs is leased, it has none left, or %s.\n",
-                    STR_ARG(e->application), moment_put(e->since_ms, since),
-                    moment_put(e->until_ms, until));
+        strbuf_addf(
+            buf,
+            "Application %.*s has been Starting since %s. That ends when a "
+            "second job of it is leased, when it has no jobs left, or at %s.\n",
+            STR_ARG(e->application), moment_put(e->since_ms, since),
+            moment_put(e->until_ms, until));
     } else if (e->wait == SCHED_WAIT_APP_TURN) {
         strbuf_addf(buf, "Application %.*s is the next to start.\n",
                     STR_ARG(e->application));
     } else if (e->wait == SCHED_WAIT_APP_NEED) {
-        strbuf_addf(buf, "Application %.*s is to have room first.\n",
+        strbuf_addf(buf, "Application %.*s gets room first.\n",
                     STR_ARG(e->application));
     } else if (e->wait == SCHED_WAIT_APP_LIMIT) {
         strbuf_addf(buf,
@@ -163,18 +172,19 @@ static void put_share(struct strbuf *buf, struct control *c,
     }
     if (e->behind != SCHED_NONE) {
         jobs_get(c->jobs, e->behind, &view);
-        strbuf_addf(buf, "So it is with job %s, which stands before it.\n",
-                    job_id_format(view.id, id));
+        strbuf_addf(
+            buf, "Job %s, which is ahead of it, waits for the same reason.\n",
+            job_id_format(view.id, id));
     }
     if (is_share) {
         strbuf_addf(buf,
-                    "Such work of its queue would be %.4g%% of pool %.*s, "
-                    "past use included; the limit is %.4g%%.\n",
+                    "Such work of its queue would take %.4g%% of pool %.*s, "
+                    "including past use; the limit is %.4g%%.\n",
                     e->asked * 100, STR_ARG(e->pool), e->allowed * 100);
     } else {
         strbuf_addf(buf,
-                    "It would be charged %.6g resource-minutes, and %.6g "
-                    "are left in pool %.*s.\n",
+                    "It would be charged %.6g resource-minutes; %.6g are left "
+                    "in pool %.*s.\n",
                     e->asked, e->allowed, STR_ARG(e->pool));
     }
     if (e->until_ms > 0) {
@@ -193,13 +203,14 @@ static void put_cooldown(struct strbuf *buf, const struct sched_explanation *e)
     }
     if (e->until_ms > 0) {
         strbuf_addf(buf,
-                    "That ends at %s; it starts sooner where there is "
-                    "room.\n",
+                    "The cooldown ends at %s. The job starts sooner if room "
+                    "becomes free.\n",
                     moment_put(e->until_ms, until));
     } else {
-        strbuf_add_text(buf, "That does not end before a job, node or queue is "
-                             "added, changes or ends; it starts sooner where "
-                             "there is room.\n");
+        strbuf_add_text(
+            buf,
+            "The cooldown ends when a job, node or queue is added, changes or "
+            "ends. The job starts sooner if room becomes free.\n");
     }
 }
 
@@ -221,11 +232,11 @@ static void put_topology(struct strbuf *buf, const struct sched_explanation *e)
                     STR_ARG(e->pool), e->wanted, e->hops);
     }
     if (e->empty < e->wanted) {
-        strbuf_addf(buf, "Even when empty none would hold more than %u.\n",
+        strbuf_addf(buf, "Even an empty domain would hold at most %u.\n",
                     e->empty);
     }
     if (e->until_ms > 0) {
-        strbuf_addf(buf, "From %s on they may be further apart.\n",
+        strbuf_addf(buf, "From %s on, they may be further apart.\n",
                     moment_put(e->until_ms, until));
     }
 }
@@ -233,13 +244,13 @@ static void put_topology(struct strbuf *buf, const struct sched_explanation *e)
 /* How many of a gang are there, run, or fit. */
 static void put_gang(struct strbuf *buf, const struct sched_explanation *e)
 {
-    const char *verb = e->wait == SCHED_WAIT_GANG     ? "are there"
+    const char *verb = e->wait == SCHED_WAIT_GANG     ? "are submitted"
                        : e->wait == SCHED_WAIT_GROWTH ? "run"
                                                       : "fit";
 
     if (e->sub_group.byte_count) {
         strbuf_addf(buf,
-                    "Of its sub-group %.*s %u of the %u members that must "
+                    "In its sub-group %.*s, %u of the %u members that must "
                     "start at once fit.\n",
                     STR_ARG(e->sub_group), e->present, e->wanted);
     } else if (e->wanted > 0) {
@@ -261,10 +272,10 @@ static void put_amounts(struct strbuf *buf, const struct control *c,
     amounts_put_one(buf, c, e->resource, e->limit);
     strbuf_add_text(buf, ".\n");
     if (e->asked_amount > e->limit) {
-        strbuf_add_text(buf, "At once it needs ");
+        strbuf_add_text(buf, "It needs ");
         amounts_put_one(buf, c, e->resource, e->asked_amount);
-        strbuf_add_text(buf, ", which is more than all of that: it never "
-                             "starts unless that is raised.\n");
+        strbuf_add_text(buf, " at once, more than the whole limit. It cannot "
+                             "start until the limit is raised.\n");
     }
 }
 
@@ -307,7 +318,8 @@ static void put_details(struct strbuf *buf, struct control *c,
     put_amounts(buf, c, e);
     if (e->until_ms > 0 && e->growth == SCHED_WAIT_FROZEN) {
         char until[WIRE_RFC3339_TEXT_BYTES_MAX];
-        strbuf_addf(buf, "That ends at %s.\n", moment_put(e->until_ms, until));
+        strbuf_addf(buf, "It may change again at %s.\n",
+                    moment_put(e->until_ms, until));
     }
     ASSERT(e->nodes_fit <= e->nodes_total);
     if (e->nodes_fit > 0) {
@@ -315,14 +327,13 @@ static void put_details(struct strbuf *buf, struct control *c,
                     e->nodes_total);
     } else if (e->nearest_node != SCHED_NONE) {
         struct str name = pools_node_name(c->pools, e->nearest_node);
-        strbuf_addf(buf, "Nearest is node %.*s with ", STR_ARG(name));
+        strbuf_addf(buf, "Node %.*s comes nearest, with ", STR_ARG(name));
         amounts_put_room(buf, c, &e->available, &e->needed);
         strbuf_add_text(buf, ".\n");
     }
-    explain_put_exclusions(buf, e);
-    strbuf_addf(buf, "%u waiting %s of its queue %s before it.\n", e->ahead,
-                e->ahead == 1 ? "job" : "jobs",
-                e->ahead == 1 ? "stands" : "stand");
+    explain_put_exclusions(buf, e, NULL);
+    strbuf_addf(buf, "%u waiting %s of its queue %s ahead of it.\n", e->ahead,
+                e->ahead == 1 ? "job" : "jobs", e->ahead == 1 ? "is" : "are");
 }
 
 /* When it may be preempted for that: one that is kept goes only for who has
@@ -339,8 +350,9 @@ static void put_gang_over_share_time(struct strbuf *buf,
         strbuf_add_text(buf, "at any time");
     }
     if (o->kept_ms > 0) {
-        strbuf_add_text(buf, " if one of them has less than half of what it "
-                             "is due, or sooner if its queue runs more");
+        strbuf_add_text(buf,
+                        " if one of them has less than half of what it is due, "
+                        "or sooner if its queue runs other work as well");
     }
     strbuf_add_text(buf, after_ms > 0 ? ". A longer lifetime" : ". A lifetime");
 }
@@ -355,15 +367,16 @@ static void put_gang_over_share(struct strbuf *buf,
         return;
     }
     strbuf_addf(buf,
-                "%s gang of %u %s %.4g%% of pool %.*s, and its queue may keep "
-                "%.4g%% while others want their shares: it %s preempted for "
-                "them, whole, ",
-                runs ? "Its" : "When its", o->member_count,
-                runs ? "has" : "starts it has", o->part * 100, STR_ARG(o->pool),
-                o->kept * 100, runs ? "may be" : "may then be");
+                "%s gang of %u has %.4g%% of pool %.*s, but its queue may keep "
+                "only %.4g%% while other queues want their shares. The whole "
+                "gang %s preempted for them ",
+                runs ? "Its" : "Once it starts, its", o->member_count,
+                o->part * 100, STR_ARG(o->pool), o->kept * 100,
+                runs ? "may be" : "may then be");
     put_gang_over_share_time(buf, o);
-    strbuf_add_text(buf, " (annotation berth.dev/lifetimeSeconds) keeps it "
-                         "running for so long.\n");
+    strbuf_add_text(
+        buf,
+        " (annotation berth.dev/lifetimeSeconds) protects it for that long.\n");
 }
 
 static void put_waiting(struct strbuf *buf, struct control *c,

@@ -65,9 +65,11 @@ void waiting_put_json(struct strbuf *buf, struct control *c,
 
 /* Write a moment as people read it; returns `text`. */
 const char *moment_put(int64_t ms, char text[WIRE_RFC3339_TEXT_BYTES_MAX]);
-/* Append, a line each, why how many nodes cannot take a job. */
+/* Append a line for each reason why nodes cannot take a job, with their number.
+ * `texts` has other words by exclusion; it, or a text in it, may be NULL. */
 void explain_put_exclusions(struct strbuf *buf,
-                            const struct sched_explanation *e);
+                            const struct sched_explanation *e,
+                            const char *const *texts);
 /* Append that a job asks for a resource that the policy has not, and which it
  * has. */
 void explain_put_unknown(struct strbuf *buf, const struct control *c,

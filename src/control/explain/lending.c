@@ -15,22 +15,22 @@ static const char *const borrowing_names[] = {
 
 static const char *const borrowing_texts[] = {
     [POOLS_BORROW_NOWHERE] = "",
-    [POOLS_BORROW_MAY] = "Other pools, in the order in which they are asked to "
-                         "lend:\n",
-    [POOLS_BORROW_OFF] = "No other pool is asked: its own lets no job go "
-                         "(disableBorrowing).\n",
-    [POOLS_BORROW_CLASS] = "No other pool is asked: its priority class does "
-                           "not borrow (mayBorrow).\n",
-    [POOLS_BORROW_GANG] = "No other pool is asked before its gang is "
-                          "complete.\n",
-    [POOLS_BORROW_RUNS] = "No other pool is asked: a part of its gang runs, "
-                          "and the rest does not go elsewhere.\n",
-    [POOLS_BORROW_QUEUE] = "No other pool is asked while its queue is "
-                           "cordoned.\n",
-    [POOLS_BORROW_ROOM] = "No other pool is asked: nodes of its own have room, "
-                          "and something else keeps it.\n",
-    [POOLS_BORROW_UNKNOWN] = "Its pool is being planned just now: ask again in "
-                             "a moment.\n",
+    [POOLS_BORROW_MAY] = "Other pools, in the order in which it tries them:\n",
+    [POOLS_BORROW_OFF] = "It may not borrow from other pools: its own pool "
+                         "forbids it (disableBorrowing).\n",
+    [POOLS_BORROW_CLASS] = "It may not borrow from other pools: its priority "
+                           "class forbids it (mayBorrow).\n",
+    [POOLS_BORROW_GANG] =
+        "It does not borrow from other pools before its gang is complete.\n",
+    [POOLS_BORROW_RUNS] =
+        "It does not borrow from other pools: part of its gang already runs, "
+        "and a gang is not split between pools.\n",
+    [POOLS_BORROW_QUEUE] =
+        "It does not borrow from other pools while its queue is cordoned.\n",
+    [POOLS_BORROW_ROOM] = "It does not borrow from other pools: its own pool "
+                          "has room, and something else holds it back.\n",
+    [POOLS_BORROW_UNKNOWN] =
+        "Berth is planning its pool right now: ask again in a moment.\n",
 };
 
 static const char *const lending_names[] = {
@@ -70,7 +70,7 @@ static void put_room(struct strbuf *buf, struct control *c,
         }
     }
     if (there->nearest_node != SCHED_NONE) {
-        strbuf_addf(buf, "; nearest is node %.*s with ",
+        strbuf_addf(buf, "; node %.*s comes nearest, with ",
                     STR_ARG(pools_node_name(c->pools, there->nearest_node)));
         amounts_put_room(buf, c, &there->available, &there->needed);
     }
@@ -85,13 +85,12 @@ static void put_limit(struct strbuf *buf, const struct control *c,
     strbuf_addf(buf, "has room, but: %s", explain_wait_text(there->wait));
     if (there->wait == SCHED_WAIT_OVER_SHARE) {
         strbuf_addf(buf,
-                    " It would be %.4g%% of the pool, the limit is %.4g%%.",
+                    " It would take %.4g%% of the pool; the limit is %.4g%%.",
                     there->asked * 100, there->allowed * 100);
     } else if (there->wait == SCHED_WAIT_BUDGET) {
-        strbuf_addf(buf,
-                    " It would be charged %.6g resource-minutes, and %.6g "
-                    "are left.",
-                    there->asked, there->allowed);
+        strbuf_addf(
+            buf, " It would be charged %.6g resource-minutes; %.6g are left.",
+            there->asked, there->allowed);
     } else if (there->resource >= 0) {
         strbuf_add_text(buf, " Used ");
         amounts_put_one(buf, c, there->resource, there->used);
@@ -116,7 +115,7 @@ static void put_lender(struct strbuf *buf, struct control *c,
         strbuf_add_text(buf, "is not among the borrowingPools of its pool");
         break;
     case POOLS_LEND_BUSY:
-        strbuf_add_text(buf, "is being planned just now, and asked later");
+        strbuf_add_text(buf, "is being planned right now and is tried later");
         break;
     case POOLS_LEND_NO_ROOM:
         put_room(buf, c, &lender->there);
@@ -126,24 +125,24 @@ static void put_lender(struct strbuf *buf, struct control *c,
         break;
     case POOLS_LEND_OWN_WORK:
         strbuf_addf(buf,
-                    "has room, but lends nothing while jobs of its own wait "
-                    "for room: %u wait there",
+                    "has room, but lends nothing while its own jobs wait for "
+                    "room (%u wait)",
                     lender->waiting_count);
         break;
     case POOLS_LEND_TRIED:
-        strbuf_add_text(buf, "has room, but its last round had no place for "
-                             "it, and it came home");
+        strbuf_add_text(buf, "has room, but its last round found no place for "
+                             "it and returned it");
         break;
     case POOLS_LEND_NEXT:
-        strbuf_add_text(buf, "has room, and is asked next");
+        strbuf_add_text(buf, "has room and is tried next");
         break;
     case POOLS_LEND_LATER:
-        strbuf_addf(buf, "has room, and is asked after %.*s",
+        strbuf_addf(buf, "has room and is tried after %.*s",
                     STR_ARG(lender->before));
         break;
     case POOLS_LEND_WITH:
-        strbuf_add_text(buf, "has it now, and its next round looks for a "
-                             "place");
+        strbuf_add_text(buf,
+                        "has the job now; its next round looks for a place");
         break;
     }
     strbuf_add_char(buf, '\n');

@@ -28,11 +28,11 @@ static void put_kept(struct strbuf *buf, struct control *c,
 {
     char until[WIRE_RFC3339_TEXT_BYTES_MAX];
 
-    strbuf_add_text(buf, e->kept_count > 1 ? "The first of " : "That is ");
+    strbuf_add_text(buf, e->kept_count > 1 ? "The first of " : "It is ");
     if (e->kept_count > 1) {
-        strbuf_addf(buf, "%u such gangs is ", e->kept_count);
+        strbuf_addf(buf, "%u protected gangs is ", e->kept_count);
     }
-    strbuf_add_text(buf, "the one of ");
+    strbuf_add_text(buf, "that of ");
     put_who(buf, c, e->for_job);
     strbuf_add_text(buf, ".\n");
     if (e->until_ms > 0) {
@@ -46,12 +46,12 @@ static void put_kept(struct strbuf *buf, struct control *c,
         strbuf_add_text(buf, "It may be preempted once all its members have "
                              "run for the pool's starvedAfter.\n");
     } else {
-        strbuf_add_text(buf, "It stays while every queue has half of what it "
-                             "is due and wants.\n");
+        strbuf_add_text(buf, "It is protected while every queue has at least "
+                             "half of what it is due and wants.\n");
     }
-    strbuf_add_text(buf, "The job starts sooner where anything else ends. "
-                         "Smaller gangs, or a shorter starvedAfter (0: none "
-                         "is kept), would help.\n");
+    strbuf_add_text(
+        buf, "The job starts sooner if other work ends. Smaller gangs, or a "
+             "shorter starvedAfter (0: no gang is protected), would help.\n");
 }
 
 void promise_put_reservation(struct strbuf *buf, struct control *c,
@@ -63,14 +63,14 @@ void promise_put_reservation(struct strbuf *buf, struct control *c,
 
     if (e->promised_ms > 0) {
         strbuf_addf(buf,
-                    "It starts by %s, unless nodes are lost or more "
-                    "urgent work comes.\n",
+                    "It starts by %s, unless nodes are lost or more urgent "
+                    "work arrives.\n",
                     moment_put(e->promised_ms, until));
     }
     if (is_for && e->wait == SCHED_WAIT_GANG_PROTECTION) {
         put_kept(buf, c, e);
     } else if (is_for) {
-        strbuf_add_text(buf, "Nodes are kept for ");
+        strbuf_add_text(buf, "Nodes are reserved for ");
         put_who(buf, c, e->for_job);
         if (e->wait == SCHED_WAIT_RESERVED_SOON) {
             strbuf_addf(buf, ", from %s on", moment_put(e->until_ms, until));
@@ -78,9 +78,10 @@ void promise_put_reservation(struct strbuf *buf, struct control *c,
         strbuf_add_text(buf, ".\n");
     }
     if (is_for && e->wait == SCHED_WAIT_RESERVED_SOON) {
-        strbuf_add_text(buf, "Once that one has its places it is the turn of "
-                             "those that are due more; it starts sooner where "
-                             "there is room.\n");
+        strbuf_add_text(
+            buf,
+            "Once that job has started, queues that are due more may preempt "
+            "again. This job starts sooner if room becomes free.\n");
     }
 }
 
@@ -93,16 +94,17 @@ void promise_put_yielding(struct strbuf *buf, struct control *c,
     if (!waiting->is_yielding) {
         return;
     }
-    strbuf_add_text(buf, "It was let past ");
+    strbuf_add_text(buf, "It was placed ahead of ");
     put_who(buf, c, waiting->yielding.for_job);
     if (from_ms == INT64_MAX) {
-        strbuf_add_text(buf, ", for which it may be preempted once it has run "
-                             "for its lifetime.\n");
+        strbuf_add_text(
+            buf,
+            " and may be preempted for it once it has run for its lifetime.\n");
     } else if (from_ms > control_now_ms(c)) {
-        strbuf_addf(buf, ", for which it may be preempted from %s on.\n",
+        strbuf_addf(buf, " and may be preempted for it from %s on.\n",
                     moment_put(from_ms, from));
     } else {
-        strbuf_add_text(buf, ", for which it may be preempted at any time.\n");
+        strbuf_add_text(buf, " and may be preempted for it at any time.\n");
     }
 }
 
@@ -121,7 +123,7 @@ void pool_put_home(struct strbuf *buf, const struct control *c, uint32_t job,
         pool_table_find(&c->pool_table, digest.pool);
     struct str home_name = home ? home->record.name : POOL_DEFAULT_NAME;
     struct str at_name = at ? at->name : POOL_DEFAULT_NAME;
-    strbuf_addf(buf, "It is at home in pool %.*s.\n", STR_ARG(home_name));
+    strbuf_addf(buf, "Its home pool is %.*s.\n", STR_ARG(home_name));
     if (has_run && !str_equal(home_name, at_name)) {
         strbuf_addf(buf,
                     "It borrows its place from pool %.*s, whose own jobs may "

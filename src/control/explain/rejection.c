@@ -1,7 +1,19 @@
-/* Why a job or a gang can never start: the nearest miss, in numbers. */
+/* Why a job or a gang can never start: the nearest miss, in numbers.  These
+ * texts are in the log with the decision, and a replay compares their bytes:
+ * they do not change. */
 #include "control/explain/amounts.h"
 #include "control/explain/explain.h"
 #include "control/state/state.h"
+
+/* Where a job that waits is now told in other words. */
+static const char *const logged_texts[SCHED_EXCLUSIONS] = {
+    [SCHED_EXCLUDED_POOL] = "are of another pool",
+    [SCHED_EXCLUDED_EXECUTOR] = "are of an executor that gets no new jobs",
+    [SCHED_EXCLUDED_QUARANTINED] = "are in quarantine, as too much fails there",
+    [SCHED_EXCLUDED_AVOIDED] = "were tried before, in vain",
+    [SCHED_EXCLUDED_FAR] =
+        "are of another cluster than its gang's nodes, or too far from them",
+};
 
 /* Which of the nodes that are too small comes nearest, and what it lacks. */
 static void put_nearest_miss(struct strbuf *buf, const struct control *c,
@@ -63,7 +75,7 @@ static void put_unschedulable(struct strbuf *buf, struct control *c,
     strbuf_add_text(buf, ".\n");
     put_floating_miss(buf, c, &explanation->needed);
     put_nearest_miss(buf, c, explanation);
-    explain_put_exclusions(buf, explanation);
+    explain_put_exclusions(buf, explanation, logged_texts);
 }
 
 /* All that was said is of its own pool, where others might have lent. */

@@ -62,31 +62,31 @@ static void put_room(struct strbuf *buf, const struct control *c,
                      const struct sched_need *need)
 {
     if (need->is_exact) {
-        strbuf_add_text(buf, "It starts if node ");
+        strbuf_add_text(buf, "It would start if node ");
         put_node(buf, c, need->node);
-        strbuf_add_text(buf, ", or one like it, has ");
+        strbuf_add_text(buf, " (or an equivalent node) had ");
         amounts_put(buf, c, &need->missing);
-        strbuf_add_text(buf, " more free, and not with less; all else as it "
-                             "is.\n");
+        strbuf_add_text(buf, " more free; with less it would not.\n");
         return;
     }
     strbuf_add_text(buf, "Node ");
     put_node(buf, c, need->node);
     strbuf_add_text(buf, " lacks ");
     amounts_put(buf, c, &need->missing);
-    strbuf_add_text(buf, "; that alone may not do, as others may go first or "
-                         "something else hold too.\n");
+    strbuf_add_text(buf, ". That alone may not be enough: other jobs may go "
+                         "first, or another limit may apply.\n");
 }
 
 /* What an amount is of. */
 static const char *what_of(const struct sched_need *need)
 {
-    return need->kind == SCHED_NEED_QUOTA      ? "that quota"
-           : need->kind == SCHED_NEED_BUDGET   ? "that excess budget"
-           : need->kind == SCHED_NEED_SHARE    ? "its queue's overShareFactor"
-           : need->kind == SCHED_NEED_APPS     ? "that limit on applications"
-           : need->kind == SCHED_NEED_FLOATING ? "the pool's amount of it"
-                                               : "that limit";
+    return need->kind == SCHED_NEED_QUOTA    ? "that quota"
+           : need->kind == SCHED_NEED_BUDGET ? "that excess budget"
+           : need->kind == SCHED_NEED_SHARE  ? "its queue's overShareFactor"
+           : need->kind == SCHED_NEED_APPS   ? "that limit on applications"
+           : need->kind == SCHED_NEED_FLOATING
+               ? "the pool's amount of that resource"
+               : "that limit";
 }
 
 static void put_amount(struct strbuf *buf, const struct control *c,
@@ -109,14 +109,15 @@ static void put_limit(struct strbuf *buf, const struct control *c,
                       const struct sched_need *need)
 {
     if (need->is_exact) {
-        strbuf_addf(buf, "It starts if %s is higher by ", what_of(need));
+        strbuf_addf(buf, "It would start if %s were ", what_of(need));
         put_amount(buf, c, need);
-        strbuf_add_text(buf, ", and not with less; all else as it is.\n");
+        strbuf_add_text(buf, " higher; with less it would not.\n");
         return;
     }
-    strbuf_addf(buf, "For it %s would have to be higher by ", what_of(need));
+    strbuf_addf(buf, "To start it, %s would have to be at least ",
+                what_of(need));
     put_amount(buf, c, need);
-    strbuf_add_text(buf, " at least.\n");
+    strbuf_add_text(buf, " higher.\n");
 }
 
 static void put_need(struct strbuf *buf, const struct control *c,
@@ -147,8 +148,9 @@ static void put_need(struct strbuf *buf, const struct control *c,
                             (int32_t)(need->until_ms % MS_PER_S) * NS_PER_MS, 3,
                             text);
         strbuf_addf(buf,
-                    need->is_exact ? "It starts at %s, all else as it is."
-                                   : "It does not start before %s.",
+                    need->is_exact
+                        ? "It would start at %s if nothing else changes."
+                        : "It does not start before %s.",
                     text);
         strbuf_add_char(buf, '\n');
         break;
@@ -163,7 +165,7 @@ static void put_kind(struct strbuf *buf, const struct control *c,
     put_node(buf, c, kind->first);
     strbuf_add_text(buf, " (");
     amounts_put(buf, c, &kind->capacity);
-    strbuf_addf(buf, "): it fits on %u; most for it is free on ",
+    strbuf_addf(buf, "): it fits on %u; the most room for it is on ",
                 kind->fit_count);
     put_node(buf, c, kind->freest);
     strbuf_add_text(buf, ": ");
@@ -177,19 +179,20 @@ void waiting_put_text(struct strbuf *buf, struct control *c,
     put_need(buf, c, &waiting->need);
     if (waiting->need.kind == SCHED_NEED_ROOM && waiting->kind_count > 0 &&
         waiting->left_out_count == 0 && is_beyond_nodes(waiting)) {
-        strbuf_add_text(buf, "That is more than any node has: so much must "
-                             "become free on several, ");
-        strbuf_add_text(buf, waiting->is_of_gang ? "for all of its gang.\n"
-                                                 : "as others go first.\n");
+        strbuf_add_text(buf, "No single node has that much. It must become "
+                             "free on several nodes, ");
+        strbuf_add_text(buf, waiting->is_of_gang
+                                 ? "for the whole gang.\n"
+                                 : "because other jobs go first.\n");
     }
     if (waiting->kind_count) {
-        strbuf_add_text(buf, "Nodes where it could be, by what they have:\n");
+        strbuf_add_text(buf, "Nodes on which it could run, by capacity:\n");
     }
     for (uint32_t i = 0; i < waiting->kind_count; i++) {
         put_kind(buf, c, &waiting->kinds[i], &waiting->why.needed);
     }
     if (waiting->left_out_count) {
-        strbuf_addf(buf, "  %u of other kinds\n", waiting->left_out_count);
+        strbuf_addf(buf, "  %u of other shapes\n", waiting->left_out_count);
     }
     lending_put_text(buf, c, waiting);
 }

@@ -254,7 +254,8 @@ static void explains_who_is_starting(void **state)
     stage_settle(s);
     command->explain.job = ask(s, "b");
     stage_do(s, command);
-    assert_non_null(strstr(s->answer->explain.text.p, "Application a is"));
+    assert_non_null(
+        strstr(s->answer->explain.text.p, "Application a has been Starting"));
     assert_non_null(strstr(s->answer->explain.json.p, "\"application\":\"a\""));
     assert_non_null(strstr(s->answer->explain.json.p,
                            "\"reason\":\"applicationStarting\""));

@@ -149,7 +149,8 @@ static void a_waiting_job_is_explained(void **state)
     assert_int_equal(s->answer->result, COMMAND_OK);
     assert_non_null(strstr(s->answer->explain.text.p, "1 of 1 nodes"));
     assert_non_null(strstr(s->answer->explain.json.p, "\"full\":1"));
-    assert_non_null(strstr(s->answer->explain.text.p, "node n0 with 0 cpu"));
+    assert_non_null(
+        strstr(s->answer->explain.text.p, "Node n0 comes nearest, with 0 cpu"));
     struct command *report = command_create(COMMAND_QUERY_REPORT);
     stage_do(s, report);
     assert_non_null(strstr(s->answer->report.text.p, "Pool default:"));
@@ -180,8 +181,9 @@ static void a_job_behind_others_is_told_that_they_go_first(void **state)
     why->explain.job = last;
     stage_do(s, why);
     auto_mem char *text = str_dup(s->answer->explain.text);
-    if (!strstr(text, "has 20 cpu more free") ||
-        !strstr(text, "free on several, as others go first.\n")) {
+    if (!strstr(text, "had 20 cpu more free") ||
+        !strstr(text,
+                "free on several nodes, because other jobs go first.\n")) {
         fail_msg("%s", text);
     }
     stage_end(s);

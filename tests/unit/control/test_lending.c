@@ -60,8 +60,8 @@ static void other_pools_are_told_in_both_forms(void **state)
         stage_leased(s, (struct stage_job){.cpu_milli = 5000, .pool = "home"});
     explain(s, job);
     assert_has(s->answer->explain.text,
-               "  default: has no room for it: 1 of 1 nodes have too little "
-               "free; nearest is node n0 with 2 cpu");
+               "  default: has no room for it: 1 of 1 nodes do not have enough "
+               "free; node n0 comes nearest, with 2 cpu");
     assert_has(s->answer->explain.text,
                "  shut: lends to nobody (disableSharing)\n");
     assert_has(s->answer->explain.json,
@@ -84,7 +84,7 @@ static void where_nothing_may_be_borrowed_that_is_said(void **state)
         stage_leased(s, (struct stage_job){.cpu_milli = 5000, .pool = "home"});
     explain(s, job);
     assert_has(s->answer->explain.text,
-               "No other pool is asked: its own lets no job go "
+               "It may not borrow from other pools: its own pool forbids it "
                "(disableBorrowing).\n");
     assert_has(s->answer->explain.json, "\"borrowing\":\"off\",\"lenders\":[]");
 }

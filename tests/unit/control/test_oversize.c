@@ -81,11 +81,11 @@ static void it_is_told_and_preempted_with_the_reason(void **state)
     crowd_out(&crowd);
     const struct command *answer = explain(&crowd);
     assert_true(says(answer->explain.text,
-                     "Its gang of 6 has 60% of pool default, and its queue "
-                     "may keep 50% while others want their shares: it may be "
-                     "preempted for them, whole, at any time. A lifetime "
-                     "(annotation berth.dev/lifetimeSeconds) keeps it running "
-                     "for so long.\n"));
+                     "Its gang of 6 has 60% of pool default, but its queue "
+                     "may keep only 50% while other queues want their shares. "
+                     "The whole gang may be preempted for them at any time. A "
+                     "lifetime (annotation berth.dev/lifetimeSeconds) protects "
+                     "it for that long.\n"));
     assert_true(says(answer->explain.json,
                      "\"oversize\":{\"pool\":\"default\",\"part\":0.6,"
                      "\"kept\":0.5"));
@@ -114,10 +114,10 @@ static void it_is_told_while_it_waits_again(void **state)
     stage_pass(crowd.stage, 5000);
     assert_true(explain(&crowd)->explain.waits_again);
     assert_true(says(explain(&crowd)->explain.text,
-                     "When its gang of 6 starts it has 60% of pool default, "
-                     "and its queue may keep 50% while others want their "
-                     "shares: it may then be preempted for them, whole, at any "
-                     "time."));
+                     "Once it starts, its gang of 6 has 60% of pool default, "
+                     "but its queue may keep only 50% while other queues want "
+                     "their shares. The whole gang may then be preempted for "
+                     "them at any time."));
     stage_end(crowd.stage);
 }
 
@@ -133,10 +133,10 @@ static void it_is_told_for_how_long_it_is_kept(void **state)
     stage_pass(crowd.stage, 5000);
     const struct command *answer = explain(&crowd);
     assert_true(says(answer->explain.text,
-                     "it may be preempted for them, whole, 3600 s after its "
-                     "start if one of them has less than half of what it is "
-                     "due, or sooner if its queue runs more. A longer "
-                     "lifetime (annotation"));
+                     "The whole gang may be preempted for them 3600 s after "
+                     "its start if one of them has less than half of what it "
+                     "is due, or sooner if its queue runs other work as well. "
+                     "A longer lifetime (annotation"));
     assert_true(says(answer->explain.json, "\"keptMs\":3600000}"));
     for (uint32_t i = 0; i < GANG; i++) {
         auto_mem char *why = stage_preemption(crowd.stage, crowd.gang[i]);
@@ -173,9 +173,10 @@ static void who_waits_for_one_that_is_kept_is_told(void **state)
     }
     stage_pass(crowd.stage, 5000);
     struct str text = explain_job(&crowd, job)->explain.text;
-    assert_true(says(text, "That is the one of job "));
-    assert_true(says(text, " of gang g of queue q.\nIt stays while every queue "
-                           "has half of what it is due and wants.\n"));
+    assert_true(says(text, "It is that of job "));
+    assert_true(
+        says(text, " of gang g of queue q.\nIt is protected while every queue "
+                   "has at least half of what it is due and wants.\n"));
     assert_true(
         says(crowd.stage->answer->explain.json, "\"reason\":\"keptGang\""));
     assert_true(says(crowd.stage->answer->explain.json,

@@ -58,10 +58,11 @@ static void what_backfills_says_for_whom_it_goes(void **state)
     struct job_id passer =
         stage_leased(s, (struct stage_job){.cpu_milli = 4000});
     auto_strbuf expected = {0};
-    strbuf_addf(&expected,
-                "It was let past job %s of queue mine, for which it may be "
-                "preempted at any time.\n",
-                job_id_format(head, id));
+    strbuf_addf(
+        &expected,
+        "It was placed ahead of job %s of queue mine and may be preempted "
+        "for it at any time.\n",
+        job_id_format(head, id));
     assert_says(explain(s, passer)->explain.text, strbuf_str(&expected));
     strbuf_clear(&expected);
     strbuf_addf(&expected, "\"yields\":{\"toJob\":\"%s\",\"fromMs\":0}", id);
@@ -90,7 +91,7 @@ static void what_took_a_place_says_how_long_it_has_it(void **state)
     assert_in_range(from_ms, since_ms + HOUR_MS, s->wall_ms + HOUR_MS);
     auto_strbuf expected = {0};
     strbuf_addf(
-        &expected, " of queue mine, for which it may be preempted from %s on",
+        &expected, " of queue mine and may be preempted for it from %s on",
         wire_rfc3339_format(from_ms / 1000, (int32_t)(from_ms % 1000) * 1000000,
                             3, from));
     assert_says(s->answer->explain.text, strbuf_str(&expected));

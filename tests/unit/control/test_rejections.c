@@ -162,7 +162,7 @@ static void the_nearest_node_is_told_where_none_has_room(void **state)
     (void)stage_submit(s, "q", endless);
     stage_settle(s);
     assert_true(is_told(s, member, "It fits on 1 of 2 nodes now.\n"));
-    assert_false(is_told(s, member, "Nearest is node "));
+    assert_false(is_told(s, member, " comes nearest"));
     stage_end(s);
     s = stage_begin(1);
     (void)stage_leased(s, (struct stage_job){.priority_class = "armada-default",
@@ -171,7 +171,7 @@ static void the_nearest_node_is_told_where_none_has_room(void **state)
                           (struct stage_job){.priority_class = "armada-default",
                                              .cpu_milli = 2000});
     stage_settle(s);
-    assert_true(is_told(s, member, "Nearest is node n0 with 1 cpu"));
+    assert_true(is_told(s, member, "Node n0 comes nearest, with 1 cpu"));
     stage_end(s);
 }
 
