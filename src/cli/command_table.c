@@ -5,90 +5,96 @@
 const struct option_spec command_common_options[] = {
     {"config", 0, OPTION_TEXT, "FILE",
      "configuration file (~/.berthctl.yaml, else ~/.armadactl.yaml)"},
-    {"berthUrl", 0, OPTION_TEXT, "HOST:PORT", "the server"},
-    {"armadaUrl", 0, OPTION_TEXT, "HOST:PORT", "the same"},
-    {"context", 'c', OPTION_TEXT, "NAME", "context of the configuration"},
-    {"output", 'o', OPTION_TEXT, "FORMAT", "text, json or yaml"},
-    {"help", 'h', OPTION_FLAG, NULL, "this text"},
+    {"berthUrl", 0, OPTION_TEXT, "HOST:PORT", "address of the server"},
+    {"armadaUrl", 0, OPTION_TEXT, "HOST:PORT", "the same as --berthUrl"},
+    {"context", 'c', OPTION_TEXT, "NAME",
+     "context of the configuration file to use"},
+    {"output", 'o', OPTION_TEXT, "FORMAT",
+     "output format: text, json or yaml (text)"},
+    {"help", 'h', OPTION_FLAG, NULL, "show this help"},
 };
 const uint32_t command_common_option_count =
     ARRAY_COUNT(command_common_options);
 
-#define DRY_RUN                                           \
-    {                                                     \
-        "dry-run", 0, OPTION_FLAG, NULL, "change nothing" \
+#define DRY_RUN                                                       \
+    {                                                                 \
+        "dry-run", 0, OPTION_FLAG, NULL, "check only; change nothing" \
     }
-#define QUEUES                               \
-    {                                        \
-        "queues", 'q', OPTION_LIST, "Q,...", \
-            "jobs of these queues; "         \
-            "default: all"                   \
+#define QUEUES                                                                 \
+    {                                                                          \
+        "queues", 'q', OPTION_LIST, "Q,...", "only jobs of these queues (all)" \
     }
 #define CLASSES                                         \
     {"priority-classes", 'p', OPTION_LIST, "C,...",     \
-     "jobs of these priority classes"},                 \
+     "only jobs of these priority classes"},            \
     {                                                   \
         "all-priority-classes", 'a', OPTION_FLAG, NULL, \
-            "jobs of every priority class"              \
+            "jobs of all priority classes"              \
     }
-#define POOLS                                                   \
-    {                                                           \
-        "pools", 0, OPTION_LIST, "P,...", "jobs in these pools" \
+#define POOLS                                                        \
+    {                                                                \
+        "pools", 0, OPTION_LIST, "P,...", "only jobs in these pools" \
     }
-#define INVERSE                                                         \
-    {                                                                   \
-        "inverse", 0, OPTION_FLAG, NULL, "the queues that do not match" \
+#define INVERSE                                           \
+    {                                                     \
+        "inverse", 0, OPTION_FLAG, NULL,                  \
+            "select the queues that do not match instead" \
     }
 #define ONLY_CORDONED                                                 \
     {                                                                 \
-        "only-cordoned", 0, OPTION_FLAG, NULL, "cordoned queues only" \
+        "only-cordoned", 0, OPTION_FLAG, NULL, "only cordoned queues" \
     }
-#define FILE_OPTION                                                           \
-    {                                                                         \
-        "file", 'f', OPTION_TEXT, "FILE", "what to make; - is standard input" \
+#define FILE_OPTION                                    \
+    {                                                  \
+        "file", 'f', OPTION_TEXT, "FILE",              \
+            "file of the objects; - is standard input" \
     }
-#define VERBOSE                                                     \
-    {                                                               \
-        "verbose", 'v', OPTION_COUNT, NULL, "more; may be repeated" \
+#define VERBOSE                                                         \
+    {                                                                   \
+        "verbose", 'v', OPTION_COUNT, NULL, "say more; may be repeated" \
     }
 
 static const struct option_spec submit_options[] = {
-    {"queue", 'q', OPTION_TEXT, "NAME", "instead of the file's"},
-    {"job-set", 'j', OPTION_TEXT, "NAME", "instead of the file's"},
+    {"queue", 'q', OPTION_TEXT, "NAME",
+     "submit to this queue instead of the file's"},
+    {"job-set", 'j', OPTION_TEXT, "NAME",
+     "use this job set instead of the file's"},
     DRY_RUN,
 };
 static const struct option_spec training_jobs_options[] = {
-    {"queue", 'q', OPTION_TEXT, "NAME", "of one queue"},
+    {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
 };
 static const struct option_spec update_training_job_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME",
-     "its queue, if there are several of that name"},
+     "its queue, needed if several queues have that name"},
     {"priority-class", 'p', OPTION_TEXT, "CLASS",
      "experiment, offline, normal, production, or another class (required)"},
 };
 static const struct option_spec delete_training_job_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME",
-     "its queue, if there are several of that name"},
+     "its queue, needed if several queues have that name"},
 };
 static const struct option_spec watch_options[] = {
-    {"raw", 0, OPTION_FLAG, NULL, "events as JSON"},
-    {"exit-if-inactive", 0, OPTION_FLAG, NULL, "end when no job is left"},
-    {"force-new-events", 0, OPTION_FLAG, NULL, "no effect"},
-    {"force-legacy-events", 0, OPTION_FLAG, NULL, "no effect"},
+    {"raw", 0, OPTION_FLAG, NULL, "write events as JSON"},
+    {"exit-if-inactive", 0, OPTION_FLAG, NULL, "exit when no job is left"},
+    {"force-new-events", 0, OPTION_FLAG, NULL,
+     "accepted for armadactl; no effect"},
+    {"force-legacy-events", 0, OPTION_FLAG, NULL,
+     "accepted for armadactl; no effect"},
 };
 static const struct option_spec on_executor_options[] = {QUEUES, CLASSES,
                                                          POOLS};
 static const struct option_spec on_node_options[] = {
-    {"executor", 'e', OPTION_TEXT, "NAME", "the node's executor (required)"},
+    {"executor", 'e', OPTION_TEXT, "NAME", "executor of the node (required)"},
     QUEUES,
     CLASSES,
 };
 static const struct option_spec cancel_queues_options[] = {
     {"job-states", 's', OPTION_LIST, "S,...",
-     "queued, leased, pending, running (required)"},
+     "only jobs in these states: queued, leased, pending, running (required)"},
     CLASSES,
     POOLS,
-    {"selector", 'l', OPTION_LIST, "K=V,...", "queues with these labels"},
+    {"selector", 'l', OPTION_LIST, "K=V,...", "only queues with these labels"},
     INVERSE,
     ONLY_CORDONED,
     DRY_RUN,
@@ -96,7 +102,7 @@ static const struct option_spec cancel_queues_options[] = {
 static const struct option_spec preempt_queues_options[] = {
     CLASSES,
     POOLS,
-    {"selector", 'l', OPTION_LIST, "K=V,...", "queues with these labels"},
+    {"selector", 'l', OPTION_LIST, "K=V,...", "only queues with these labels"},
     INVERSE,
     ONLY_CORDONED,
     DRY_RUN,
@@ -104,101 +110,108 @@ static const struct option_spec preempt_queues_options[] = {
 static const struct option_spec create_options[] = {FILE_OPTION, DRY_RUN};
 static const struct option_spec queue_options[] = {
     {"priority-factor", 0, OPTION_TEXT, "F",
-     "1 or more; the weight is its inverse (1)"},
-    {"owners", 0, OPTION_LIST, "U,...", "users who may do all"},
-    {"group-owners", 0, OPTION_LIST, "G,...", "groups who may do all"},
-    {"cordon", 0, OPTION_SWITCH, NULL, "start nothing of it"},
+     "1 or more; the queue's weight is its inverse (1)"},
+    {"owners", 0, OPTION_LIST, "U,...",
+     "users with all permissions on the queue"},
+    {"group-owners", 0, OPTION_LIST, "G,...",
+     "groups with all permissions on the queue"},
+    {"cordon", 0, OPTION_SWITCH, NULL, "start no jobs of the queue"},
     {"labels", 'l', OPTION_LIST, "K=V,...", "labels of the queue"},
-    {"retry-policies", 0, OPTION_LIST, "P,...", "retry policies"},
+    {"retry-policies", 0, OPTION_LIST, "P,...", "retry policies of its jobs"},
     {"default-pool", 0, OPTION_TEXT, "POOL",
-     "home of its jobs that name no pool"},
+     "home pool of its jobs that name no pool"},
     {"ordering", 0, OPTION_TEXT, "O",
-     "priority, fifo, fair, stateaware or cfs (priority)"},
+     "order of its jobs: priority, fifo, fair, stateaware or cfs (priority)"},
     {"ignore-class-priority", 0, OPTION_SWITCH, NULL,
-     "other orderings: urgent classes do not go first"},
+     "in orderings other than priority, urgent classes do not go first"},
     {"allow-stateaware-disable", 0, OPTION_SWITCH, NULL,
-     "jobs may ask that their application skips Starting"},
+     "let jobs ask that their application skips Starting"},
     {"max-running-apps", 0, OPTION_TEXT, "N",
-     "applications that are Starting or Running at once"},
+     "at most so many applications Starting or Running at once"},
     {"over-share-factor", 0, OPTION_TEXT, "F",
-     "instead of the pool's overShareFactor; -1: no limit"},
+     "replaces the pool's overShareFactor; -1: no limit"},
     {"excess-budget", 0, OPTION_TEXT, "M",
-     "resource-minutes, instead of the pool's; -1: no limit"},
+     "resource-minutes, replaces the pool's excess budget; -1: no limit"},
     {"quota", 0, OPTION_LIST, "R=Q,...",
-     "at most so much of all pools (cpu=40,nvidia.com/gpu=2); \"\": no limit"},
+     "at most so much in all pools together (cpu=40,nvidia.com/gpu=2); \"\": "
+     "no limit"},
 };
 static const struct option_spec apps_options[] = {
     {"states", 's', OPTION_LIST, "S,...",
-     "only those Accepted, Starting, Running, Completing or Completed"},
-    {"all", 'a', OPTION_FLAG, NULL, "with those Completed"},
+     "only applications in these states: Accepted, Starting, Running, "
+     "Completing, Completed"},
+    {"all", 'a', OPTION_FLAG, NULL, "include applications that are Completed"},
 };
 static const struct option_spec get_queues_options[] = {
-    {"match-labels", 'l', OPTION_LIST, "K=V,...", "queues with these labels"},
+    {"match-labels", 'l', OPTION_LIST, "K=V,...",
+     "only queues with these labels"},
     INVERSE,
     ONLY_CORDONED,
 };
 static const struct option_spec cordon_options[] = {
-    {"match-labels", 'l', OPTION_LIST, "K=V,...", "queues with these labels"},
+    {"match-labels", 'l', OPTION_LIST, "K=V,...",
+     "only queues with these labels"},
     INVERSE,
     DRY_RUN,
 };
 static const struct option_spec pool_options[] = {
     FILE_OPTION,
     {"selector", 'l', OPTION_LIST, "T,...",
-     "its nodes: K=V, K!=V, K or !K, all of which hold"},
+     "nodes of the pool match all of: K=V, K!=V, K or !K"},
     {"disable-preemption", 0, OPTION_SWITCH, NULL,
-     "its own jobs preempt nothing in it"},
+     "its own jobs may not preempt in it"},
     {"disable-borrowing", 0, OPTION_SWITCH, NULL,
-     "its own jobs go to no other pool"},
+     "its own jobs may not borrow from other pools"},
     {"disable-sharing", 0, OPTION_SWITCH, NULL,
-     "jobs of other pools do not come"},
+     "jobs of other pools may not borrow from it"},
     {"borrowing-pools", 0, OPTION_LIST, "POOL,...",
-     "where its own jobs may go; none: wherever there is sharing"},
+     "pools from which its own jobs may borrow; none: all that share"},
     {"preemption-order", 0, OPTION_TEXT, "ORDER",
-     "preempt-first or borrow-first"},
+     "what its own jobs try first when it is full: preempt-first or "
+     "borrow-first"},
 };
 static const struct option_spec get_pools_options[] = {
     {"statistics", 0, OPTION_FLAG, NULL,
-     "resources of each pool: what there is, used, lent, waited for"},
+     "resources of each pool: existing, used, lent and waited for"},
     {"rules", 0, OPTION_FLAG, NULL,
-     "by which rules is planned in each pool: profile, window, limits"},
+     "rules by which each pool is scheduled: profile, window, limits"},
 };
 static const struct option_spec retry_policy_options[] = {FILE_OPTION};
 static const struct option_spec report_options[] = {
     VERBOSE,
-    {"queue", 0, OPTION_TEXT, "NAME", "about one queue"},
-    {"job-id", 0, OPTION_TEXT, "ID", "about one job"},
+    {"queue", 0, OPTION_TEXT, "NAME", "report on this queue"},
+    {"job-id", 0, OPTION_TEXT, "ID", "report on this job"},
 };
 static const struct option_spec queue_report_options[] = {VERBOSE};
 static const struct option_spec jobs_options[] = {
-    {"queue", 'q', OPTION_TEXT, "NAME", "jobs of one queue"},
-    {"job-set", 'j', OPTION_TEXT, "NAME", "jobs of one job set"},
-    {"states", 's', OPTION_LIST, "S,...", "jobs in these states"},
-    {"limit", 'n', OPTION_TEXT, "N", "at most so many (100); 0: all"},
+    {"queue", 'q', OPTION_TEXT, "NAME", "only jobs of this queue"},
+    {"job-set", 'j', OPTION_TEXT, "NAME", "only jobs of this job set"},
+    {"states", 's', OPTION_LIST, "S,...", "only jobs in these states"},
+    {"limit", 'n', OPTION_TEXT, "N", "list at most so many (100); 0: all"},
     {"gang", 0, OPTION_TEXT, "ID",
-     "all jobs of a gang or group of pods that have not ended"},
+     "all jobs of this gang or group of pods that have not ended"},
 };
 static const struct option_spec groups_options[] = {
-    {"queue", 'q', OPTION_TEXT, "NAME", "of one queue"},
+    {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
 };
 static const struct option_spec shares_options[] = {
-    {"pool", 0, OPTION_TEXT, "NAME", "one pool"},
+    {"pool", 0, OPTION_TEXT, "NAME", "only this pool"},
 };
 static const struct option_spec nodes_options[] = {
-    {"pool", 0, OPTION_TEXT, "NAME", "nodes of one pool"},
-    {"executor", 'e', OPTION_TEXT, "NAME", "nodes of one executor"},
+    {"pool", 0, OPTION_TEXT, "NAME", "only nodes of this pool"},
+    {"executor", 'e', OPTION_TEXT, "NAME", "only nodes of this executor"},
 };
 static const struct option_spec node_options[] = {
     {"executor", 'e', OPTION_TEXT, "NAME",
-     "the node's executor; default: whichever have it"},
+     "executor of the node (any that has it)"},
 };
 static const struct option_spec logs_options[] = {
-    {"container", 0, OPTION_TEXT, "NAME", "one container of the pod"},
-    {"tail", 'n', OPTION_TEXT, "N", "the last lines only"},
-    {"since", 0, OPTION_TEXT, "TIME", "lines after this time (RFC 3339)"},
-    {"timestamps", 0, OPTION_FLAG, NULL, "each line after its time"},
+    {"container", 0, OPTION_TEXT, "NAME", "only this container of the pod"},
+    {"tail", 'n', OPTION_TEXT, "N", "only the last N lines"},
+    {"since", 0, OPTION_TEXT, "TIME", "only lines after this time (RFC 3339)"},
+    {"timestamps", 0, OPTION_FLAG, NULL, "write the time before each line"},
     {"follow", 'f', OPTION_FLAG, NULL,
-     "go on with what it writes until it has ended"},
+     "keep following the output until the job has ended"},
     {"namespace", 0, OPTION_TEXT, "NAME", "the pod's namespace (default)"},
 };
 
@@ -215,7 +228,7 @@ static const struct option_spec logs_options[] = {
 
 const struct command_spec command_table[] = {
     ROW_WITH("submit", NULL, "FILE", 1, 1, cmd_submit, submit_options,
-             "submit the jobs of a file, or its TrainingJobs"),
+             "submit the jobs or TrainingJobs of a file"),
     ROW_WITH("watch", NULL, "QUEUE JOBSET", 2, 2, cmd_watch, watch_options,
              "follow the events of a job set"),
     ROW_WITH("get jobs", "get job", "[ID...]", 0, -1, cmd_get_jobs,
@@ -223,9 +236,9 @@ const struct command_spec command_table[] = {
     ROW_WITH("get podgroups", "get podgroup", "[ID]", 0, 1, cmd_get_pod_groups,
              groups_options, "show gangs and groups of pods by sub-group"),
     ROW("explain", NULL, "ID", 1, 1, cmd_explain,
-        "say why a job waits, or what became of it"),
+        "explain why a job waits, or what became of it"),
     ROW_WITH("logs", NULL, "ID", 1, 1, cmd_logs, logs_options,
-             "show what a job has written"),
+             "show the output of a job"),
     ROW("cancel job", NULL, "QUEUE JOBSET ID", 3, 3, cmd_cancel_job,
         "cancel one job"),
     ROW("cancel job-set", NULL, "QUEUE JOBSET", 2, 2, cmd_cancel_job_set,
@@ -250,61 +263,65 @@ const struct command_spec command_table[] = {
     ROW("reprioritize job-set", NULL, "QUEUE JOBSET PRIORITY", 3, 3,
         cmd_reprioritize_job_set, "change the priority of a job set"),
     ROW_WITH("create", NULL, "", 0, 0, cmd_create, create_options,
-             "make the queue, retry policy or pools of a file"),
+             "create the queue, retry policy or pools of a file"),
     ROW_WITH("apply", NULL, "", 0, 0, cmd_apply, create_options,
-             "make what a file describes, or change what is there to it"),
+             "create what a file describes, or update it if it exists"),
     ROW_WITH("create queue", NULL, "NAME", 1, 1, cmd_create_queue,
-             queue_options, "make a queue"),
+             queue_options, "create a queue"),
     ROW_WITH("update queue", NULL, "NAME", 1, 1, cmd_update_queue,
-             queue_options, "change what is named of a queue, keep the rest"),
+             queue_options,
+             "change the given settings of a queue, keep the others"),
     ROW("delete queue", NULL, "NAME", 1, 1, cmd_delete_queue, "delete a queue"),
     ROW("get queue", NULL, "NAME", 1, 1, cmd_get_queue, "show a queue"),
     ROW_WITH("get queues", NULL, "[QUEUE...]", 0, -1, cmd_get_queues,
              get_queues_options, "show queues"),
     ROW_WITH("get shares", NULL, "", 0, 0, cmd_get_shares, shares_options,
-             "show what queues are due and what they have"),
+             "show the shares that queues are due and that they have"),
     ROW_WITH("get apps", NULL, "[QUEUE]", 0, 1, cmd_get_apps, apps_options,
-             "show applications of queues and their states"),
+             "show the applications of queues and their states"),
     ROW_WITH("get trainingjobs", "get trainingjob", "[NAME]", 0, 1,
              cmd_get_training_jobs, training_jobs_options,
-             "show TrainingJobs and how they stand"),
+             "show TrainingJobs and their progress"),
     ROW_WITH("update trainingjob", NULL, "NAME", 1, 1, cmd_update_training_job,
-             update_training_job_options, "change a TrainingJob's class"),
+             update_training_job_options,
+             "change the priority class of a TrainingJob"),
     ROW_WITH("delete trainingjob", NULL, "NAME", 1, 1, cmd_delete_training_job,
              delete_training_job_options,
-             "cancel what is left of a TrainingJob, and forget it"),
+             "cancel the rest of a TrainingJob and delete it"),
     ROW_WITH("cordon queues", "cordon queue", "[QUEUE...]", 0, -1,
-             cmd_cordon_queues, cordon_options, "start nothing of queues"),
+             cmd_cordon_queues, cordon_options, "start no more jobs of queues"),
     ROW_WITH("uncordon queues", "uncordon queue", "[QUEUE...]", 0, -1,
-             cmd_uncordon_queues, cordon_options, "take queues up again"),
+             cmd_uncordon_queues, cordon_options, "start jobs of queues again"),
     ROW("cordon executor", NULL, "NAME REASON", 2, 2, cmd_cordon_executor,
-        "start nothing on an executor"),
+        "start no more jobs on an executor"),
     ROW("uncordon executor", NULL, "NAME", 1, 1, cmd_uncordon_executor,
-        "take an executor up again"),
+        "start jobs on an executor again"),
     ROW("cordon node", NULL, "NAME", 1, 1, cmd_cordon_node,
-        "start nothing on a node"),
+        "start no more jobs on a node"),
     ROW("uncordon node", NULL, "NAME", 1, 1, cmd_uncordon_node,
-        "take a node up again"),
+        "start jobs on a node again"),
     ROW("get executors", "get executor", "", 0, 0, cmd_get_executors,
-        "show executors: what they offer, and what of it is free"),
+        "show executors: what they offer and what is free"),
     ROW_WITH("get nodes", "get node", "[NAME]", 0, 1, cmd_get_nodes,
-             nodes_options, "show nodes, what they have free, their state"),
+             nodes_options, "show nodes: their state and what is free"),
     ROW_WITH("quarantine node", NULL, "NAME REASON", 2, 2, cmd_quarantine_node,
              node_options, "give a node no new work until it is released"),
     ROW_WITH("release node", NULL, "NAME", 1, 1, cmd_release_node, node_options,
              "end a node's quarantine and forget its failures"),
     ROW_WITH("create pool", "create pools", "[NAME]", 0, 1, cmd_create_pool,
-             pool_options, "make pools of a file, or one of options"),
+             pool_options,
+             "create the pools of a file, or one pool from options"),
     ROW_WITH("edit pool", "edit pools", "[NAME]", 0, 1, cmd_edit_pool,
-             pool_options, "change what is named of pools, keep the rest"),
+             pool_options,
+             "change the given settings of pools, keep the others"),
     ROW("delete pool", "delete pools", "NAME...", 1, -1, cmd_delete_pool,
-        "delete pools; their nodes and waiting jobs go to the default pool"),
+        "delete pools; their nodes and waiting jobs move to the default pool"),
     ROW_WITH("get pools", "get pool", "[NAME...]", 0, -1, cmd_get_pools,
-             get_pools_options, "show pools, and whose jobs are in them"),
+             get_pools_options, "show pools and whose jobs are in them"),
     ROW("delete executor", NULL, "NAME", 1, 1, cmd_delete_executor,
-        "forget an executor"),
+        "delete an executor from the server's memory"),
     ROW_WITH("create retry-policy", NULL, "", 0, 0, cmd_create_retry_policy,
-             retry_policy_options, "make the retry policy of a file"),
+             retry_policy_options, "create the retry policy of a file"),
     ROW_WITH("update retry-policy", NULL, "", 0, 0, cmd_update_retry_policy,
              retry_policy_options, "replace the retry policy of a file"),
     ROW("delete retry-policy", NULL, "NAME", 1, 1, cmd_delete_retry_policy,
@@ -314,15 +331,15 @@ const struct command_spec command_table[] = {
     ROW("get retry-policies", NULL, "", 0, 0, cmd_get_retry_policies,
         "show all retry policies"),
     ROW_WITH("get scheduling-report", NULL, "", 0, 0, cmd_get_scheduling_report,
-             report_options, "the scheduler's account of itself"),
+             report_options, "show what the scheduler decided and why"),
     ROW_WITH("get queue-report", NULL, "NAME", 1, 1, cmd_get_queue_report,
-             queue_report_options, "the same of one queue"),
+             queue_report_options, "show the scheduler's report on one queue"),
     ROW("get job-report", NULL, "ID", 1, 1, cmd_get_job_report,
-        "the same of one job"),
+        "show the scheduler's report on one job"),
     ROW("backup", NULL, "DIRECTORY", 1, 1, cmd_backup,
-        "copy log and store of the running server to a new directory"),
+        "copy the log and store of the running server to a new directory"),
     ROW("config use-context", NULL, "NAME", 1, 1, cmd_config_use_context,
-        "choose the context of later commands"),
+        "set the context that later commands use"),
     ROW("config get-contexts", NULL, "", 0, 0, cmd_config_get_contexts,
         "list the contexts"),
     ROW("config current-context", NULL, "", 0, 0, cmd_config_current_context,

@@ -29,27 +29,30 @@ enum {
 
 static const struct usage_option usage_options[] = {
     [OPTION_SERVER - 1] = {"server", "HOST:PORT",
-                           "the server (localhost:50051)"},
-    [OPTION_ID - 1] = {"id", "NAME", "name of this executor, unique (local)"},
+                           "address of the server (localhost:50051)"},
+    [OPTION_ID - 1] = {"id", "NAME",
+                       "name of this executor, unique at its server (local)"},
     [OPTION_POOL - 1] = {"pool", "NAME", "pool of its nodes (default)"},
-    [OPTION_RUNTIME -
-        1] = {"runtime", "NAME",
-              "process (the default), or fake: nothing runs, and pods "
-              "begin anew at a restart"},
-    [OPTION_DATA - 1] = {"data", "DIR",
-                         "where the runtime process keeps runs (berth-data)"},
-    [OPTION_CONFIG - 1] = {"config", "FILE",
-                           "the configuration (section executor)"},
-    [OPTION_STOP_JOBS - 1] = {"stop-jobs", NULL,
-                              "end jobs on SIGTERM instead of leaving them"},
+    [OPTION_RUNTIME - 1] = {"runtime", "NAME",
+                            "process (the default), or fake: no processes run, "
+                            "and pods start again after a restart"},
+    [OPTION_DATA - 1] =
+        {"data", "DIR",
+         "directory in which the runtime process keeps its runs (berth-data)"},
+    [OPTION_CONFIG -
+        1] = {"config", "FILE",
+              "configuration file, of which the section executor is used"},
+    [OPTION_STOP_JOBS -
+        1] = {"stop-jobs", NULL,
+              "on SIGTERM end the jobs instead of leaving them running"},
     [OPTION_ALLOW_ROOT_JOBS - 1] = {"allow-root-jobs", NULL,
-                                    "let jobs ask to run as root"},
+                                    "let jobs request to run as root"},
 };
 
 static const struct usage usage = {
     .program = "berth-executor",
     .arguments = "[OPTIONS]",
-    .about = "runs jobs for a Berth (or Armada) server",
+    .about = "run jobs for a Berth (or Armada) server",
     .options = usage_options,
     .option_count = ARRAY_COUNT(usage_options),
 };

@@ -27,10 +27,11 @@ static void print_help(void)
         strbuf_addf(&left, "%s %.*s", usage->command, length, usage->arguments);
         printf("  %-28s  %s\n", strbuf_text(&left), usage->about);
     }
-    printf("  %-28s  say so; end\n\n"
-           "berth-sim COMMAND --help tells more.  Exit codes: 0 well, 1 it "
-           "went\nwrong, 2 the command line or the scenario is wrong.\n",
-           "--help, --version");
+    printf(
+        "  %-28s  show this help or the version and exit\n\n"
+        "berth-sim COMMAND --help explains a command.  Exit codes: 0 "
+        "success,\n1 failure, 2 the command line or the scenario is wrong.\n",
+        "--help, --version");
 }
 
 /* The tables of all commands. */

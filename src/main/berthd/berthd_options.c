@@ -20,25 +20,27 @@ enum {
 
 static const struct usage_option usage_options[] = {
     [OPTION_STANDALONE - 1] = {"standalone", NULL,
-                               "run jobs on this machine as well"},
-    [OPTION_DATA - 1] = {"data", "DIR",
-                         "where log, store and jobs are kept (berth-data)"},
+                               "run jobs on this machine too"},
+    [OPTION_DATA -
+        1] = {"data", "DIR",
+              "directory of the log, the store and the jobs (berth-data)"},
     [OPTION_GRPC - 1] = {"grpc", "HOST:PORT",
-                         "where to serve gRPC (127.0.0.1:50051); port 0 is "
-                         "any free one"},
+                         "address of the gRPC services (127.0.0.1:50051); port "
+                         "0 takes any free port"},
     [OPTION_HTTP - 1] = {"http", "HOST:PORT",
-                         "where to serve /health and /metrics "
-                         "(127.0.0.1:8081)"},
-    [OPTION_CONFIG - 1] = {"config", "FILE", "the configuration (YAML)"},
-    [OPTION_PRINT_CONFIG - 1] = {"print-config", NULL,
-                                 "write the configuration with all defaults; "
-                                 "end"},
-    [OPTION_PRINT_MANUAL - 1] = {"print-manual", NULL,
-                                 "write its keys as a Markdown table; end"},
-    [OPTION_STOP_JOBS - 1] = {"stop-jobs", NULL,
-                              "end jobs on SIGTERM instead of leaving them"},
+                         "address of /health and /metrics (127.0.0.1:8081)"},
+    [OPTION_CONFIG - 1] = {"config", "FILE", "configuration file (YAML)"},
+    [OPTION_PRINT_CONFIG -
+        1] = {"print-config", NULL,
+              "write the configuration with all defaults and exit"},
+    [OPTION_PRINT_MANUAL - 1] =
+        {"print-manual", NULL,
+         "write the keys of the configuration as a Markdown table and exit"},
+    [OPTION_STOP_JOBS -
+        1] = {"stop-jobs", NULL,
+              "on SIGTERM end the jobs instead of leaving them running"},
     [OPTION_ALLOW_ROOT_JOBS - 1] = {"allow-root-jobs", NULL,
-                                    "let jobs ask to run as root"},
+                                    "let jobs request to run as root"},
 };
 
 static const struct usage usage = {
@@ -47,8 +49,8 @@ static const struct usage usage = {
     .about = "a batch scheduler for many clusters",
     .options = usage_options,
     .option_count = ARRAY_COUNT(usage_options),
-    .notes = "SIGTERM stops within 5 s; SIGHUP reads the scheduling policy "
-             "again.\n",
+    .notes = "On SIGTERM berthd stops within 5 s; on SIGHUP it reads the "
+             "scheduling policy\nagain.\n",
 };
 
 /* Take one option; 0, 1 or -1 as berthd_options_parse() answers. */

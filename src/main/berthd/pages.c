@@ -32,18 +32,18 @@ static void put_counters(struct strbuf *out, const struct control_metrics *m)
 {
     static const char counter[] = "counter";
 
-    put(out, "berth_log_batches_total", counter, "Batches made durable.",
-        (double)m->batch_count);
+    put(out, "berth_log_batches_total", counter,
+        "Batches written durably to the log.", (double)m->batch_count);
     put(out, "berth_log_batches_failed_total", counter,
-        "Appends that the log refused.", (double)m->batch_failed_count);
-    put(out, "berth_events_total", counter, "Events applied.",
+        "Batches that the log refused.", (double)m->batch_failed_count);
+    put(out, "berth_events_total", counter, "Events applied to the live state.",
         (double)m->event_count);
     put(out, "berth_jobs_submitted_total", counter, "Jobs accepted.",
         (double)m->submitted_count);
     put(out, "berth_jobs_duplicate_total", counter,
-        "Submissions that named a known client id.",
+        "Submissions with a client id that was already known.",
         (double)m->duplicate_count);
-    put(out, "berth_jobs_leased_total", counter, "Leases decided.",
+    put(out, "berth_jobs_leased_total", counter, "Jobs leased to executors.",
         (double)m->leased_count);
     put(out, "berth_jobs_succeeded_total", counter, "Jobs that succeeded.",
         (double)m->succeeded_count);
@@ -54,14 +54,15 @@ static void put_counters(struct strbuf *out, const struct control_metrics *m)
     put(out, "berth_jobs_preempted_total", counter, "Jobs that were preempted.",
         (double)m->preempted_count);
     put(out, "berth_executor_twins_total", counter,
-        "Requests refused as another executor of that id is connected.",
+        "Requests refused because another executor with the same id is "
+        "connected.",
         (double)m->twin_count);
     put(out, "berth_rounds_fast_total", counter, "Fast rounds.",
         (double)m->fast_round_count);
-    put(out, "berth_rounds_balance_total", counter, "Balance rounds.",
+    put(out, "berth_rounds_balance_total", counter, "Full rounds.",
         (double)m->balance_round_count);
     put(out, "berth_rounds_spent_total", counter,
-        "Rounds that ended for maxSchedulingDuration.",
+        "Rounds that reached maxSchedulingDuration.",
         (double)m->spent_round_count);
     put(out, "berth_round_seconds_total", counter, "Time spent in rounds.",
         (double)m->round_us_sum / 1e6);
@@ -73,11 +74,13 @@ static void put_gauges(struct strbuf *out, const struct control_metrics *m)
     bool is_leading = m->state == CONTROL_LEADING;
 
     strbuf_addf(out,
-                "# HELP armada_scheduler_leader_status Whether this leads.\n"
+                "# HELP armada_scheduler_leader_status Whether this server is "
+                "the leader.\n"
                 "# TYPE armada_scheduler_leader_status gauge\n"
                 "armada_scheduler_leader_status{name=\"berthd\"} %d\n",
                 is_leading);
-    put(out, "berth_log_seq", gauge, "Last record applied.", (double)m->seq);
+    put(out, "berth_log_seq", gauge,
+        "Sequence number of the last record applied.", (double)m->seq);
     strbuf_addf(out,
                 "# HELP berth_jobs Jobs that have not ended, by state.\n"
                 "# TYPE berth_jobs gauge\n"
@@ -87,20 +90,22 @@ static void put_gauges(struct strbuf *out, const struct control_metrics *m)
                 "berth_jobs{state=\"running\"} %u\n",
                 m->queued_count, m->leased_now_count, m->pending_count,
                 m->running_count);
-    put(out, "berth_queues", gauge, "Queues.", m->queue_count);
-    put(out, "berth_executors", gauge, "Executors known.", m->executor_count);
-    put(out, "berth_nodes", gauge, "Nodes known.", m->node_count);
+    put(out, "berth_queues", gauge, "Queues that exist.", m->queue_count);
+    put(out, "berth_executors", gauge, "Executors that the server knows.",
+        m->executor_count);
+    put(out, "berth_nodes", gauge, "Nodes that the server knows.",
+        m->node_count);
     strbuf_addf(out,
                 "# HELP berth_nodes_quarantined Nodes that get no new work, or "
-                "one job at a time, for their failures.\n"
+                "one job at a time, because jobs failed there.\n"
                 "# TYPE berth_nodes_quarantined gauge\n"
                 "berth_nodes_quarantined{state=\"out\"} %u\n"
                 "berth_nodes_quarantined{state=\"trial\"} %u\n",
                 m->quarantined_count, m->trial_count);
-    put(out, "berth_round_seconds_last", gauge, "The last round's time.",
-        (double)m->round_us_last / 1e6);
-    put(out, "berth_round_seconds_max", gauge, "The longest round's time.",
-        (double)m->round_us_max / 1e6);
+    put(out, "berth_round_seconds_last", gauge,
+        "Time that the last round took.", (double)m->round_us_last / 1e6);
+    put(out, "berth_round_seconds_max", gauge,
+        "Time that the longest round took.", (double)m->round_us_max / 1e6);
 }
 
 void pages_put_label(struct strbuf *out, struct str value)

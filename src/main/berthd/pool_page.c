@@ -47,8 +47,7 @@ static void put_amounts(struct strbuf *out, const struct command *command)
 
     pages_put_head(
         out, "scheduler_pool_resource_details", "gauge",
-        "What a pool has and what it is used for, in the resource's own "
-        "unit.");
+        "Resources of a pool and their use, in the resource's own unit.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         for (size_t r = 0; r < POOL_AMOUNTS; r++) {
             put_amount(out, &command->pools.rows[i], resources[r],
@@ -60,7 +59,7 @@ static void put_amounts(struct strbuf *out, const struct command *command)
 static void put_features(struct strbuf *out, const struct command *command)
 {
     pages_put_head(out, "scheduler_pool_features", "gauge",
-                   "Whether a pool has a feature on.");
+                   "Whether a feature of a pool is on.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         const struct {
@@ -82,7 +81,7 @@ static void put_features(struct strbuf *out, const struct command *command)
 static void put_ages(struct strbuf *out, const struct command *command)
 {
     pages_put_head(out, "scheduler_pool_figures_age_seconds", "gauge",
-                   "How old the figures of a pool are that is being planned.");
+                   "Age of the figures of a pool that is being planned.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         strbuf_addf(out, "scheduler_pool_figures_age_seconds{pool=\"");
@@ -93,9 +92,9 @@ static void put_ages(struct strbuf *out, const struct command *command)
 
 static void put_queues(struct strbuf *out, const struct command *command)
 {
-    pages_put_head(
-        out, "scheduler_pool_queue_details", "gauge",
-        "Jobs that wait in a pool, its own and those that would borrow.");
+    pages_put_head(out, "scheduler_pool_queue_details", "gauge",
+                   "Jobs waiting in a pool: its own, and those that would "
+                   "borrow from it.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         put_begin(out, "scheduler_pool_queue_details", row);
@@ -121,7 +120,7 @@ static void put_names(struct strbuf *out, const struct command *command)
         }
     }
     pages_put_head(out, "scheduler_pool_queue_pods", "gauge",
-                   "Pods that wait, some of them.");
+                   "Some of the pods that wait.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         for (uint32_t n = 0; n < row->pod_name_count; n++) {

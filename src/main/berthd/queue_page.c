@@ -63,21 +63,20 @@ static double considered(const struct queue_share *share)
 }
 
 static const struct share_metric share_metrics[] = {
-    {"armada_scheduler_fair_share", "Share due by weight.", fair},
+    {"armada_scheduler_fair_share", "Fair share by weight.", fair},
     {"armada_scheduler_adjusted_fair_share",
-     "Share due where others leave some.", adjusted},
+     "Fair share after queues that want less left the rest.", adjusted},
     {"armada_scheduler_actual_share", "Share held.", actual},
     {"armada_scheduler_demand", "Share wanted.", demand},
     {"armada_scheduler_queue_weight", "Weight of the queue.", weight},
-    {"armada_scheduler_considered_jobs", "Jobs that the last round looked at.",
+    {"armada_scheduler_considered_jobs", "Jobs that the last round considered.",
      considered},
-    {"berth_queue_usage", "Share held or admitted.", usage},
-    {"berth_queue_flow", "That share, with what is remembered of it.", flow},
-    {"berth_queue_infinite_flow", "The flow of what has an infinite lifetime.",
+    {"berth_queue_usage", "Share held, admitted jobs included.", usage},
+    {"berth_queue_flow", "Share held, with past use that still counts.", flow},
+    {"berth_queue_infinite_flow", "Flow of work with an infinite lifetime.",
      infinite_flow},
     {"berth_queue_budget_left_minutes",
-     "Resource-minutes that may still be charged above the share.",
-     budget_left},
+     "Resource-minutes left in the excess budget.", budget_left},
 };
 
 static void put_allocated(struct strbuf *out, const struct queue_share *share)
@@ -107,8 +106,9 @@ static void put_app_count(struct strbuf *out, struct str queue,
 /* One line for each state of queues that go by applications. */
 static void put_applications(struct strbuf *out, const struct command *command)
 {
-    pages_put_head(out, "berth_queue_applications", "gauge",
-                   "Applications of a queue that goes by them, by state.");
+    pages_put_head(
+        out, "berth_queue_applications", "gauge",
+        "Applications of a queue that is ordered by applications, by state.");
     for (uint32_t i = 0; i < command->queues.share_count; i++) {
         const struct queue_share *share = &command->queues.shares[i];
         const struct application_counts *counts = &share->applications;
@@ -142,13 +142,13 @@ static void put_shares(struct strbuf *out, const struct command *command)
         }
     }
     pages_put_head(out, "armada_queue_resource_allocated", "gauge",
-                   "What a queue's leased jobs ask for, in the resource's own "
-                   "unit.");
+                   "Resources that the leased jobs of a queue request, in the "
+                   "resource's own unit.");
     for (uint32_t i = 0; i < command->queues.share_count; i++) {
         put_allocated(out, &command->queues.shares[i]);
     }
     pages_put_head(out, "armada_queue_size", "gauge",
-                   "Jobs that wait in a queue.");
+                   "Jobs waiting in a queue.");
     for (uint32_t i = 0; i < command->queues.share_count; i++) {
         const struct queue_share *share = &command->queues.shares[i];
         /* This one has no label for the pool: tell of the first only. */
@@ -168,8 +168,8 @@ static void put_transitions(struct strbuf *out, const struct command *command)
     static const char name[] = "armada_scheduler_job_state_counter_by_queue";
 
     pages_put_head(out, name, "counter",
-                   "Jobs that went from one state to another since this server "
-                   "leads.");
+                   "Jobs that changed from one state to another since this "
+                   "server became leader.");
     for (uint32_t i = 0; i < command->queues.transition_count; i++) {
         const struct job_transition *t = &command->queues.transitions[i];
         strbuf_add_text(out, name);

@@ -18,8 +18,8 @@ static void put_attempts(struct strbuf *out, const struct control_metrics *m)
     };
 
     pages_put_head(out, name, "counter",
-                   "Searches for a place: leases, searches in vain (one for "
-                   "all jobs that are alike), batches that the log refused.");
+                   "Attempts to place a job: leases, attempts without a place "
+                   "(one for all equal jobs), batches that the log refused.");
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         strbuf_addf(out, "%s{result=\"%s\"} %" PRIu64 "\n", name,
                     rows[i].result, rows[i].count);
@@ -32,7 +32,7 @@ static void put_times(struct strbuf *out, const struct control_metrics *m)
         "scheduler_scheduling_algorithm_duration_seconds";
     uint64_t count = 0;
 
-    pages_put_head(out, name, "histogram", "How long rounds took.");
+    pages_put_head(out, name, "histogram", "Time that rounds took.");
     for (uint32_t i = 0; i < ROUND_COUNTS_BUCKETS; i++) {
         count += m->rounds.took_counts[i];
         strbuf_addf(out, "%s_bucket{le=\"%.12g\"} %" PRIu64 "\n", name,
@@ -58,7 +58,7 @@ static void put_preemptions(struct strbuf *out, const struct control_metrics *m)
     };
     static const char name[] = "berth_preemptions_total";
 
-    pages_put_head(out, name, "counter", "Runs that were preempted, by why.");
+    pages_put_head(out, name, "counter", "Runs preempted, by reason.");
     for (size_t i = SCHED_PREEMPT_FAIR_SHARE; i < ARRAY_COUNT(reasons); i++) {
         strbuf_addf(out, "%s{reason=\"%s\"} %" PRIu64 "\n", name, reasons[i],
                     m->rounds.preempted_counts[i]);
@@ -77,14 +77,16 @@ void round_page_put(struct strbuf *out, const struct control_metrics *m)
     put_attempts(out, m);
     put_times(out, m);
     put_one(out, "scheduler_total_preemption_attempts", "counter",
-            "Times that work made room for other work.",
+            "Rounds' decisions that preempted work for other work.",
             m->rounds.preempting_count);
     put_one(out, "scheduler_pod_preemption_victims", "gauge",
-            "Runs that made room the last time.", m->rounds.victim_count_last);
+            "Runs preempted by the last of these decisions.",
+            m->rounds.victim_count_last);
     put_preemptions(out, m);
     put_one(out, "berth_gang_pods_grown_total", "counter",
-            "Pods by which gangs that ran grew.", m->rounds.grown_count);
+            "Pods that running gangs grew by.", m->rounds.grown_count);
     put_one(out, "berth_gang_pods_shrunk_total", "counter",
-            "Pods above their minimum that gangs lost to others or the load.",
+            "Pods above its minimum that a gang lost to other work or to the "
+            "load ceiling.",
             m->rounds.shrunk_count);
 }

@@ -8,8 +8,8 @@
 enum { CODE_HELP = 1000, CODE_VERSION, CODE_PRINT_OPTIONS };
 
 static const struct usage_option common_options[] = {
-    {"help", NULL, "say so; end"},
-    {"version", NULL, "say which version this is; end"},
+    {"help", NULL, "show this help and exit"},
+    {"version", NULL, "show the version and exit"},
 };
 
 static void make_options(const struct usage *usage, struct option *ret)

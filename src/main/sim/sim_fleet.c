@@ -25,24 +25,29 @@ enum {
 
 static const struct usage_option usage_options[] = {
     [OPTION_TRACE - 1] = {"trace", "philly",
-                          "what FILE is: the reduced Philly trace (CSV, plain "
-                          "or gzipped); its virtual clusters are queues"},
-    [OPTION_GPUS - 1] = {"gpus", "N", "of the pool, in nodes of 8 (448)"},
-    [OPTION_PROFILE - 1] = {"profile", "P",
-                            "of the pool: berth (the default), armada or flow"},
-    [OPTION_MACHINES - 1] = {"machines", "F",
-                             "instead: the machines of an inventory (CSV: "
-                             "name, type, cores, GB, GPUs), a pool for each "
-                             "type with GPUs; the pools lend to one another"},
-    [OPTION_PART - 1] = {"part", "1:N", "of each type every Nth machine"},
+                          "FILE is the reduced Philly trace (CSV, plain or "
+                          "gzipped); its virtual clusters are the queues"},
+    [OPTION_GPUS - 1] = {"gpus", "N", "GPUs of the pool, in nodes of 8 (448)"},
+    [OPTION_PROFILE -
+        1] = {"profile", "P",
+              "profile of the pool: berth (the default), armada or flow"},
+    [OPTION_MACHINES -
+        1] = {"machines", "F",
+              "use the machines of an inventory instead (CSV: name, type, "
+              "cores, GB, GPUs), with a pool for each type that has GPUs; the "
+              "pools lend to one another"},
+    [OPTION_PART - 1] = {"part", "1:N", "use every Nth machine of each type"},
     [OPTION_FROM - 1] = {"from", "T",
-                         "only jobs from T after the first one (30d, 12h)"},
-    [OPTION_FOR - 1] = {"for", "T", "and only those of so long"},
-    [OPTION_LIMIT - 1] = {"limit", "N", "only the first N jobs"},
-    [OPTION_JSON - 1] = {"json", NULL, "the summary as JSON"},
-    [OPTION_CSV - 1] = {"csv", "FILE", "use over time, a line for each sample"},
-    [OPTION_SVG - 1] = {"svg", "FILE", "the same as a picture"},
-    [OPTION_QUIET - 1] = {"quiet", NULL, "no progress"},
+                         "play only jobs that arrive T or later after the "
+                         "first one (30d, 12h)"},
+    [OPTION_FOR - 1] = {"for", "T",
+                        "play only jobs that arrive within T after --from"},
+    [OPTION_LIMIT - 1] = {"limit", "N", "play only the first N jobs"},
+    [OPTION_JSON - 1] = {"json", NULL, "write the summary as JSON"},
+    [OPTION_CSV - 1] = {"csv", "FILE",
+                        "write use over time, one line per sample"},
+    [OPTION_SVG - 1] = {"svg", "FILE", "draw use over time"},
+    [OPTION_QUIET - 1] = {"quiet", NULL, "show no progress"},
 };
 
 struct options {

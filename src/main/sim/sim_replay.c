@@ -13,8 +13,8 @@ enum { RECORDS_PER_READ = 256 };
 enum { OPTION_JSON = 1, OPTION_QUIET };
 
 static const struct usage_option usage_options[] = {
-    [OPTION_JSON - 1] = {"json", NULL, "the outcome as JSON"},
-    [OPTION_QUIET - 1] = {"quiet", NULL, "no progress"},
+    [OPTION_JSON - 1] = {"json", NULL, "write the outcome as JSON"},
+    [OPTION_QUIET - 1] = {"quiet", NULL, "show no progress"},
 };
 
 struct options {
@@ -44,16 +44,15 @@ const struct sim_syntax sim_replay_syntax = {
             .program = "berth-sim",
             .command = "replay",
             .arguments = "DATA_DIR [OPTIONS]",
-            .about = "make the decisions of a berthd's log again",
+            .about = "repeat the decisions of a berthd's log and compare them",
             .options = usage_options,
             .option_count = ARRAY_COUNT(usage_options),
             .notes =
-                "DATA_DIR is that of a berthd, which may be running, or the "
-                "log "
-                "itself.\n\n"
-                "Exit codes: 0 every decision of the log was made again to "
-                "the byte, 1 the\nlog cannot be read, 2 the command line "
-                "is wrong, 3 one differs.\n",
+                "DATA_DIR is the data directory of a berthd, which may be "
+                "running, or a log file.\n\n"
+                "Exit codes: 0 every decision is the same to the byte, 1 the "
+                "log cannot\nbe read, 2 the command line is wrong, 3 a "
+                "decision differs.\n",
         },
     .wants = "a data directory",
     .take = take,

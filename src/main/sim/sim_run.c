@@ -20,20 +20,21 @@ enum {
 };
 
 static const struct usage_option usage_options[] = {
-    [OPTION_SEED - 1] = {"seed", "N", "instead of the scenario's"},
+    [OPTION_SEED - 1] = {"seed", "N", "random seed, instead of the scenario's"},
     [OPTION_SCALE - 1] = {"scale", "1:N",
-                          "a part of all nodes, counts and rates"},
-    [OPTION_JSON - 1] = {"json", NULL, "the summary as JSON"},
-    [OPTION_CSV - 1] = {"csv", "FILE", "use over time, a line for each sample"},
-    [OPTION_SVG - 1] = {"svg", "FILE", "the same as a picture"},
+                          "divide nodes, counts and rates by N"},
+    [OPTION_JSON - 1] = {"json", NULL, "write the summary as JSON"},
+    [OPTION_CSV - 1] = {"csv", "FILE",
+                        "write use over time, one line per sample"},
+    [OPTION_SVG - 1] = {"svg", "FILE", "draw use over time"},
     [OPTION_JOBS - 1] = {"jobs", "FILE",
-                         "what became of each job, a line for each"},
+                         "write what became of each job, one line per job"},
     [OPTION_LOG - 1] = {"log", "FILE",
-                        "keep the log, in a new file, for berth-sim replay"},
-    [OPTION_QUIET - 1] = {"quiet", NULL, "no progress"},
+                        "write the log to a new file, for berth-sim replay"},
+    [OPTION_QUIET - 1] = {"quiet", NULL, "show no progress"},
     [OPTION_MANUAL -
         1] = {"print-manual", NULL,
-              "write the keys of scenarios as a Markdown table; end"},
+              "write the keys of scenarios as a Markdown table and exit"},
 };
 
 struct run_options {
@@ -111,7 +112,7 @@ const struct sim_syntax sim_run_syntax = {
             .program = "berth-sim",
             .command = "run",
             .arguments = "SCENARIO.yaml [OPTIONS]",
-            .about = "play a scenario: clusters, queues, streams of jobs",
+            .about = "play a scenario of clusters, queues and streams of jobs",
             .options = usage_options,
             .option_count = ARRAY_COUNT(usage_options),
         },

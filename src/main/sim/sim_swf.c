@@ -18,18 +18,21 @@ enum {
 };
 
 static const struct usage_option usage_options[] = {
-    [OPTION_PROCESSORS - 1] = {"processors", "N", "of the machine"},
-    [OPTION_POLICY - 1] = {"policy", "P", "fcfs, easy (the default) or sjbf"},
-    [OPTION_CONVENTION -
-        1] = {"convention", "C",
-              "of what happens at one second: instant (the default) or sc15"},
+    [OPTION_PROCESSORS - 1] = {"processors", "N",
+                               "number of processors of the machine"},
+    [OPTION_POLICY -
+        1] = {"policy", "P",
+              "scheduling policy: fcfs, easy (the default) or sjbf"},
+    [OPTION_CONVENTION - 1] =
+        {"convention", "C",
+         "order of events within one second: instant (the default) or sc15"},
     [OPTION_EXACT - 1] = {"exact-estimates", NULL,
-                          "jobs state their run times"},
-    [OPTION_LIMIT - 1] = {"limit", "N", "only the first N jobs"},
+                          "use the real run times as estimates"},
+    [OPTION_LIMIT - 1] = {"limit", "N", "play only the first N jobs"},
     [OPTION_STARTS - 1] = {"starts", "FILE",
                            "write lines job,start in the order of arrival"},
-    [OPTION_JSON - 1] = {"json", NULL, "the figures as JSON"},
-    [OPTION_QUIET - 1] = {"quiet", NULL, "no progress"},
+    [OPTION_JSON - 1] = {"json", NULL, "write the figures as JSON"},
+    [OPTION_QUIET - 1] = {"quiet", NULL, "show no progress"},
 };
 
 struct options {

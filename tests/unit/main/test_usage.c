@@ -135,8 +135,8 @@ static void help_shows_all_options_within_the_columns(void **state)
               "  --quiet     say nothing, which is so long a story that it "
               "does not end on the\n"
               "              line on which it began\n"
-              "  --help      say so; end\n"
-              "  --version   say which version this is; end\n\n"
+              "  --help      show this help and exit\n"
+              "  --version   show the version and exit\n\n"
               "That is all.\n");
     free(text);
 }
@@ -148,7 +148,7 @@ static void table_has_a_line_for_each_option(void **state)
 
     assert_non_null(strstr(text, "command\trun\t\tFILE [OPTIONS]\tplays\n"));
     assert_non_null(strstr(text, "option\tdata\t\tDIR\twhere it is kept\n"));
-    assert_non_null(strstr(text, "option\tversion\t\t\tsay which"));
+    assert_non_null(strstr(text, "option\tversion\t\t\tshow the version"));
     free(text);
 }
 
