@@ -21,32 +21,33 @@ static const struct setting tls_keys[] = {
             .about = "PEM file of the server's certificate; empty: no TLS."),
     SETTING("key", TEXT, config_tls, key, .about = "PEM file of its key."),
     SETTING("clientCa", TEXT, config_tls, client_ca,
-            .about = "PEM file; clients must show a certificate that it "
-                     "signed."),
+            .about = "PEM file of a CA. Clients must show a certificate that "
+                     "it signed; empty: none is needed."),
 };
 static const struct settings tls_table = TABLE(tls_keys, config_tls, NULL);
 
 static const struct setting server_keys[] = {
     SETTING("grpc", TEXT, config_server, grpc,
-            .about = "Address of the gRPC services; port 0 is any free one."),
+            .about =
+                "Address of the gRPC services; port 0 takes any free port."),
     SETTING("http", TEXT, config_server, http,
             .about = "Address of /health and /metrics."),
     SETTING("data", TEXT, config_server, data,
-            .about = "Directory of log, store and jobs."),
+            .about = "Directory of the log, the store and the jobs."),
     SECTION("tls", config_server, tls, tls_table, "TLS of the gRPC port."),
     SETTING("allowInsecureListen", BOOL, config_server,
             is_insecure_listen_allowed,
-            .about = "Whether to listen beyond this machine even without "
+            .about = "Whether berthd may listen beyond this machine without "
                      "TLS or with anonymous access."),
     SETTING("threads", INT, config_server, thread_count, .min = 1, .max = 64,
             .about = "Threads that serve gRPC calls."),
     SETTING("maxReceiveBytes", BYTES, config_server, receive_bytes_max,
             .min = 65536, .max = 256 << 20,
-            .about = "The longest request, after decompression."),
+            .about = "Size of the largest request, after decompression."),
     SETTING("maxCalls", INT, config_server, call_count_max, .min = 16,
-            .max = 1000000, .about = "Calls under way at once."),
+            .max = 1000000, .about = "Calls that may be in progress at once."),
     SETTING("maxStreams", INT, config_server, stream_count_max, .min = 16,
-            .max = 1000000, .about = "Of these, streams."),
+            .max = 1000000, .about = "Streams among these calls."),
 };
 static const struct settings server_table =
     TABLE(server_keys, config_server, NULL);
@@ -57,7 +58,7 @@ static const struct setting user_keys[] = {
     SETTING("password", TEXT, config_user, password, .is_required = true,
             .about = "Password of the user."),
     SETTING("groups", TEXTS, config_user, groups,
-            .about = "Groups of the user, beside everyone."),
+            .about = "Groups of the user, in addition to everyone."),
 };
 static const struct settings user_table = TABLE(user_keys, config_user, NULL);
 
@@ -70,17 +71,17 @@ static const struct setting permission_keys[] = {
     PERMISSION(preempt_any_jobs, "Groups that may preempt any job."),
     PERMISSION(reprioritize_any_jobs, "Groups that may reprioritize any job."),
     PERMISSION(watch_all_events, "Groups that may watch any job set."),
-    PERMISSION(create_queue, "Groups that may make and change queues."),
+    PERMISSION(create_queue, "Groups that may create and change queues."),
     PERMISSION(delete_queue, "Groups that may delete queues."),
     PERMISSION(cordon_queue, "Groups that may cordon queues."),
     PERMISSION(cordon_nodes, "Groups that may cordon nodes."),
     PERMISSION(execute_jobs, "Groups that executors belong to."),
     PERMISSION(update_executor_settings, "Groups that may cordon executors."),
-    PERMISSION(create_retry_policy, "Groups that may make retry policies."),
+    PERMISSION(create_retry_policy, "Groups that may create retry policies."),
     PERMISSION(update_retry_policy, "Groups that may change retry policies."),
     PERMISSION(delete_retry_policy, "Groups that may delete retry policies."),
     PERMISSION(backup, "Groups that may copy the log and the store."),
-    PERMISSION(create_pool, "Groups that may make and change pools."),
+    PERMISSION(create_pool, "Groups that may create and change pools."),
     PERMISSION(delete_pool, "Groups that may delete pools."),
 };
 static const struct settings permission_table =
@@ -88,7 +89,7 @@ static const struct settings permission_table =
 
 static const struct setting auth_keys[] = {
     SETTING("anonymousAuth", BOOL, config_auth, is_anonymous,
-            .about = "Whether callers without credentials are let in, as "
+            .about = "Whether callers without credentials are accepted, as "
                      "user anonymous of group everyone."),
     SETTING("basicAuthUsers", RECORDS, config_auth, users, .table = &user_table,
             .count_max = CONFIG_USERS_MAX,
@@ -96,7 +97,7 @@ static const struct setting auth_keys[] = {
             .about = "Users that authenticate by name and password."),
     SECTION("permissionGroupMapping", config_auth, permissions,
             permission_table,
-            "Which groups hold which permission; every caller is of group "
+            "Groups that have each permission. Every caller is in the group "
             "everyone."),
 };
 static const struct settings auth_table = TABLE(auth_keys, config_auth, NULL);
@@ -106,19 +107,19 @@ static const struct setting deadline_keys[] = {
             .about = "Resource that the job requests."),
     SETTING("deadline", DURATION, config_deadline, deadline_ms,
             .is_required = true, .min = SECOND_MS, .max = YEAR_MS,
-            .about = "How long such a job may run."),
+            .about = "Deadline of such a job."),
 };
 static const struct settings deadline_table =
     TABLE(deadline_keys, config_deadline, NULL);
 
 static const struct setting training_keys[] = {
     SETTING("launcher", TEXT, config_training, launcher,
-            .about = "Program of the image that knows start_trainer and the "
+            .about = "Program in the image that has start_trainer and the "
                      "other commands."),
     SETTING("image", TEXT, config_training, image,
             .about = "Image of a TrainingJob that names none."),
     SETTING("etcdImage", TEXT, config_training, etcd_image,
-            .about = "Image of the etcd of a fault tolerant one."),
+            .about = "Image of etcd for a fault-tolerant TrainingJob."),
 };
 static const struct settings training_table =
     TABLE(training_keys, config_training, NULL);
@@ -127,33 +128,34 @@ static const struct setting submission_keys[] = {
     SETTING("allowedPriorityClassNames", TEXTS, config_submission, classes,
             .about = "Priority classes that pods may name."),
     SETTING("defaultPriorityClassName", TEXT, config_submission, default_class,
-            .about = "The class of a pod that names none."),
+            .about = "Class of a pod that names none."),
     SETTING("defaultJobLimits", AMOUNTS, config_submission, default_limits,
-            .about = "What a container asks for of a resource that it does not "
-                     "name; one that names none at all is refused."),
+            .about = "Requests of a container for resources that it does not "
+                     "name. A container that names none at all is refused."),
     SETTING("minJobResources", AMOUNTS, config_submission, minimums,
             .about = "The least that a container may request."),
     SETTING("maxPodSpecSizeBytes", BYTES, config_submission, pod_spec_bytes_max,
-            .min = 1024, .max = 4 << 20, .about = "The longest pod spec."),
+            .min = 1024, .max = 4 << 20,
+            .about = "Size of the largest pod spec."),
     SETTING("minTerminationGracePeriod", DURATION, config_submission,
             grace_period_ms_min, .max = DAY_MS,
-            .about = "The shortest grace period; 0 becomes this."),
+            .about = "Shortest grace period; 0 is replaced by it."),
     SETTING("maxTerminationGracePeriod", DURATION, config_submission,
             grace_period_ms_max, .max = DAY_MS,
-            .about = "The longest grace period."),
+            .about = "Longest grace period."),
     SETTING("defaultActiveDeadline", DURATION, config_submission,
             default_deadline_ms, .min = SECOND_MS, .max = YEAR_MS,
-            .about = "How long a job may run that names no deadline."),
+            .about = "Deadline of a job that names none."),
     SETTING("defaultActiveDeadlineByResourceRequest", RECORDS,
             config_submission, deadlines, .table = &deadline_table,
             .count_max = CONFIG_RULES_MAX,
             .count_offset = offsetof(struct config_submission, deadline_count),
-            .about = "The same for jobs that request some of a resource."),
+            .about = "The same for jobs that request a resource."),
     SETTING("assertInitContainersRequestFractionalCpu", BOOL, config_submission,
             needs_fractional_init_cpu,
-            .about = "Whether init containers must not ask for whole cores."),
+            .about = "Whether init containers must request less than a core."),
     SECTION("trainingJobs", config_submission, training, training_table,
-            "What the pods of TrainingJobs are given."),
+            "Defaults of the pods of TrainingJobs."),
 };
 static const struct settings submission_table =
     TABLE(submission_keys, config_submission, NULL);
@@ -161,19 +163,19 @@ static const struct settings submission_table =
 static const struct setting log_keys[] = {
     SETTING("retention", DURATION, config_log, retention_ms, .min = HOUR_MS,
             .max = 20 * YEAR_MS,
-            .about = "How long events are kept; what a checkpoint still "
-                     "needs is kept longer."),
+            .about = "How long events are kept. Events that the checkpoint "
+                     "needs are kept longer."),
     SETTING("checkpointRecords", INT, config_log, checkpoint_record_count,
             .min = 1000, .max = 100000000,
-            .about = "Records between two checkpoints of the state."),
+            .about = "Records of the log between two checkpoints."),
 };
 static const struct settings log_table = TABLE(log_keys, config_log, NULL);
 
 static const struct setting planner_keys[] = {
     SETTING("threads", INT, config_planner, thread_count,
             .max = PLANNER_THREADS_MAX,
-            .about = "Threads that plan pools beside one another, once there "
-                     "are pool objects; 0: one for each core."),
+            .about = "Threads that plan pools in parallel once there are pool "
+                     "objects; 0: one per core."),
 };
 static const struct settings planner_table =
     TABLE(planner_keys, config_planner, NULL);
@@ -181,33 +183,35 @@ static const struct settings planner_table =
 static const struct setting store_keys[] = {
     SETTING("retention", DURATION, config_store, retention_ms, .min = HOUR_MS,
             .max = 20 * YEAR_MS,
-            .about = "How long finished jobs can be asked about."),
+            .about = "How long finished jobs can be queried."),
     SETTING("deduplicationRetention", DURATION, config_store, deduplication_ms,
             .min = MINUTE_MS, .max = YEAR_MS,
-            .about = "How long a client id stands for the job it made."),
+            .about = "How long a repeated client id finds the job of its first "
+                     "submission."),
     SETTING("maxBehindBytes", BYTES, config_store, behind_bytes_max,
             .min = 1 << 20, .max = (int64_t)64 << 30,
-            .about = "Memory of submissions that the store has not got yet; "
-                     "while it is full, submissions are refused with "
-                     "RESOURCE_EXHAUSTED."),
+            .about =
+                "Memory for submissions that are not in the store yet. While "
+                "it is full, submissions are refused with RESOURCE_EXHAUSTED."),
 };
 static const struct settings store_table =
     TABLE(store_keys, config_store, NULL);
 
 static const struct setting process_keys[] = {
     SETTING("resources", AMOUNTS, config_process, resources,
-            .about = "What this machine offers; {}: what it has."),
+            .about = "Resources that this machine offers; {}: all it has."),
     SETTING("labels", TEXTS, config_process, labels,
-            .about = "Labels of its node, each key=value, beside "
+            .about = "Labels of its node, each key=value, in addition to "
                      "kubernetes.io/hostname."),
     SETTING("userId", INT, config_process, user_id, .min = 1, .max = UINT32_MAX,
-            .about = "User id of jobs when the server runs as root."),
+            .about = "User id of jobs if the executor runs as root."),
     SETTING("groupId", INT, config_process, group_id, .min = 1,
-            .max = UINT32_MAX, .about = "Group id of jobs, likewise."),
+            .max = UINT32_MAX,
+            .about = "Group id of jobs if the executor runs as root."),
     SETTING("allowRootJobs", BOOL, config_process, is_root_allowed,
-            .about = "Whether a job may ask to run as root."),
+            .about = "Whether a job may request to run as root."),
     SETTING("cgroups", BOOL, config_process, has_cgroups,
-            .about = "Whether to use cgroups where they can be had."),
+            .about = "Whether to use cgroups where they are available."),
 };
 static const struct settings process_table =
     TABLE(process_keys, config_process, NULL);
@@ -223,9 +227,9 @@ static const struct setting fake_group_keys[] = {
     SETTING("name", TEXT, config_fake_group, name,
             .about = "Nodes are named EXECUTOR-NAME-INDEX."),
     SETTING("count", INT, config_fake_group, count, .min = 1, .max = 200000,
-            .about = "How many nodes of this kind."),
+            .about = "Number of such nodes."),
     SETTING("resources", AMOUNTS, config_fake_group, resources,
-            .is_required = true, .about = "What each of them has."),
+            .is_required = true, .about = "Capacity of each node."),
     SETTING("labels", TEXTS, config_fake_group, labels,
             .about = "Labels of the nodes, each key=value."),
 };
@@ -249,24 +253,24 @@ static const struct setting fake_keys[] = {
     SETTING("startDelay", DURATION, config_fake, start_delay_ms, .max = HOUR_MS,
             .about = "How long a pod is pending."),
     SETTING("failureRate", PPM, config_fake, failure_ppm, .max = 1000000,
-            .about = "The part of pods that fail."),
+            .about = "Fraction of pods that fail."),
     SETTING("seed", INT, config_fake, seed,
-            .about = "Of the randomness; the same seed gives the same runs."),
+            .about = "Random seed; the same seed gives the same runs."),
     SETTING("pendingForeign", AMOUNTS, config_fake, pending,
-            .about = "What pods of others ask for and find no node for."),
+            .about = "Requests of other pods that find no node."),
 };
 static const struct settings fake_table = TABLE(fake_keys, config_fake, NULL);
 
 static const struct setting client_tls_keys[] = {
     SETTING("ca", TEXT, config_tls, client_ca,
-            .about = "PEM file of the authority that the server's "
-                     "certificate is from; empty: the system's."),
+            .about = "PEM file of the CA that signed the server's certificate; "
+                     "empty: the system's CAs."),
     SETTING("certificate", TEXT, config_tls, certificate,
             .about = "PEM file of a certificate to show; empty: none."),
     SETTING("key", TEXT, config_tls, key, .about = "PEM file of its key."),
     SETTING("serverName", TEXT, config_tls, server_name,
-            .about = "Name in the server's certificate, where that is not "
-                     "its address."),
+            .about = "Name in the server's certificate if it is not the "
+                     "server's address."),
 };
 static const struct settings client_tls_table =
     TABLE(client_tls_keys, config_tls, NULL);
@@ -285,19 +289,21 @@ static const struct setting executor_keys[] = {
     SETTING("password", TEXT, config_executor, password,
             .about = "berth-executor: password for it."),
     SETTING("forceNoTls", BOOL, config_executor, is_plain,
-            .about = "berth-executor: whether to do without TLS; to this "
-                     "machine it always does."),
+            .about = "berth-executor: whether to connect without TLS. A server "
+                     "on this machine is always reached without it."),
     SECTION("tls", config_executor, tls, client_tls_table,
-            "How to reach a server with TLS."),
+            "TLS to the server."),
     SETTING("runtime", TEXT, config_executor, runtime,
             .choices = "process fake",
-            .about = "process: pods are processes of this machine; fake: "
-                     "nothing runs."),
+            .about = "process: pods are processes of this machine. fake: no "
+                     "processes run."),
     SETTING("heldStream", BOOL, config_executor, has_held_stream,
-            .about = "Whether to ask for leases as they are made."),
+            .about =
+                "Whether the server pushes leases as soon as it decides them."),
     SETTING("leasePeriod", DURATION, config_executor, lease_period_ms,
             .min = 10, .max = HOUR_MS,
-            .about = "How often the server is asked, without a held stream."),
+            .about = "How often the executor asks for leases if the server "
+                     "does not push them."),
     SECTION("process", config_executor, process, process_table,
             "Runtime process."),
     SECTION("fake", config_executor, fake, fake_table, "Runtime fake."),
@@ -306,14 +312,15 @@ static const struct settings executor_table =
     TABLE(executor_keys, config_executor, NULL);
 
 static const struct setting config_keys[] = {
-    SECTION("server", config, server, server_table, "What berthd serves."),
+    SECTION("server", config, server, server_table,
+            "Addresses and limits of berthd."),
     SECTION("auth", config, auth, auth_table, "Who may do what."),
     SECTION("submission", config, submission, submission_table,
-            "What jobs may ask and are given when they do not ask."),
+            "Limits and defaults of submitted jobs."),
     SECTION("scheduling", config, scheduling, policy_settings,
-            "How jobs are scheduled; read again on SIGHUP."),
+            "The scheduling policy; berthd reads it again on SIGHUP."),
     SECTION("log", config, log, log_table, "The log of events."),
-    SECTION("planner", config, planner, planner_table, "Who makes plans."),
+    SECTION("planner", config, planner, planner_table, "The planner."),
     SECTION("store", config, store, store_table, "The query store."),
     SECTION("executor", config, executor, executor_table,
             "The executor inside berthd --standalone, or berth-executor."),

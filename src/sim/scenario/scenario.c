@@ -16,9 +16,9 @@ static const struct setting nodes_keys[] = {
             .about = "Their names are <cluster>-<name>-<index>.",
             .is_required = true),
     SETTING("count", INT, scenario_nodes, count, .min = 1, .max = 200000,
-            .about = "How many."),
+            .about = "Number of nodes."),
     SETTING("resources", AMOUNTS, scenario_nodes, resources,
-            .about = "What each has.", .is_required = true),
+            .about = "Capacity of each node.", .is_required = true),
     SETTING("labels", TEXTS, scenario_nodes, labels,
             .about = "Labels, as key=value."),
 };
@@ -37,7 +37,7 @@ static const struct setting failures_keys[] = {
             .about = "Mean time from a node's repair to its next failure, "
                      "exponentially distributed; 0: nodes never fail."),
     SETTING("repair", DURATION, scenario_failures, repair_ms, .max = TIME_MAX_,
-            .about = "How long a node is away; its pods are lost."),
+            .about = "How long a failed node is away. Its pods are lost."),
 };
 static const struct settings failures_table =
     TABLE_(failures_keys, scenario_failures, NULL);
@@ -48,14 +48,15 @@ static const struct setting cluster_keys[] = {
     SETTING("pool", TEXT, scenario_cluster, pool,
             .about = "The pool of its nodes."),
     SETTING("startDelay", DURATION, scenario_cluster, start_ms,
-            .max = TIME_MAX_, .about = "From a lease to a pod that runs."),
+            .max = TIME_MAX_, .about = "Time from a lease to a running pod."),
     SETTING("stopDelay", DURATION, scenario_cluster, stop_ms, .max = TIME_MAX_,
-            .about = "From a preemption to the end of the pod."),
+            .about = "Time from a preemption to the end of the pod."),
     SETTING("reportDelay", DURATION, scenario_cluster, report_ms,
             .max = TIME_MAX_,
-            .about = "For so long the executor gathers what it reports."),
+            .about =
+                "How long the executor collects reports before it sends them."),
     SETTING("nodes", RECORDS, scenario_cluster, nodes,
-            .about = "Its nodes, in groups that are alike.",
+            .about = "Its nodes, in groups of equal nodes.",
             .table = &nodes_table, .is_required = true,
             .count_offset = offsetof(struct scenario_cluster, nodes_count),
             .count_max = SCENARIO_NODE_GROUPS_MAX),
@@ -81,10 +82,10 @@ static const struct setting queue_keys[] = {
             .is_required = true),
     SETTING("weight", MILLI, scenario_queue, weight_milli, .min = 1,
             .max = 1000,
-            .about = "Its weight: 1 / priority factor, so at most 1."),
+            .about = "Its weight, which is 1 / priority factor and at most 1."),
     SETTING("ordering", TEXT, scenario_queue, ordering,
             .choices = "priority fifo fair stateaware cfs",
-            .about = "Which of its waiting jobs goes first."),
+            .about = "Order of its waiting jobs."),
 };
 
 static void init_queue(void *record)
@@ -107,14 +108,14 @@ static const struct setting pool_keys[] = {
     SETTING("disablePreemption", BOOL, scenario_pool, is_preemption_off,
             .about = "Its own jobs may not preempt in it."),
     SETTING("disableBorrowing", BOOL, scenario_pool, is_borrowing_off,
-            .about = "Its own jobs may not go elsewhere."),
+            .about = "Its own jobs may not borrow from other pools."),
     SETTING("disableSharing", BOOL, scenario_pool, is_sharing_off,
-            .about = "Jobs of other pools are refused."),
+            .about = "Jobs of other pools may not borrow from it."),
     SETTING("borrowingPools", TEXTS, scenario_pool, lenders,
-            .about = "Where its own jobs may go; empty: everywhere."),
+            .about = "Pools from which its own jobs may borrow; empty: all."),
     SETTING("preemptionOrder", TEXT, scenario_pool, preemption_order,
             .choices = "preempt-first borrow-first",
-            .about = "What its own jobs do first when it is full."),
+            .about = "What its own jobs try first when it is full."),
 };
 
 static void init_pool(void *record)
@@ -142,11 +143,13 @@ static const struct settings run_time_table =
 
 static const struct setting gang_keys[] = {
     SETTING("size", INT, scenario_gang, size, .max = 1000000,
-            .about = "Jobs that start together; 0: each is on its own."),
+            .about = "Jobs of each gang, which start together; 0: no gangs."),
     SETTING("minimum", INT, scenario_gang, minimum, .max = 1000000,
-            .about = "So many suffice to start; 0: all."),
-    SETTING("uniformity", TEXT, scenario_gang, uniformity,
-            .about = "A node label that must have one value for all."),
+            .about = "Jobs with which a gang may start; 0: all."),
+    SETTING(
+        "uniformity", TEXT, scenario_gang, uniformity,
+        .about =
+            "Node label that must have the same value for all jobs of a gang."),
 };
 static const struct settings gang_table =
     TABLE_(gang_keys, scenario_gang, NULL);
@@ -155,19 +158,22 @@ static const struct setting sub_group_keys[] = {
     SETTING("name", TEXT, scenario_sub_group, name, .about = "Its name.",
             .is_required = true),
     SETTING("min", INT, scenario_sub_group, min, .max = 100000,
-            .about = "Pods without which the group does not run."),
+            .about = "Pods that the group requires to run."),
     SETTING("max", INT, scenario_sub_group, max, .max = 100000,
-            .about = "Pods that it may grow to; 0: min."),
+            .about = "Pods to which it may grow; 0: min."),
     SETTING("resources", AMOUNTS, scenario_sub_group, resources,
-            .about = "What each pod asks for.", .is_required = true),
-    SETTING("maxHops", INT, scenario_sub_group, hops_max, .min = -1,
-            .max = HOPS_MAX,
-            .about = "Between any two of its pods; -1: any number."),
+            .about = "Requests of each pod.", .is_required = true),
+    SETTING(
+        "maxHops", INT, scenario_sub_group, hops_max, .min = -1,
+        .max = HOPS_MAX,
+        .about =
+            "Largest distance in hops between two of its pods; -1: no limit."),
     SETTING("maxHopsWait", DURATION, scenario_sub_group, hops_wait_ms,
             .max = TIME_MAX_,
-            .about = "Having waited so long, any number; 0: never."),
+            .about = "After waiting for so long, maxHops no longer applies; 0: "
+                     "it always does."),
     SETTING("auxiliary", BOOL, scenario_sub_group, is_auxiliary,
-            .about = "Its pods run until the others have ended."),
+            .about = "Whether its pods only run until the others have ended."),
 };
 
 static void init_sub_group(void *record)
@@ -181,18 +187,23 @@ static const struct settings sub_group_table =
 static const struct setting pod_group_keys[] = {
     SETTING("kind", TEXT, scenario_pod_group, kind,
             .choices = "podGroup training trainingTolerant",
-            .about = "How it ends: trainingTolerant fails only when all its "
-                     "pods have, the others with the first."),
-    SETTING("nodeReservation", TEXT, scenario_pod_group, node_reservation,
-            .choices = "Whole Shared",
-            .about = "Whether its nodes serve nobody else meanwhile."),
+            .about = "How it ends: trainingTolerant fails when all its pods "
+                     "have failed, the others when one has."),
+    SETTING(
+        "nodeReservation", TEXT, scenario_pod_group, node_reservation,
+        .choices = "Whole Shared",
+        .about =
+            "Whether it has its nodes exclusively (Whole) or not (Shared)."),
     SETTING("freezingWindow", DURATION, scenario_pod_group, freezing_window_ms,
-            .max = TIME_MAX_, .about = "For so long it is not scaled again."),
+            .max = TIME_MAX_,
+            .about =
+                "After it grew or shrank, it does neither again for so long."),
     SETTING("replaceTimeout", DURATION, scenario_pod_group, replace_timeout_ms,
             .max = TIME_MAX_,
-            .about = "Below its minimum for so long, all of it goes."),
+            .about = "A group that is below its minimum for so long is "
+                     "preempted as a whole."),
     SETTING("subGroups", RECORDS, scenario_pod_group, sub_groups,
-            .about = "Pods that are alike.", .table = &sub_group_table,
+            .about = "Groups of equal pods.", .table = &sub_group_table,
             .count_offset =
                 offsetof(struct scenario_pod_group, sub_group_count),
             .count_max = SUB_GROUPS_MAX),
@@ -213,59 +224,61 @@ static const struct settings pod_group_table =
 
 static const struct setting stream_keys[] = {
     SETTING("name", TEXT, scenario_stream, name,
-            .about = "What the summary and the job set are called.",
+            .about = "Name of the stream in the summary, and of its job set.",
             .is_required = true),
     SETTING("queue", TEXT, scenario_stream, queue, .about = "Its queue.",
             .is_required = true),
-    SETTING("count", INT, scenario_stream, count, .max = 1 << 26,
-            .about = "Jobs (or gangs) in all; 0: as many as come by `last`."),
+    SETTING(
+        "count", INT, scenario_stream, count, .max = 1 << 26,
+        .about =
+            "Number of jobs (or gangs); 0: as many as arrive until `last`."),
     SETTING("arrivals", TEXT, scenario_stream, arrivals,
             .choices = "atOnce steady poisson",
-            .about = "atOnce: all at `first`; steady: evenly; poisson: at "
-                     "random."),
+            .about = "atOnce: all at `first`. steady: evenly spaced. poisson: "
+                     "at random."),
     SETTING("rate", PPM, scenario_stream, rate_micro, .max = RATE_MAX_,
             .about = "Requests a second, unless atOnce."),
     SETTING("first", DURATION, scenario_stream, first_ms, .max = TIME_MAX_,
-            .about = "When they begin to come."),
+            .about = "Time of the first arrival."),
     SETTING("last", DURATION, scenario_stream, last_ms, .max = TIME_MAX_,
-            .about = "None comes after it; 0: no end."),
+            .about = "No job arrives after this; 0: no end."),
     SETTING("batch", INT, scenario_stream, batch, .min = 1, .max = 10000,
-            .about = "Jobs (or gangs) of one request."),
+            .about = "Jobs (or gangs) in each request."),
     SETTING("resources", AMOUNTS, scenario_stream, resources,
-            .about = "What each asks for."),
+            .about = "Requests of each job."),
     SETTING("nodeSelector", TEXTS, scenario_stream, node_selector,
-            .about = "Node labels that it needs, as key=value."),
+            .about = "Node labels that each job needs, as key=value."),
     SETTING("priorityClass", TEXT, scenario_stream, priority_class,
-            .about = "Its priority class."),
+            .about = "Priority class of the jobs."),
     SETTING("priority", INT, scenario_stream, priority, .max = UINT32_MAX,
-            .about = "Within the queue; the smaller goes first."),
+            .about = "Priority within the queue; a smaller one goes first."),
     SETTING("runTime", RECORD, scenario_stream, run, .about = "",
             .table = &run_time_table),
     SETTING("deadlineStep", DURATION, scenario_stream, deadline_step_ms,
             .max = TIME_MAX_,
-            .about = "Each states its run time as its deadline, rounded up to "
-                     "a multiple of this; 0: see deadline."),
+            .about = "Each job states its run time, rounded up to a multiple "
+                     "of this, as its deadline; 0: see deadline."),
     SETTING("deadline", DURATION, scenario_stream, deadline_ms,
             .max = TIME_MAX_,
-            .about = "What it states as its deadline; it is stopped then; 0: "
-                     "none."),
+            .about = "Deadline of each job, at which it is stopped; 0: none."),
     SETTING("lifetime", TEXT, scenario_stream, lifetime,
-            .about = "It may be preempted after so long: a duration, or "
-                     "infinite; empty: as its class says."),
+            .about = "Lifetime of each job, after which it may be preempted: a "
+                     "duration, or infinite; empty: the default of its class."),
     SETTING("failures", PPM, scenario_stream, failure_ppm, .max = 1000000,
-            .about = "The part of its jobs that fail by themselves."),
+            .about = "Fraction of jobs that fail by themselves."),
     SETTING("requeue", BOOL, scenario_stream, is_requeued,
-            .about = "Whether a job that is preempted waits again, or fails "
-                     "as under Armada."),
+            .about = "Whether a preempted job is requeued (true) or fails, as "
+                     "with Armada (false)."),
     SETTING("gang", RECORD, scenario_stream, gang, .about = "",
             .table = &gang_table),
     SETTING("podGroup", RECORD, scenario_stream, pod_group, .about = "",
             .table = &pod_group_table),
-    SETTING("application", TEXT, scenario_stream, application,
-            .about = "The application that they are of; empty: the stream is "
-                     "one."),
+    SETTING(
+        "application", TEXT, scenario_stream, application,
+        .about =
+            "Application of the jobs; empty: the stream is one application."),
     SETTING("pool", TEXT, scenario_stream, pool,
-            .about = "Their home pool; empty: the configuration's pools."),
+            .about = "Home pool of the jobs; empty: the pools of the policy."),
 };
 
 static void init_stream(void *record)
@@ -288,15 +301,16 @@ static const struct setting scenario_keys[] = {
     SETTING("name", TEXT, scenario, name, .about = "A title."),
     SETTING("about", TEXT, scenario, about, .about = "A sentence."),
     SETTING("seed", INT, scenario, seed, .max = INT64_MAX,
-            .about = "Of all that is drawn at random."),
+            .about = "Random seed."),
     SETTING("duration", DURATION, scenario, duration_ms, .max = TIME_MAX_,
-            .about = "Of virtual time; 0: until all jobs have ended."),
+            .about = "Virtual time to play; 0: until all jobs have ended."),
     SETTING("warmup", DURATION, scenario, warmup_ms, .max = TIME_MAX_,
-            .about = "What is used counts in the means from here on."),
-    SETTING("sample", DURATION, scenario, sample_ms, .min = 1, .max = TIME_MAX_,
-            .about =
-                "How often use and the jobs that run and wait are noted (a "
-                "line of the CSV), and shares (means, in the summary)."),
+            .about = "Virtual time after which use counts in the means."),
+    SETTING(
+        "sample", DURATION, scenario, sample_ms, .min = 1, .max = TIME_MAX_,
+        .about =
+            "Time between two samples of use, of running and waiting jobs (one "
+            "line of the CSV each) and of shares (means, in the summary)."),
     SETTING("clusters", RECORDS, scenario, clusters, .is_required = true,
             .about = "The clusters.", .table = &cluster_table,
             .count_offset = offsetof(struct scenario, cluster_count),
@@ -306,11 +320,12 @@ static const struct setting scenario_keys[] = {
             .count_offset = offsetof(struct scenario, queue_count),
             .count_max = SCENARIO_QUEUES_MAX),
     SETTING("pools", RECORDS, scenario, pools,
-            .about = "Pools beside the configuration's.", .table = &pool_table,
+            .about = "Pool objects, in addition to the pools of the policy.",
+            .table = &pool_table,
             .count_offset = offsetof(struct scenario, pool_count),
             .count_max = POOL_OBJECTS_MAX),
     SETTING("jobs", RECORDS, scenario, streams, .is_required = true,
-            .about = "Streams of jobs that are alike.", .table = &stream_table,
+            .about = "Streams of equal jobs.", .table = &stream_table,
             .count_offset = offsetof(struct scenario, stream_count),
             .count_max = SCENARIO_STREAMS_MAX),
     SETTING("scheduling", RECORD, scenario, scheduling, .about = "",

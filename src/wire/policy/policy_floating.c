@@ -13,7 +13,8 @@ static const struct setting floating_pool_keys[] = {
     SETTING("name", TEXT, policy_floating_pool_form, name,
             .about = "Name of a pool.", .is_required = true),
     SETTING("quantity", QUANTITY, policy_floating_pool_form, quantity_milli,
-            .about = "How much all of it shares; pools not listed have none."),
+            .about = "Amount that all jobs of the pool share. Pools not listed "
+                     "have none."),
 };
 
 static const struct settings floating_pool_table = {
@@ -25,10 +26,10 @@ static const struct setting floating_keys[] = {
             .about = "Name of the resource, as pods request it.",
             .is_required = true),
     SETTING("resolution", QUANTITY, policy_floating_form, resolution_milli,
-            .about = "As of supportedResourceTypes.", .min = 1,
+            .about = "As in supportedResourceTypes.", .min = 1,
             .max = INT64_C(1000000000000000)),
     SETTING("pools", RECORDS, policy_floating_form, pools,
-            .about = "What pools have of it.", .table = &floating_pool_table,
+            .about = "Amounts of the pools.", .table = &floating_pool_table,
             .count_offset = offsetof(struct policy_floating_form, pool_count),
             .count_max = POLICY_POOLS_MAX),
 };

@@ -18,7 +18,7 @@ static const struct setting resource_keys[] = {
             .about = "Name of the resource, as pods request it.",
             .is_required = true),
     SETTING("resolution", QUANTITY, policy_resource_form, resolution_milli,
-            .about = "Amounts are counted in whole multiples of this: requests "
+            .about = "Amounts are whole multiples of this: requests are "
                      "rounded up, capacities down.",
             .min = 1, .max = INT64_C(1000000000000000)),
 };
@@ -69,89 +69,95 @@ static const struct setting pool_keys[] = {
             .is_required = true),
     SETTING("protectedFractionOfFairShare", PPM, policy_pool_form,
             protected_fraction_ppm,
-            .about = "Jobs of a queue above this times its fair share may be "
-                     "preempted for queues below theirs.",
+            .about = "A queue that has more than this times its fair share may "
+                     "lose jobs to queues that have less than theirs.",
             .max = 1000 * (int64_t)FRACTION_ONE_PPM),
     SETTING("maximumResourceFractionToSchedule", FRACTIONS, policy_pool_form,
             start_limits,
-            .about = "At most this part of the pool may start in one "
+            .about = "At most this part of the pool may be leased in one "
                      "schedulePeriod; {}: no limit."),
     SETTING("packingWeights", FRACTIONS, policy_pool_form, packing_weights,
-            .about = "How much a free part of each resource counts when the "
-                     "fullest node that fits is looked for; {}: by scarcity."),
+            .about = "Weight of each resource's free part in the search for "
+                     "the fullest node that fits; {}: by scarcity."),
     SETTING("profile", TEXT, policy_pool_form, profile,
             .choices = "berth armada flow",
-            .about = "Where the defaults of the following keys come from."),
+            .about = "Source of the defaults of the following keys."),
     SETTING("cost", TEXT, policy_pool_form, cost, .choices = "drf weightedSum",
             .default_from = "profile",
-            .about = "What a queue's part of the pool is: of its dominant "
-                     "resource, or a weighted sum of all."),
+            .about = "How the share of a queue is measured: by its dominant "
+                     "resource (drf), or as a weighted sum of all."),
     SETTING("costWeights", FRACTIONS, policy_pool_form, cost_weights,
-            .about = "What a unit of each resource (a core, a GB of memory or "
-                     "storage) counts in the weighted sum; {}: by scarcity, "
-                     "those that are dominant."),
+            .about = "Weight of a unit of each resource (a core, a GB of "
+                     "memory or storage) in the weighted sum; {}: dominant "
+                     "resources, by scarcity."),
     SETTING("flowHalfTime", DURATION, policy_pool_form, half_time_ms,
             .default_from = "profile",
-            .about = "How long it takes until half of what a queue used no "
-                     "longer counts against it; 0s: at once.",
+            .about = "Time after which half of what a queue used no longer "
+                     "counts against it; 0s: past use does not count.",
             .max = 365 * (int64_t)DAY_MS),
     SETTING("admittedWindow", INT, policy_pool_form, admitted_window,
             .default_from = "profile",
-            .about = "Gangs that wait for room in order of their turn, the "
-                     "first of them with nodes reserved; 0: none.",
+            .about =
+                "How many gangs that wait for room may be admitted at once. "
+                "The first has nodes reserved; 0: none are admitted.",
             .max = POLICY_ADMITTED_MAX),
     SETTING("admittedWindowPerQueue", INT, policy_pool_form,
             admitted_window_per_queue, .default_from = "profile",
-            .about = "The same of one queue.", .max = POLICY_ADMITTED_MAX),
+            .about = "The same for one queue.", .max = POLICY_ADMITTED_MAX),
     SETTING("strictOrder", TEXT, policy_pool_form, strict_order,
             .choices = "off on", .default_from = "profile",
-            .about = "Whether no further gang is tried while the window is "
-                     "full and its gangs wait."),
+            .about = "Whether a round tries no further gang while the window "
+                     "is full of waiting gangs."),
     SETTING("overShareFactor", PPM, policy_pool_form, over_share_ppm,
             .default_from = "profile",
-            .about = "Work that cannot be preempted may take a queue so far "
-                     "above its fair share (0.2: 120 % of it); -1: no limit.",
+            .about =
+                "How far above its fair share a queue may go with work that "
+                "cannot be preempted (0.2: 120 % of the share); -1: no limit.",
             .min = -FRACTION_ONE_PPM, .max = 1000 * (int64_t)FRACTION_ONE_PPM),
     SETTING("excessBudgetMinutes", INT, policy_pool_form, excess_budget_minutes,
             .default_from = "profile",
-            .about = "How long a queue may hold as much again as its fair "
+            .about = "Excess budget: how long a queue may hold twice its fair "
                      "share with work of a finite lifetime; -1: no limit.",
             .min = -1, .max = COUNT_MAX),
     SETTING("backfill", TEXT, policy_pool_form, backfill, .choices = "off on",
             .default_from = "profile",
-            .about = "Whether the first gang that waits for room has nodes "
-                     "reserved, and others may pass it if they do not delay "
-                     "it."),
+            .about =
+                "Whether other work may pass the first admitted gang, which "
+                "has nodes reserved, if it does not delay that gang."),
     SETTING("backfillOrder", TEXT, policy_pool_form, backfill_order,
             .choices = "inOrder shortestFirst", .default_from = "profile",
-            .about = "In which order others try to pass it."),
-    SETTING("backfillMaxCandidates", INT, policy_pool_form,
-            backfill_candidates_max, .default_from = "profile",
-            .about = "After so many that would fit but may not pass, a round "
-                     "ends.",
-            .min = 1, .max = COUNT_MAX),
-    SETTING("starvedAfter", DURATION, policy_pool_form, starved_after_ms,
-            .default_from = "profile",
-            .about = "A gang that has been the first of its queue for so long "
-                     "is admitted out of turn, and one that runs and is "
-                     "kept (docs/guide/scheduling.md) goes for queues "
-                     "with too little; 0s: neither.",
-            .max = 365 * (int64_t)DAY_MS),
+            .about = "Order in which other work is tried for backfill."),
+    SETTING(
+        "backfillMaxCandidates", INT, policy_pool_form, backfill_candidates_max,
+        .default_from = "profile",
+        .about =
+            "A round ends after so many candidates that fit but may not pass.",
+        .min = 1, .max = COUNT_MAX),
+    SETTING(
+        "starvedAfter", DURATION, policy_pool_form, starved_after_ms,
+        .default_from = "profile",
+        .about =
+            "A gang that was first in its queue for so long is admitted out of "
+            "turn. A protected gang (docs/guide/scheduling.md) that ran for so "
+            "long may be preempted for queues with too little; 0s: neither.",
+        .max = 365 * (int64_t)DAY_MS),
     SETTING("shortJobPenalty", DURATION, policy_pool_form, short_job_penalty_ms,
-            .about = "A job that ends sooner counts in its queue until so "
-                     "long after its start; 0s: none does.",
+            .about = "A job that ends sooner still counts in its queue until "
+                     "this long after its start; 0s: off.",
             .max = DAY_MS),
     SETTING("topology", TEXTS, policy_pool_form, topology,
-            .about = "Node labels that say how near nodes are to each other, "
-                     "from the leaf to the core; at most 8. Pod groups are "
-                     "kept as near as there is room; []: no matter where."),
+            .about =
+                "Node labels that define how close nodes are, from the leaf to "
+                "the core of the network; at most 8. Pod groups are placed as "
+                "close together as there is room; []: anywhere."),
     SETTING("elasticMaxLoad", PPM, policy_pool_form, load_max_ppm,
-            .about = "Gangs grow until this part of the pool's CPUs is asked "
-                     "for, or all of its GPUs, and shrink above it.",
+            .about =
+                "Load ceiling: gangs grow until this part of the pool's CPUs, "
+                "or all of its GPUs, is requested, and shrink above it.",
             .min = 1, .max = FRACTION_ONE_PPM),
     SETTING("elasticEvenness", PPM, policy_pool_form, evenness_ppm,
-            .about = "A pod moves from one gang to another when the first has "
-                     "run so much more than the mean (0.2: 120 % of it).",
+            .about = "A gang gives a pod to another gang when it has run for "
+                     "so much longer than the mean (0.2: 120 % of it).",
             .max = 1000 * (int64_t)FRACTION_ONE_PPM),
 };
 static const struct settings pool_table = {pool_keys, ARRAY_COUNT(pool_keys),
@@ -172,37 +178,36 @@ static const struct setting class_keys[] = {
             .about = "Name of the class, as pods name it.",
             .is_required = true),
     SETTING("priority", INT, policy_class_form, priority,
-            .about = "The larger, the more urgent.", .min = INT32_MIN,
-            .max = INT32_MAX),
+            .about = "Priority of the class; a larger one is more urgent.",
+            .min = INT32_MIN, .max = INT32_MAX),
     SETTING("preemptible", BOOL, policy_class_form, is_preemptible,
             .about = "Whether its jobs may be preempted for fairness."),
-    SETTING("urgencyPreemptible", BOOL, policy_class_form,
-            is_urgency_preemptible,
-            .about = "Whether its jobs may be preempted for those of a class "
-                     "with a larger priority, also when it is not "
-                     "preemptible; false: as Armada treats classes that are "
-                     "not."),
+    SETTING(
+        "urgencyPreemptible", BOOL, policy_class_form, is_urgency_preemptible,
+        .about = "Whether its jobs may be preempted for a class with a larger "
+                 "priority, even if the class is not preemptible. Armada's "
+                 "classes that are not preemptible behave as with false."),
     SETTING("maximumResourceFractionPerQueue", FRACTIONS, policy_class_form,
             queue_limits,
-            .about = "At most this part of a pool for one queue's jobs of this "
-                     "class; {}: no limit."),
+            .about = "One queue's jobs of this class may have at most this "
+                     "part of a pool; {}: no limit."),
     SETTING("defaultLifetime", DURATION, policy_class_form, default_lifetime_ms,
-            .about = "How long a preemptible job that does not say may not be "
-                     "preempted for fairness.",
+            .about = "Lifetime of a preemptible job that states none: for so "
+                     "long it may not be preempted for fairness.",
             .max = 365 * (int64_t)DAY_MS),
     SETTING("awayNodeTypes", RECORDS, policy_class_form, away,
-            .about = "Node types that its jobs may go to when there is no "
-                     "room elsewhere, in order; only of a preemptible class.",
+            .about = "Node types on which its jobs may run when there is no "
+                     "room elsewhere, in order; only for a preemptible class.",
             .table = &policy_away_table,
             .count_offset = offsetof(struct policy_class_form, away_count),
             .count_max = POLICY_AWAY_MAX),
     SETTING("cfsWeight", INT, policy_class_form, cfs_weight,
-            .about = "What the time that its jobs run is divided by in queues "
-                     "that are ordered cfs.",
+            .about = "Weight of the class in queues with the ordering cfs: the "
+                     "run time of its jobs is divided by it.",
             .min = 1, .max = POLICY_CFS_WEIGHT_MAX),
     SETTING("mayBorrow", BOOL, policy_class_form, may_borrow,
-            .about = "Whether its jobs may run on nodes of other pools, where "
-                     "any job of those pools may take their place."),
+            .about = "Whether its jobs may borrow nodes of other pools, whose "
+                     "own jobs may preempt them at any time."),
 };
 static const struct settings class_table = {class_keys, ARRAY_COUNT(class_keys),
                                             sizeof(struct policy_class_form),
@@ -230,23 +235,22 @@ static void init_form(void *record)
 
 static const struct setting form_keys[] = {
     SETTING("supportedResourceTypes", RECORDS, policy_form, resources,
-            .about = "The resources that are scheduled, in the order in which "
-                     "scarcity breaks ties.",
+            .about = "The resources that Berth schedules, in the order that "
+                     "breaks ties of scarcity.",
             .table = &resource_table,
             .count_offset = offsetof(struct policy_form, resource_count),
             .count_max = RESOURCE_COLUMNS_MAX),
     SETTING("floatingResources", RECORDS, policy_form, floating,
             .about =
-                "Resources that are of no node, such as licences: all of a "
-                "pool shares them, and pods are sent without them.",
+                "Resources that are not tied to a node, such as licences. All "
+                "jobs of a pool share them, and executors do not see them.",
             .table = &policy_floating_table,
             .count_offset = offsetof(struct policy_form, floating_count),
             .count_max = RESOURCE_COLUMNS_MAX),
-    SETTING(
-        "dominantResourceFairnessResourcesToConsider", TEXTS, policy_form,
-        dominant_resources,
-        .about =
-            "The resources of which the largest part held is a queue's share."),
+    SETTING("dominantResourceFairnessResourcesToConsider", TEXTS, policy_form,
+            dominant_resources,
+            .about = "The resources that count for a queue's share: its "
+                     "largest part of one of them."),
     SETTING("pools", RECORDS, policy_form, pools,
             .about = "The pools, in the order in which jobs try them.",
             .table = &pool_table,
@@ -258,16 +262,20 @@ static const struct setting form_keys[] = {
             .count_offset = offsetof(struct policy_form, class_count),
             .count_max = POLICY_CLASSES_MAX),
     SETTING("wellKnownNodeTypes", RECORDS, policy_form, node_types,
-            .about = "Nodes that are told by their taints, for awayNodeTypes.",
+            .about =
+                "Types of nodes, defined by their taints, for awayNodeTypes.",
             .table = &policy_node_type_table,
             .count_offset = offsetof(struct policy_form, node_type_count),
             .count_max = POLICY_NODE_TYPES_MAX),
     SETTING("defaultPriorityClassName", TEXT, policy_form, default_class,
-            .about = "The class of a pod whose class is not known here."),
-    SETTING("maximumSchedulingRate", MILLI, policy_form,
-            rate_global.rate_milli_per_s,
-            .about = "Jobs started a second, all queues together; 0: no limit.",
-            .max = RATE_MAX),
+            .about =
+                "The class of a pod whose class is not in priorityClasses."),
+    SETTING(
+        "maximumSchedulingRate", MILLI, policy_form,
+        rate_global.rate_milli_per_s,
+        .about =
+            "Jobs that may start per second, all queues together; 0: no limit.",
+        .max = RATE_MAX),
     SETTING("maximumSchedulingBurst", INT, policy_form, rate_global.burst,
             .about = "Jobs that may start at once under maximumSchedulingRate.",
             .max = COUNT_MAX),
@@ -282,21 +290,20 @@ static const struct setting form_keys[] = {
             "Jobs that may start at once under maximumPerQueueSchedulingRate.",
         .max = COUNT_MAX),
     SETTING("maxQueueLookback", INT, policy_form, lookback_max,
-            .about = "Jobs of one queue that are looked at in a round; 0: all.",
+            .about = "Jobs of one queue that a round considers; 0: all.",
             .max = COUNT_MAX),
     SETTING("maxSchedulingDuration", DURATION, policy_form, round_ms_max,
-            .about = "A round ends after so much work, and the next goes on "
-                     "behind it; 0s: no bound. It is counted, not timed, so "
-                     "that the same state has the same plan: a millisecond "
-                     "is 50,000 nodes looked at.",
+            .about = "A round ends after so much work, and the next one "
+                     "continues there; 0s: no bound. Work is counted, not "
+                     "timed, so that the same state gives the same plan: a "
+                     "millisecond is 50,000 nodes considered.",
             .max = DAY_MS),
     SETTING("maxRetries", INT, policy_form, retries_max,
-            .about = "How often a job goes back to its queue when an executor "
-                     "returns it.",
+            .about = "How often a job is requeued when executors return it.",
             .max = 1000),
     SETTING("schedulePeriod", DURATION, policy_form, round_period_ms,
-            .about = "The period of maximumResourceFractionToSchedule.",
-            .min = 1, .max = DAY_MS),
+            .about = "Period of maximumResourceFractionToSchedule.", .min = 1,
+            .max = DAY_MS),
     SETTING("fullRoundPeriod", DURATION, policy_form, balance_period_ms,
             .old_key = "balancePeriod",
             .about = "The shortest time between two full rounds. The next "
@@ -309,16 +316,15 @@ static const struct setting form_keys[] = {
                      "changed.",
             .max = DAY_MS),
     SETTING("executorTimeout", DURATION, policy_form, executor_timeout_ms,
-            .about = "An executor silent for so long gets no new jobs.",
+            .about = "An executor that is silent for so long gets no new jobs.",
             .min = 1000, .max = 30 * (int64_t)DAY_MS),
-    SETTING("executorLostTimeout", DURATION, policy_form,
-            executor_lost_timeout_ms,
-            .about = "An executor silent for so long has lost its jobs.",
-            .min = 1000, .max = 30 * (int64_t)DAY_MS),
+    SETTING(
+        "executorLostTimeout", DURATION, policy_form, executor_lost_timeout_ms,
+        .about = "An executor that is silent for so long has lost its jobs.",
+        .min = 1000, .max = 30 * (int64_t)DAY_MS),
     SETTING("maxUnacknowledgedJobsPerExecutor", INT, policy_form,
             unacknowledged_max,
-            .about =
-                "Leases an executor may have that it has not yet reported.",
+            .about = "How many leases of an executor may be unacknowledged.",
             .min = 1, .max = 1000000),
     SETTING("nodeQuarantine", RECORD, policy_form, quarantine, .about = "",
             .table = &policy_quarantine_table),
@@ -326,10 +332,10 @@ static const struct setting form_keys[] = {
             .table = &policy_elastic_table),
     SETTING("disableFairSharePreemption", BOOL, policy_form,
             is_fair_share_preemption_off,
-            .about = "Whether no job is preempted for fairness."),
+            .about = "Whether preemption for fairness is off."),
     SETTING("disableUrgencyPreemption", BOOL, policy_form,
             is_urgency_preemption_off,
-            .about = "Whether no job is preempted for one of a higher class."),
+            .about = "Whether preemption for a more urgent class is off."),
 };
 
 const struct settings policy_settings = {form_keys, ARRAY_COUNT(form_keys),

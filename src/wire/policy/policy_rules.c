@@ -8,38 +8,41 @@ enum { COUNT_MAX = 1000000 };
 
 static const struct setting quarantine_keys[] = {
     SETTING("disabled", BOOL, policy_quarantine_form, is_off,
-            .about = "Whether nodes stay in service however much fails on "
-                     "them."),
+            .about = "Whether quarantine is off: nodes stay in service however "
+                     "many jobs fail there."),
     SETTING("window", DURATION, policy_quarantine_form, window_ms,
-            .about = "Runs that ended, and those of them that failed for a "
-                     "cause that can be the node's, are counted for so long.",
+            .about = "Time for which ended runs count, and failed runs whose "
+                     "cause can be the node.",
             .min = 60000, .max = 24 * HOUR_MS),
-    SETTING("minFailures", INT, policy_quarantine_form, failures_min,
-            .about = "A node is taken out when at least so many runs failed "
-                     "on it,",
-            .min = 1, .max = COUNT_MAX),
+    SETTING(
+        "minFailures", INT, policy_quarantine_form, failures_min,
+        .about =
+            "A node is quarantined when at least so many runs failed on it,",
+        .min = 1, .max = COUNT_MAX),
     SETTING("minJobSets", INT, policy_quarantine_form, job_sets_min,
-            .about = "of at least so many job sets,", .min = 1, .max = 16),
+            .about = "from at least so many job sets,", .min = 1, .max = 16),
     SETTING("minFailureRate", PPM, policy_quarantine_form, failure_rate_ppm,
-            .about = "at least this part of those that ended there,", .min = 1,
-            .max = FRACTION_ONE_PPM),
-    SETTING("poolFactor", PPM, policy_quarantine_form, pool_factor_ppm,
-            .about = "and so many times the rate of the rest of its pool.",
-            .max = 1000 * (int64_t)FRACTION_ONE_PPM),
+            .about = "at least this part of the runs that ended there,",
+            .min = 1, .max = FRACTION_ONE_PPM),
+    SETTING(
+        "poolFactor", PPM, policy_quarantine_form, pool_factor_ppm,
+        .about =
+            "and at so many times the failure rate of the rest of its pool.",
+        .max = 1000 * (int64_t)FRACTION_ONE_PPM),
     SETTING("probation", DURATION, policy_quarantine_form, probation_ms,
-            .about = "It then gets no new job for so long, and one at a time "
-                     "after that;",
+            .about = "It then gets no new job for so long, and afterwards one "
+                     "job at a time.",
             .min = 1000, .max = 24 * HOUR_MS),
     SETTING("maxProbation", DURATION, policy_quarantine_form, probation_max_ms,
-            .about = "when one of these fails, none for twice as long, up to "
-                     "this.",
+            .about =
+                "If one of these fails, the probation doubles, up to this.",
             .min = 1000, .max = 7 * 24 * HOUR_MS),
     SETTING("trialSuccesses", INT, policy_quarantine_form, trial_successes,
-            .about = "When so many have succeeded, it is as any other node.",
+            .about = "After so many of them succeeded, the quarantine ends.",
             .min = 1, .max = 1000),
     SETTING("maxQuarantined", PPM, policy_quarantine_form, nodes_max_ppm,
-            .about = "Never more than this part of a pool's nodes is out or "
-                     "on trial.",
+            .about = "At most this part of a pool's nodes may be in quarantine "
+                     "or on trial.",
             .max = FRACTION_ONE_PPM),
 };
 
@@ -85,24 +88,23 @@ policy_quarantine_from_form(const struct policy_quarantine_form *form)
 
 static const struct setting elastic_keys[] = {
     SETTING("period", DURATION, policy_elastic_form, period_ms,
-            .about = "Gangs that may grow are looked at so often, and when "
-                     "something has changed.",
+            .about = "Time between two growth steps while nothing changes.",
             .min = 1000, .max = 24 * HOUR_MS),
     SETTING("freezingWindow", DURATION, policy_elastic_form, freezing_window_ms,
-            .about = "A gang that grew or shrank does neither for so long, "
-                     "unless it says otherwise.",
+            .about = "A gang that grew or shrank does neither again for so "
+                     "long, unless its own freezing window says otherwise.",
             .max = GANG_SECONDS_MAX * INT64_C(1000)),
     SETTING("agingPerLevel", DURATION, policy_elastic_form, aging_per_level_ms,
-            .about = "In queues that are ordered cfs having waited so long is "
-                     "worth as much as ten times the weight.",
+            .about = "In queues with the ordering cfs, waiting for so long "
+                     "counts as much as ten times the weight.",
             .min = 1000, .max = 30 * 24 * HOUR_MS),
     SETTING("cpuPerGpu", QUANTITY, policy_elastic_form, cpu_per_gpu_milli,
-            .about = "A trainer of a TrainingJob asks for so many CPUs for "
-                     "each of its GPUs, or it is refused.",
+            .about = "A TrainingJob is refused if its trainer requests fewer "
+                     "CPUs for each of its GPUs.",
             .max = INT64_C(1000000)),
     SETTING("scoreWeights", FRACTIONS, policy_elastic_form, score_weights,
-            .about = "What a unit of each resource (a GPU, a core, a GiB) "
-                     "counts in the score; {}: GPUs 100, cpu 1, memory 0.1."),
+            .about = "Weight of a unit of each resource (a GPU, a core, a GiB) "
+                     "in the score; {}: GPUs 100, cpu 1, memory 0.1."),
 };
 
 const struct settings policy_elastic_table = {

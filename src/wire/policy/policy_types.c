@@ -16,9 +16,11 @@ static const struct settings taint_table = {taint_keys, ARRAY_COUNT(taint_keys),
 
 static const struct setting node_type_keys[] = {
     SETTING("name", TEXT, policy_node_type_form, name,
-            .about = "What awayNodeTypes call it.", .is_required = true),
+            .about = "Name of the type, for awayNodeTypes.",
+            .is_required = true),
     SETTING("taints", RECORDS, policy_node_type_form, taints,
-            .about = "Its nodes have all of these.", .table = &taint_table,
+            .about = "Taints that all nodes of the type have.",
+            .table = &taint_table,
             .count_offset = offsetof(struct policy_node_type_form, taint_count),
             .count_max = POLICY_TAINTS_MAX, .is_required = true),
 };
@@ -31,7 +33,8 @@ static const struct setting away_keys[] = {
     SETTING("wellKnownNodeTypeName", TEXT, policy_away_form, type,
             .about = "One of wellKnownNodeTypes.", .is_required = true),
     SETTING("priority", INT, policy_away_form, priority,
-            .about = "How urgent they are there: less than at home.",
+            .about =
+                "Priority of the jobs on such nodes: less than on other nodes.",
             .min = INT32_MIN, .max = INT32_MAX, .is_required = true),
 };
 
