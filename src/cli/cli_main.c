@@ -51,9 +51,10 @@ static enum cli_exit choose_context(struct cli *cli)
         cli->context.is_plain |= context_is_local(url);
     }
     if (strstr(cli->context.url, "://")) {
-        return cli_fail(cli, CLI_USAGE,
-                        "%s: a server is HOST:PORT, with nothing before it",
-                        cli->context.url);
+        return cli_fail(
+            cli, CLI_USAGE,
+            "%s: a server address is HOST:PORT, without a scheme before it",
+            cli->context.url);
     }
     return CLI_OK;
 }

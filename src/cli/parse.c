@@ -212,7 +212,7 @@ static enum cli_exit parse(struct cli *cli, const char *mode,
             return refuse_option(cli, arguments[optind - 1]);
         }
         if (code == ':') {
-            return usage(cli, "%s wants a value", arguments[optind - 1]);
+            return usage(cli, "%s needs a value", arguments[optind - 1]);
         }
         take(cli, index_of(cli, code), optarg);
     }
@@ -276,7 +276,7 @@ static enum cli_exit answer_no_command(struct cli *cli, int count, char **words,
         fprintf(cli->ports->err, "%s: no such command: %s %s; there are:\n",
                 program, words[0], words[1]);
     } else {
-        fprintf(cli->ports->err, "%s: %s wants another word:\n", program,
+        fprintf(cli->ports->err, "%s: %s needs another word:\n", program,
                 words[0]);
     }
     (void)options_print_commands_of(cli->ports->err, words[0]);

@@ -78,7 +78,8 @@ static int parse(int argument_count, char **arguments, struct options *options)
     int rc = usage_parse(&usage, argument_count, arguments, take, options);
 
     if (rc == 0 && optind < argument_count) {
-        fprintf(stderr, "berth-executor: what is %s?\n", arguments[optind]);
+        fprintf(stderr, "berth-executor: unexpected argument %s\n",
+                arguments[optind]);
         usage_hint(&usage);
         return -1;
     }

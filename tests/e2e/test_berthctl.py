@@ -303,9 +303,9 @@ labels:
                                      input_text=json.dumps(text)))
         kept = answer["jobResponseItems"][0]["jobId"]
         self.wait_state(kept, "RUNNING")
-        self.assertIn("not preempted", self.fails(
+        self.assertIn("may not be preempted", self.fails(
             1, "preempt", "job", self.queue, "s", kept, "why"))
-        self.assertIn(f"is of queue {self.queue}", self.fails(
+        self.assertIn(f"belongs to queue {self.queue}", self.fails(
             3, "cancel", "job", self.queue, "other", kept))
         # A job that was submitted just now is there, whatever queries say.
         ids = self.submit(*["sleep 100"] * 3)
@@ -389,7 +389,7 @@ labels:
         self.assertEqual([a["id"] for a in self.apps("-s", "Accepted")],
                          ["two"])
         self.assertRegex(self.ctl("explain", second),
-                         r"Application one is Starting since 2")
+                         r"Application one has been Starting since 2")
         self.assertRegex(
             urllib.request.urlopen(
                 f"http://{self.berth.http}/metrics",

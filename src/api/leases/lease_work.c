@@ -135,7 +135,7 @@ static void on_released(struct exchange_session *session,
     work->kind = WORK_RELEASED;
     work->result = result;
     work->text = result == COMMAND_INVALID
-                     ? STR("another stream of this executor took its place")
+                     ? STR("another stream of this executor replaced it")
                      : STR("the scheduler is stopping");
     pthread_mutex_lock(&stream->mutex);
     stream->is_attached = false;

@@ -156,7 +156,7 @@ static int put(struct log_hub *hub, struct session *session,
 {
     if (session->question_count >= LOG_QUESTIONS_MAX) {
         return err_set(err, -ERR_LIMIT,
-                       "%d questions for logs wait for this executor",
+                       "%d requests for logs already wait for this executor",
                        LOG_QUESTIONS_MAX);
     }
     question->number = ++hub->number;

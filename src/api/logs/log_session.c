@@ -224,8 +224,7 @@ void handle_serve_logs(struct api_call *call, struct str request)
             struct rpc_call *older_rpc = older->call->rpc;
             if (session_end(older)) {
                 api_call_fail(older->call, RPC_ABORTED,
-                              "another stream of this executor took its "
-                              "place");
+                              "another stream of this executor replaced it");
             }
             rpc_call_unref(older_rpc);
         }

@@ -152,7 +152,8 @@ void handle_backup(struct api_call *call, struct str request)
         return;
     }
     if (call->api->config->backup_dir.byte_count == 0) {
-        api_call_fail(call, RPC_UNIMPLEMENTED, "this server keeps no files");
+        api_call_fail(call, RPC_UNIMPLEMENTED,
+                      "this server has no files to copy");
         return;
     }
     if (__atomic_exchange_n(&call->api->is_backup_running, true,
@@ -167,7 +168,7 @@ void handle_backup(struct api_call *call, struct str request)
         (void)unlink(backup->paths[i]); /* left by a crash */
     }
     if (pthread_create(&thread, NULL, copy_and_send, backup) != 0) {
-        api_call_fail(call, RPC_RESOURCE_EXHAUSTED, "no thread for it");
+        api_call_fail(call, RPC_RESOURCE_EXHAUSTED, "cannot start a thread");
         return;
     }
     (void)pthread_detach(thread);

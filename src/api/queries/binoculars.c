@@ -114,7 +114,7 @@ static int refuse_unrun(const struct stored_job *job, struct err *err)
                        "the job failed and never ran: %.*s",
                        STR_ARG(first_line(job->error)));
     case STORED_JOB_SUCCEEDED:
-        return err_set(err, -ERR_NOT_FOUND, "of the job no run is known");
+        return err_set(err, -ERR_NOT_FOUND, "no run of the job is known");
     case STORED_JOB_QUEUED:
     case STORED_JOB_LEASED:
     case STORED_JOB_PENDING:
@@ -140,8 +140,8 @@ static int find_executor(struct api_call *call, struct job_id id,
     rc = store_job(readers->store, id, &call->arena, &job, err);
     if (rc == 0) {
         rc = err_set(err, -ERR_NOT_FOUND,
-                     "there is no such job, or it ended so long ago that it is "
-                     "forgotten");
+                     "there is no such job, or it ended so long ago that it "
+                     "was deleted");
     } else if (rc > 0) {
         bool has_run = !key128_is_none(job.latest_run.v);
         rc = has_run ? store_run(readers->store, job.latest_run, &call->arena,
@@ -211,7 +211,7 @@ void handle_get_logs(struct api_call *call, struct str request)
     }
     if (read_since(call, message, &call->arena, &query.since) < 0) {
         api_call_fail(call, RPC_INVALID_ARGUMENT,
-                      "since_time \"%s\" is no RFC 3339 time",
+                      "since_time \"%s\" is not an RFC 3339 time",
                       message->since_time);
         return;
     }

@@ -92,7 +92,7 @@ void handle_list_pod_groups(struct api_call *call, struct str request)
     if (*message->after_oldest_job_id &&
         job_id_parse(str_of(message->after_oldest_job_id), &after) < 0) {
         api_call_fail(call, RPC_INVALID_ARGUMENT,
-                      "after_oldest_job_id \"%s\" is no job id",
+                      "after_oldest_job_id \"%s\" is not a job id",
                       message->after_oldest_job_id);
         return;
     }

@@ -262,5 +262,5 @@ enum cli_exit cmd_apply(struct cli *cli)
     return cli_has(cli, "file")
                ? cli_each_document(cli, cli_text(cli, "file", NULL),
                                    apply_document)
-               : cli_fail(cli, CLI_USAGE, "apply wants -f FILE");
+               : cli_fail(cli, CLI_USAGE, "apply needs -f FILE");
 }

@@ -21,7 +21,7 @@ static void remark_key(struct cli *cli, const ProtobufCMessageDescriptor *type,
     if (wire_json_read(type, said, WIRE_JSON_STRICT, &cli->arena, &message,
                        &err) < 0 &&
         strstr(err.text, what)) {
-        fprintf(cli->ports->err, "berthctl: %s, passed over\n", err.text);
+        fprintf(cli->ports->err, "berthctl: %s, ignored\n", err.text);
     }
 }
 
@@ -94,5 +94,5 @@ enum cli_exit cmd_create(struct cli *cli)
 {
     return cli_has(cli, "file")
                ? cli_each_document(cli, cli_text(cli, "file", NULL), create_of)
-               : cli_fail(cli, CLI_USAGE, "create wants -f FILE");
+               : cli_fail(cli, CLI_USAGE, "create needs -f FILE");
 }

@@ -145,8 +145,9 @@ enum cli_exit groups_jobs(struct cli *cli, const char *id,
     }
     if (strcmp(page->pod_groups[0]->queue,
                page->pod_groups[page->n_pod_groups - 1]->queue) != 0) {
-        return cli_fail(cli, CLI_USAGE,
-                        "there are several groups %s; --queue says which", id);
+        return cli_fail(
+            cli, CLI_USAGE,
+            "there are several groups %s; name the queue with --queue", id);
     }
     *ret_jobs = jobs_of(cli, page);
     return CLI_OK;

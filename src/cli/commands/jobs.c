@@ -222,7 +222,7 @@ static enum cli_exit take_gang(struct cli *cli, struct listing *listing)
         return CLI_OK;
     }
     if (cli->argument_count > 0) {
-        return cli_fail(cli, CLI_USAGE, "ids of jobs or --gang, not both");
+        return cli_fail(cli, CLI_USAGE, "give job ids or --gang, not both");
     }
     enum cli_exit rc = groups_jobs(cli, cli_text(cli, "gang", ""), &jobs);
     if (rc == CLI_OK) {

@@ -23,7 +23,7 @@ static enum cli_exit take_classes(struct cli *cli, struct selection *selection)
         selection->classes.count = 0;
     } else if (selection->classes.count == 0) {
         return cli_fail(cli, CLI_USAGE,
-                        "%s wants -p CLASS or -a for every class",
+                        "%s needs -p CLASS, or -a for all classes",
                         cli->command->path);
     }
     check_pools(cli, selection->pools.items, selection->pools.count,
@@ -101,7 +101,7 @@ static enum cli_exit on_node(struct cli *cli, const char *method,
     struct selection selection = {.pools = {0}};
 
     if (!cli_has(cli, "executor")) {
-        return cli_fail(cli, CLI_USAGE, "%s wants -e EXECUTOR",
+        return cli_fail(cli, CLI_USAGE, "%s needs -e EXECUTOR",
                         cli->command->path);
     }
     enum cli_exit rc = take_classes(cli, &selection);
@@ -187,7 +187,7 @@ static enum cli_exit on_queues(struct cli *cli,
     filter.is_only_cordoned = cli_has(cli, "only-cordoned");
     if (filter.name_count == 0 && filter.labels.count == 0 &&
         !filter.is_only_cordoned) {
-        return cli_fail(cli, CLI_USAGE, "%s wants queues or -l LABELS",
+        return cli_fail(cli, CLI_USAGE, "%s needs queues or -l LABELS",
                         cli->command->path);
     }
     rc = queues_get(cli, &filter, &list);
@@ -208,7 +208,7 @@ enum cli_exit cmd_cancel_queues(struct cli *cli)
     enum cli_exit rc = states_of_option(cli, "job-states", &action.states,
                                         &action.state_count);
     if (rc == CLI_OK && action.state_count == 0) {
-        return cli_fail(cli, CLI_USAGE, "%s wants -s STATES",
+        return cli_fail(cli, CLI_USAGE, "%s needs -s STATES",
                         cli->command->path);
     }
     return rc == CLI_OK ? on_queues(cli, &action) : rc;

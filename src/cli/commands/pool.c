@@ -18,7 +18,7 @@ static enum cli_exit check_arguments(const struct cli *cli)
     }
     return has_file || cli->argument_count == 1
                ? CLI_OK
-               : cli_fail(cli, CLI_USAGE, "%s wants NAME or -f FILE",
+               : cli_fail(cli, CLI_USAGE, "%s needs NAME or -f FILE",
                           cli->command->path);
 }
 
@@ -261,7 +261,7 @@ enum cli_exit cmd_edit_pool(struct cli *cli)
     }
     if (rc == CLI_OK && !pool_options_given(cli)) {
         return cli_fail(cli, CLI_USAGE,
-                        "edit pool %s wants options that say what to change",
+                        "edit pool %s needs options that say what to change",
                         cli_argument(cli, 0));
     }
     /* Options that make no sense are told before the server is asked. */

@@ -185,7 +185,8 @@ enum cli_exit cmd_get_pools(struct cli *cli)
 
     enum cli_exit rc = get_response(cli, &response);
     if (rc == CLI_OK && cli_has(cli, "statistics") && cli_has(cli, "rules")) {
-        return cli_fail(cli, CLI_USAGE, "--statistics or --rules, not both");
+        return cli_fail(cli, CLI_USAGE,
+                        "give --statistics or --rules, not both");
     }
     if (rc != CLI_OK || cli_print_message(cli, &response->base)) {
         return rc;

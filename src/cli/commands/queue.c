@@ -52,10 +52,10 @@ static enum cli_exit read_queue(struct cli *cli, Api__Queue **ret_queue)
     enum rpc_code code = cli_try(cli, "/api.Submit/GetQueue", &request.base,
                                  &api__queue__descriptor, &reply, status);
     if (code == RPC_NOT_FOUND) {
-        return cli_fail(cli, CLI_NOT_FOUND,
-                        "there is no queue %s to update; create queue makes "
-                        "one",
-                        request.name);
+        return cli_fail(
+            cli, CLI_NOT_FOUND,
+            "there is no queue %s to update; create queue creates one",
+            request.name);
     }
     if (code != RPC_OK) {
         return cli_fail_call(cli, status);

@@ -31,7 +31,7 @@ enum cli_exit cmd_get_scheduling_report(struct cli *cli)
     ProtobufCMessage *reply;
 
     if (cli_has(cli, "queue") && cli_has(cli, "job-id")) {
-        return cli_fail(cli, CLI_USAGE, "--queue or --job-id, not both");
+        return cli_fail(cli, CLI_USAGE, "give --queue or --job-id, not both");
     }
     request.verbosity = verbosity(cli);
     if (cli_has(cli, "queue")) {

@@ -12,7 +12,7 @@ static enum cli_exit put_policy(struct cli *cli, const char *method,
     struct err err;
 
     if (!cli_has(cli, "file")) {
-        return cli_fail(cli, CLI_USAGE, "%s wants -f FILE", cli->command->path);
+        return cli_fail(cli, CLI_USAGE, "%s needs -f FILE", cli->command->path);
     }
     enum cli_exit rc =
         cli_read_document(cli, cli_text(cli, "file", NULL), &document);

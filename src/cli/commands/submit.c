@@ -89,7 +89,7 @@ static bool remark_unknown(struct cli *cli, const json_t *json, size_t index)
         strcmp(err.text + length - strlen(what), what) != 0) {
         return false;
     }
-    fprintf(cli->ports->err, "berthctl: jobs[%zu].%s, passed over\n", index,
+    fprintf(cli->ports->err, "berthctl: jobs[%zu].%s, ignored\n", index,
             err.text);
     return true;
 }

@@ -56,8 +56,8 @@ static enum cli_exit submit_job(struct cli *cli, const json_t *document,
     bool is_printed = cli_print_message(cli, reply);
     if (*response->reason) {
         return cli_fail(cli, CLI_FAILED,
-                        "training job %s of queue %s has failed as it was "
-                        "submitted, and none of it runs: %s",
+                        "training job %s of queue %s failed on submission, and "
+                        "none of it runs: %s",
                         response->name, response->queue, response->reason);
     }
     if (!is_printed) {
@@ -83,10 +83,10 @@ static enum cli_exit submit_documents(struct cli *cli, json_t *documents,
             continue; /* after the last --- */
         }
         if (!training_job_is_meant(document)) {
-            return cli_fail(cli, CLI_INVALID,
-                            "document %zu: beside TrainingJobs there can only "
-                            "be others",
-                            i + 1);
+            return cli_fail(
+                cli, CLI_INVALID,
+                "document %zu: a file of TrainingJobs may hold nothing else",
+                i + 1);
         }
         training_job_write(&job, &text);
         enum cli_exit rc =
@@ -278,7 +278,7 @@ static enum cli_exit find_queue(struct cli *cli, const char *name,
     if (found->n_training_jobs > 1) {
         return cli_fail(cli, CLI_USAGE,
                         "there are training jobs %s in queue %s and in queue "
-                        "%s: say which one by --queue",
+                        "%s: name the queue with --queue",
                         name, found->training_jobs[0]->queue,
                         found->training_jobs[1]->queue);
     }

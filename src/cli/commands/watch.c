@@ -330,9 +330,9 @@ enum cli_exit cmd_watch(struct cli *cli)
     if (cli_has(cli, "force-new-events") &&
         cli_has(cli, "force-legacy-events")) {
         intern_destroy(watch.ids);
-        return cli_fail(cli, CLI_USAGE,
-                        "--force-new-events or --force-legacy-events, not "
-                        "both");
+        return cli_fail(
+            cli, CLI_USAGE,
+            "give --force-new-events or --force-legacy-events, not both");
     }
     enum cli_exit rc = cli_connect(cli);
     while (rc == CLI_OK || !is_done) {

@@ -98,8 +98,8 @@ static enum cli_exit tell_state(struct cli *cli,
     }
     if (verb == CHECK_PREEMPT && job->not_preemptible) {
         return cli_fail(cli, CLI_FAILED,
-                        "job %s is of a priority class that is not "
-                        "preempted; it goes on (cancel job ends it)",
+                        "job %s has a priority class that may not be "
+                        "preempted; it keeps running (cancel job ends it)",
                         job->job_id);
     }
     return CLI_OK;
@@ -126,9 +126,10 @@ enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
     }
     if (strcmp(job->queue, check->queue) != 0 ||
         strcmp(job->job_set, check->job_set) != 0) {
-        return cli_fail(cli, CLI_NOT_FOUND,
-                        "job %s is of queue %s, job set %s: nothing was done",
-                        job->job_id, job->queue, job->job_set);
+        return cli_fail(
+            cli, CLI_NOT_FOUND,
+            "job %s belongs to queue %s, job set %s: nothing was done",
+            job->job_id, job->queue, job->job_set);
     }
     return tell_state(cli, job, verb);
 }
@@ -153,8 +154,8 @@ enum check_course check_course(struct cli *cli, char *id)
 enum cli_exit check_no_job(struct cli *cli, const char *id)
 {
     return cli_fail(cli, CLI_NOT_FOUND,
-                    "there is no job %s; get jobs lists those that there are, "
-                    "and those that have ended until they are forgotten",
+                    "there is no job %s; get jobs lists the jobs that exist, "
+                    "and those that ended recently",
                     id);
 }
 
@@ -269,14 +270,15 @@ void check_left_jobs(struct cli *cli, char *queue)
     }
     placed_count = placed_count < job_count ? placed_count : job_count;
     if (placed_count > 0) {
-        (void)cli_fail(cli, CLI_OK,
-                       "%u of its jobs have a node: they go on to their ends",
-                       placed_count);
+        (void)cli_fail(
+            cli, CLI_OK,
+            "%u of its jobs have a node: they keep running until they end",
+            placed_count);
     }
     if (job_count > placed_count) {
         (void)cli_fail(cli, CLI_OK,
-                       "%u of its jobs wait: they start only when there is a "
-                       "queue %s again; cancel job-set %s JOBSET ends them",
+                       "%u of its jobs wait: they start only if queue %s is "
+                       "created again; cancel job-set %s JOBSET ends them",
                        job_count - placed_count, queue, queue);
     }
 }
@@ -376,6 +378,6 @@ enum cli_exit check_version(struct cli *cli, const json_t *document)
                     "apiVersion must be armadaproject.io/v1beta1, or of "
                     "a pool resource.aibee.cn/v1alpha1%s",
                     json_object_get(document, "jobs")
-                        ? "; a file of jobs is for submit"
+                        ? "; use submit for a file of jobs"
                         : "");
 }

@@ -170,10 +170,10 @@ enum cli_exit cli_fail_call(const struct cli *cli,
 
     if (no_queue && (status->code == RPC_PERMISSION_DENIED ||
                      status->code == RPC_UNKNOWN)) {
-        return cli_fail(cli, CLI_NOT_FOUND,
-                        "%s (create queue makes one, get queues shows those "
-                        "that there are)",
-                        no_queue);
+        return cli_fail(
+            cli, CLI_NOT_FOUND,
+            "%s (create queue creates one, get queues lists those that exist)",
+            no_queue);
     }
     enum cli_exit rc =
         cli_fail(cli, cli_exit_of(status->code), "%s: %s%s%s",

@@ -81,11 +81,12 @@ enum cli_exit cli_each_document(struct cli *cli, const char *path,
     }
     if (rc != CLI_OK && all > 1) {
         return cli_fail(cli, rc,
-                        "%s: that was document %zu of %zu; what stands before "
-                        "it is done, it and the rest are not",
+                        "%s: this was document %zu of %zu; the documents "
+                        "before it are done, this one and the rest are not",
                         path, i, all);
     }
     return count || rc != CLI_OK
                ? rc
-               : cli_fail(cli, CLI_INVALID, "%s: there is nothing in it", path);
+               : cli_fail(cli, CLI_INVALID, "%s: the file has no documents",
+                          path);
 }

@@ -79,7 +79,7 @@ static void remark_on_keys(struct cli *cli, const json_t *document)
         }
         if (!is_known) {
             fprintf(cli->ports->err,
-                    "berthctl: spec.%s: unknown key, passed over\n", key);
+                    "berthctl: spec.%s: unknown key, ignored\n", key);
             return;
         }
     }
@@ -94,8 +94,7 @@ static enum cli_exit check_modes(struct cli *cli, const json_t *document)
 
     if (suspend && !json_is_false(suspend) && !json_is_null(suspend)) {
         return cli_fail(cli, CLI_INVALID,
-                        "spec.suspend: a Job that is to wait cannot be "
-                        "submitted");
+                        "spec.suspend: a suspended Job cannot be submitted");
     }
     if (mode && !json_is_null(mode) &&
         (!text || strcmp(text, "NonIndexed") != 0)) {

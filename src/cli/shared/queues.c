@@ -63,7 +63,8 @@ static enum cli_exit stream_failed(struct cli *cli, struct rpc_stream *stream)
     const struct rpc_status *status = rpc_stream_status(stream);
 
     if (status->code == RPC_OK) {
-        return cli_fail(cli, CLI_FAILED, "the list of queues broke off");
+        return cli_fail(cli, CLI_FAILED,
+                        "the server broke off the list of queues");
     }
     return cli_fail_call(cli, status);
 }

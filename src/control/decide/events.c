@@ -186,7 +186,7 @@ static bool is_refused(struct looking *l, const struct event *event)
         (event->type == EVENT_RETRY_POLICY_SET &&
          !has_room(l->c->config.retry_policies, event->retry_policy.name))) {
         return refuse(l, COMMAND_OVERLOADED,
-                      "there are as many queues as this server can hold");
+                      "the limit of queues, or of retry policies, is reached");
     }
     if (event->type == EVENT_QUEUE_SET &&
         has_unknown_quota(l, &event->queue.record)) {

@@ -117,8 +117,7 @@ void batch_take_submit(struct control *c, struct command *command)
     }
     if (command->submit.item_count >
         JOBS_MAX - jobs_count(c->jobs) - c->batch.submit_count) {
-        command_answer(command, COMMAND_OVERLOADED,
-                       "there are as many jobs as this server can hold");
+        command_answer_full(command, JOBS_MAX, "jobs");
         return;
     }
     bool is_training = command->submit.training_name.byte_count > 0;

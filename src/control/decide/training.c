@@ -25,8 +25,8 @@ bool training_refuses(struct control *c, struct command *command)
     if (!training_has_room(c->training,
                            command->submit.training_event.byte_count)) {
         command_answer(command, COMMAND_OVERLOADED,
-                       "there are as many TrainingJobs as this server can "
-                       "hold");
+                       "the limit on the number or size of TrainingJobs is "
+                       "reached; delete some that have ended");
         return true;
     }
     return false;

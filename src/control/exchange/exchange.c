@@ -67,8 +67,7 @@ static bool may_take(struct control *c, struct command *command)
     struct control_executor *executor =
         control_find_executor(c, request->executor_id);
     if (!executor && intern_live_count(&c->executor_names) >= EXECUTORS_MAX) {
-        command_answer(command, COMMAND_OVERLOADED,
-                       "there are as many executors as this server can hold");
+        command_answer_full(command, EXECUTORS_MAX, "executors");
         return false;
     }
     if (executor && is_twin(c, executor, request)) {
@@ -76,8 +75,7 @@ static bool may_take(struct control *c, struct command *command)
         return false;
     }
     if (!inventory_has_room(c, executor, request)) {
-        command_answer(command, COMMAND_OVERLOADED,
-                       "there are as many nodes as this server can hold");
+        command_answer_full(command, NODES_MAX, "nodes");
         return false;
     }
     return true;

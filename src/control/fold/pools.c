@@ -59,7 +59,7 @@ const char *pool_refusal(const struct control *c, const struct event *event)
     }
     if (c->pool_table.entries.count == POOL_OBJECTS_MAX &&
         !pool_table_find(&c->pool_table, name)) {
-        return "there are as many pools as this server can hold";
+        return "the limit of pools is reached";
     }
     return NULL;
 }

@@ -2,6 +2,8 @@
 
 #include "control/state/inbox.h"
 
+#include <stdio.h>
+
 #include "control/state/state.h"
 
 void command_answer(struct command *command, enum command_result result,
@@ -10,6 +12,16 @@ void command_answer(struct command *command, enum command_result result,
     command->result = result;
     command->result_text = arena_str(&command->arena, str_of(text));
     command->done(command, command->ctx);
+}
+
+void command_answer_full(struct command *command, uint32_t max,
+                         const char *what)
+{
+    char text[ERR_TEXT_BYTES_MAX];
+
+    (void)snprintf(text, sizeof(text), "the limit of %u %s is reached", max,
+                   what);
+    command_answer(command, COMMAND_OVERLOADED, text);
 }
 
 void command_answer_all(struct command *command, enum command_result result,

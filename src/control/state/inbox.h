@@ -12,7 +12,10 @@ struct control;
 /* Tell a command's poster how it ended; `text` is copied. */
 void command_answer(struct command *command, enum command_result result,
                     const char *text);
-/* The same of a list of commands. */
+/* Tell it that the limit of `max` of something ("nodes") is reached. */
+void command_answer_full(struct command *command, uint32_t max,
+                         const char *what);
+/* Answer a list of commands. */
 void command_answer_all(struct command *command, enum command_result result,
                         const char *text);
 /* Take what has been posted to the end of what waits.  While that is enough

@@ -61,7 +61,7 @@ int pool_table_put(struct pool_table *table, struct str encoded,
     int rc = pool_decode(entry->encoded, &entry->arena, &entry->record, err);
     size_t at = rc < 0 ? 0 : place_of(table, entry->record.name, &is_there);
     if (rc == 0 && !is_there && table->entries.count == POOL_OBJECTS_MAX) {
-        rc = err_set(err, -ERR_LIMIT, "there are %d pools, and may be no more",
+        rc = err_set(err, -ERR_LIMIT, "the limit of %d pools is reached",
                      POOL_OBJECTS_MAX);
     }
     if (rc < 0) {

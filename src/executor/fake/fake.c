@@ -162,7 +162,7 @@ static int fake_create(struct runtime *runtime, const struct runtime_run *run,
 
     (void)warnings;
     if (find_pod(fake, run->run)) {
-        return err_set(err, -ERR_CONFLICT, "the run is there already");
+        return err_set(err, -ERR_CONFLICT, "the run exists already");
     }
     if (fake->by_id.count >= FAKE_PODS_MAX) {
         return err_set(err, -ERR_LIMIT, "no room for more pods");
@@ -383,7 +383,8 @@ static int fake_logs(struct runtime *runtime,
     (void)runtime;
     (void)query;
     (void)buf;
-    return err_set(err, -ERR_NOT_FOUND, "made-up pods have no logs");
+    return err_set(err, -ERR_NOT_FOUND,
+                   "pods of the runtime fake have no logs");
 }
 
 static void fake_close(struct runtime *runtime)

@@ -152,10 +152,10 @@ static int find_room(struct executor *executor, struct run *run,
         executor->runtime->ops->nodes(executor->runtime, &node_count);
     if (!room_choose(executor->room, nodes, node_count, run->node_name,
                      &request, &node_name)) {
-        return err_set(err, -ERR_UNAVAILABLE,
-                       "node %.*s has no room for the pod any more, nor has an "
-                       "equal node",
-                       STR_ARG(run->node_name));
+        return err_set(
+            err, -ERR_UNAVAILABLE,
+            "node %.*s no longer has room for the pod, and no equal node has",
+            STR_ARG(run->node_name));
     }
     run->is_repacked = !str_equal(node_name, run->node_name);
     run->node_name = node_name;

@@ -177,7 +177,8 @@ int process_create(struct runtime *runtime, const struct runtime_run *run,
 
     run_id_format(run->run, id);
     if (process->by_id.count >= PROCESS_RUNS_MAX) {
-        return err_set(err, -ERR_LIMIT, "this machine holds %d runs already",
+        return err_set(err, -ERR_LIMIT,
+                       "the limit of %d runs on this machine is reached",
                        PROCESS_RUNS_MAX);
     }
     if (mkdirat(process->runs_fd, id, 0711) < 0) {

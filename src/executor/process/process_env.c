@@ -27,8 +27,8 @@ int process_variable_set(struct process_job *job,
                          const char *value, struct err *err)
 {
     if (!*name || strchr(name, '=')) {
-        return err_set(err, -ERR_INVALID, "\"%s\" cannot name a variable",
-                       name);
+        return err_set(err, -ERR_INVALID,
+                       "\"%s\" is not the name of a variable", name);
     }
     struct process_variable variable = {
         arena_strdup(job->arena, str_of(name)),
@@ -230,8 +230,7 @@ static int value_from(struct process_job *job, const container_t *container,
             process_or_empty(from->configmapkeyref->key));
         if (!*ret_value && !from->configmapkeyref->optional) {
             return err_set(err, -ERR_INVALID,
-                           "variable %s: the job brings no such config map "
-                           "or key",
+                           "variable %s: the job has no such config map or key",
                            env->name);
         }
         return 0;
@@ -239,8 +238,7 @@ static int value_from(struct process_job *job, const container_t *container,
         return from->secretkeyref->optional
                    ? 0
                    : err_set(err, -ERR_INVALID,
-                             "variable %s: there are no secrets for "
-                             "processes",
+                             "variable %s: the runtime process has no secrets",
                              env->name);
     }
     if (!*ret_value) {
@@ -263,7 +261,7 @@ static int add_from_map(struct process_job *job,
 
     if (!map && !from->configmapref->optional) {
         return err_set(err, -ERR_INVALID,
-                       "envFrom: the job brings no config map \"%s\"",
+                       "envFrom: the job has no config map \"%s\"",
                        name ? process_or_empty(name->name) : "");
     }
     for (size_t i = 0; map && i < map->n_data; i++) {
@@ -289,7 +287,7 @@ static int add_env_from(struct process_job *job, const container_t *container,
         int rc = 0;
         if (from->secretref && !from->secretref->optional) {
             return err_set(err, -ERR_INVALID,
-                           "envFrom: there are no secrets for processes");
+                           "envFrom: the runtime process has no secrets");
         }
         if (from->configmapref) {
             rc = add_from_map(job, variables, from, err);

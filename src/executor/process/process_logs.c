@@ -111,7 +111,8 @@ static int select_lines(struct str log, const struct runtime_log_query *query,
 
     if (query->since.byte_count > 0) {
         if (!normalise_time(query->since, since)) {
-            return err_set(err, -ERR_INVALID, "\"%.*s\" is no RFC 3339 time",
+            return err_set(err, -ERR_INVALID,
+                           "\"%.*s\" is not an RFC 3339 time",
                            STR_ARG(query->since));
         }
         log = skip_until(log, since);

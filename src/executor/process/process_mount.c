@@ -99,9 +99,7 @@ static int source_of(struct process_job *job,
     }
     if (!process_is_inside(sub)) {
         return err_set(err, -ERR_INVALID,
-                       "subPath \"%.200s\" leads out of "
-                       "its volume",
-                       sub);
+                       "subPath \"%.200s\" leads outside its volume", sub);
     }
     snprintf(ret_source, PROCESS_PATH_BYTES_MAX, "%.700s/%.250s", volume->path,
              sub);
@@ -129,7 +127,7 @@ static int add_mount(struct process_job *job,
 
     if (*target != '/' || strchr(target, ':') || strstr(target, "/../") ||
         strlen(target) >= PROCESS_PATH_BYTES_MAX) {
-        return err_set(err, -ERR_INVALID, "mountPath \"%.200s\" is no path",
+        return err_set(err, -ERR_INVALID, "mountPath \"%.200s\" is not a path",
                        target);
     }
     int rc = source_of(job, volume, mount, source, err);
@@ -171,10 +169,10 @@ int process_volumes_mount(struct process_job *job,
             }
         }
         if (!found) {
-            return err_set(err, -ERR_INVALID,
-                           "container %s mounts \"%s\", which is no volume of "
-                           "the pod",
-                           process_or_empty(container->name), name);
+            return err_set(
+                err, -ERR_INVALID,
+                "container %s mounts \"%s\", which is not a volume of the pod",
+                process_or_empty(container->name), name);
         }
         int rc = add_mount(job, found, container->volumemounts[m], spec,
                            variables, err);

@@ -81,10 +81,10 @@ static int check_root(const struct process_job *job,
                            : job->pod->securitycontext &&
                                  job->pod->securitycontext->runasnonroot;
     if (uid == 0 && is_non_root) {
-        return err_set(err, -ERR_INVALID,
-                       "container %s would run as root and says that it must "
-                       "not",
-                       name);
+        return err_set(
+            err, -ERR_INVALID,
+            "container %s would run as root, which its runAsNonRoot forbids",
+            name);
     }
     return 0;
 }
@@ -115,8 +115,8 @@ static int find_user(const struct process_job *job,
         if ((has_uid && uid != (int64_t)geteuid()) ||
             (has_gid && gid != (int64_t)getegid())) {
             return err_set(err, -ERR_INVALID,
-                           "container %s wants another user or group, and "
-                           "this executor does not run as root",
+                           "container %s needs another user or group, but this "
+                           "executor does not run as root",
                            process_or_empty(container->name));
         }
         *ret_uid = *ret_gid = -1;

@@ -169,7 +169,7 @@ fill_config_map(struct process_job *job, int dir_fd,
     if (!map) {
         return from->optional ? 0
                               : err_set(err, -ERR_INVALID,
-                                        "the job brings no config map \"%s\"",
+                                        "the job has no config map \"%s\"",
                                         name_of(from->localobjectreference));
     }
     return from->n_items > 0 ? write_items(dir_fd, map, from, mode, err)
@@ -201,10 +201,11 @@ static int refuse_volume(struct process_job *job, const volume_t *volume,
     const char *name = process_or_empty(volume->name);
 
     if (is_mounted(job, name)) {
-        return err_set(err, -ERR_INVALID,
-                       "volume \"%s\" is of a kind that processes cannot "
-                       "have (emptyDir and inline configMap are)",
-                       name);
+        return err_set(
+            err, -ERR_INVALID,
+            "volume \"%s\" has a kind that the runtime process does not "
+            "support (it supports emptyDir and inline configMap)",
+            name);
     }
     strbuf_addf(job->warnings, "volume %s is not made: nothing mounts it\n",
                 name);

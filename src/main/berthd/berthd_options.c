@@ -98,7 +98,7 @@ int berthd_options_parse(int argument_count, char **arguments,
 
     int rc = usage_parse(&usage, argument_count, arguments, take, &options);
     if (rc == 0 && optind < argument_count) {
-        fprintf(stderr, "berthd: what is %s?\n", arguments[optind]);
+        fprintf(stderr, "berthd: unexpected argument %s\n", arguments[optind]);
         usage_hint(&usage);
         rc = -1;
     }

@@ -155,8 +155,8 @@ static void warn_of_twin(void *ctx, struct str executor_id)
     if (now_ms - leader->twin_said_ms >= TWIN_SAID_MS) {
         leader->twin_said_ms = now_ms;
         say(SAY_WARN, "executor.twin",
-            "id=%.*s error=\"another executor of this id is connected: each "
-            "needs its own\"",
+            "id=%.*s error=\"another executor with this id is connected: each "
+            "executor needs its own id\"",
             STR_ARG(executor_id));
     }
 }

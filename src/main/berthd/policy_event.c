@@ -39,7 +39,7 @@ int policy_event_post(struct inbox *inbox, struct str yaml,
     int rc = inbox_post(inbox, command);
     if (rc < 0) {
         command_destroy(command);
-        return err_set(err, rc, "the leader takes no commands");
+        return err_set(err, rc, "the leader accepts no commands");
     }
     return 0;
 }

@@ -60,8 +60,9 @@ static int warn_of_partial_store(struct server *server,
     int rc = elog_bounds(reader, &bounds, err);
     if (rc == 0 && store_seq(server->store) == 0 && bounds.first_seq > 1) {
         say(SAY_WARN, "store.partial",
-            "first_record=%" PRIu64 " advice=\"the store is made from what the "
-            "log still holds; older jobs and client ids are only in a backup\"",
+            "first_record=%" PRIu64
+            " advice=\"the store is rebuilt from the records that the log "
+            "still has; older jobs and client ids are only in a backup\"",
             bounds.first_seq);
     }
     return rc;
@@ -84,8 +85,8 @@ static int open_store(struct server *server, struct err *err)
          * the only copy. */
         struct err reason = *err;
         return err_set(err, rc,
-                       "%s; the query store is made anew from the log if you "
-                       "move that file away",
+                       "%s; if you move that file away, berthd rebuilds the "
+                       "query store from the log",
                        reason.text);
     }
     if (rc == 0) {
@@ -309,7 +310,7 @@ static int wait_ready(struct server *server, struct err *err)
     return leader_wait_ready(server->leader, SERVER_READY_MS_MAX)
                ? 0
                : err_set(err, -ERR_UNAVAILABLE,
-                         "the log could not be taken up");
+                         "the leader could not take up the log");
 }
 
 static int start_all(struct server *server, struct err *err)

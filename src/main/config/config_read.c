@@ -123,8 +123,8 @@ static int check_auth(const struct config_auth *auth, struct err *err)
 {
     if (!auth->is_anonymous && auth->user_count == 0) {
         return err_set(err, -ERR_INVALID,
-                       "auth: nobody could ever authenticate; set "
-                       "anonymousAuth or basicAuthUsers");
+                       "auth: no caller could authenticate; set anonymousAuth "
+                       "or basicAuthUsers");
     }
     for (uint32_t i = 0; i < auth->user_count; i++) {
         if (auth->users[i].name.byte_count == 0) {
@@ -195,8 +195,8 @@ static int check_fake_nodes(const struct config_fake *fake, struct err *err)
         for (uint32_t j = 0; j < i; j++) {
             if (str_equal(group->name, fake->groups[j].name)) {
                 return err_set(err, -ERR_INVALID,
-                               "executor.fake.nodes[%u].name: \"%.*s\" is "
-                               "the name of nodes[%u] too",
+                               "executor.fake.nodes[%u].name: \"%.*s\" is also "
+                               "the name of nodes[%u]",
                                i, STR_ARG(group->name), j);
             }
         }

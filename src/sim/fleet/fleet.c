@@ -348,11 +348,10 @@ static int refuse_empty(const struct fleet_trace *trace,
                          ? trace->jobs.items[trace->jobs.count - 1].submit_s
                          : 0;
 
-    return err_set(
-        err, -ERR_INVALID,
-        "no job of the trace is submitted in that part, from %" PRId64
-        " h on; the last is after %" PRId64 " h",
-        options->from_s / HOUR_S, last_s / HOUR_S);
+    return err_set(err, -ERR_INVALID,
+                   "the trace has no job in that part, from %" PRId64
+                   " h on; the last is after %" PRId64 " h",
+                   options->from_s / HOUR_S, last_s / HOUR_S);
 }
 
 int fleet_play(const struct fleet_trace *trace,

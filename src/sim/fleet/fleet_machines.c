@@ -122,7 +122,7 @@ int fleet_machines_parse(struct str text, uint32_t part,
         if (!read_row(line, &machines.arena, &row) ||
             rows.count == FLEET_MACHINES_MAX) {
             rc = err_set(err, -ERR_INVALID,
-                         "line %u: this is no row of machine, gpu_type, "
+                         "line %u: this is not a row of machine, gpu_type, "
                          "cap_cpu, cap_mem and cap_gpu",
                          line_number);
             break;

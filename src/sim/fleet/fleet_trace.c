@@ -143,7 +143,7 @@ int fleet_parse(struct str text, struct fleet_trace *ret_trace, struct err *err)
             trace.jobs.count == FLEET_JOBS_MAX) {
             fleet_trace_fini(&trace);
             return err_set(err, -ERR_INVALID,
-                           "line %u: this is no row of timestamp, duration, "
+                           "line %u: this is not a row of timestamp, duration, "
                            "num_gpus, gpu_time and cluster",
                            line_number);
         }

@@ -212,7 +212,7 @@ static int check_pod_group(const struct scenario_stream *stream, uint32_t index,
 
     if (stream->resources.count || stream->gang.size) {
         return say(place, stream->gang.size ? "gang" : "resources",
-                   "goes not with podGroup, whose sub-groups say it");
+                   "cannot be given with podGroup, whose sub-groups have them");
     }
     for (uint32_t i = 0; i < group->sub_group_count; i++) {
         const struct scenario_sub_group *of = &group->sub_groups[i];

@@ -137,7 +137,7 @@ int swf_parse(struct str text, const struct swf_options *options,
             return err_set(err, -ERR_INVALID, "line %u: %s", line_number,
                            log.jobs.count == SWF_JOBS_MAX
                                ? "there are too many jobs"
-                               : "this is no row of numbers of the Standard "
+                               : "this is not a row of numbers of the Standard "
                                  "Workload Format");
         }
         if (take_row(row, options, &job)) {

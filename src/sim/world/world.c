@@ -227,7 +227,7 @@ int world_step(struct world *world, struct err *err)
         }
         if (i == REST_STEPS_MAX) {
             return err_set(err, -ERR_UNAVAILABLE,
-                           "the leader finds no rest at %lld ms",
+                           "the leader does not settle at %lld ms",
                            (long long)world->now_ms);
         }
     }

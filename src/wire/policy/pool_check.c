@@ -140,7 +140,7 @@ static int check_lenders(const Berth__Api__Pool *pool, struct err *err)
         for (size_t k = 0; k < i; k++) {
             if (strcmp(lender, pool->borrowing_pools[k]) == 0) {
                 return err_set(err, -ERR_INVALID,
-                               "spec.borrowingPools: %s stands there twice",
+                               "spec.borrowingPools: %s is given twice",
                                lender);
             }
         }

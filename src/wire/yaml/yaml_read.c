@@ -148,7 +148,7 @@ static json_t *read_scalar(struct reader *reader)
         value =
             utf8_is_text(text) ? json_stringn(text.p, text.byte_count) : NULL;
     } else {
-        return refuse(reader, "a tag that is not known here");
+        return refuse(reader, "an unknown tag");
     }
     return value ? value : refuse(reader, "a text with a NUL");
 }

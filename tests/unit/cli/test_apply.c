@@ -88,9 +88,9 @@ static void a_key_that_is_none_is_told_before_the_server_is_asked(void **state)
     check(ASK(script, "queue: q\njobSetId: s\njobs: []\n", "apply", "-f", "-"),
           CLI_INVALID, "",
           "berthctl: apiVersion must be armadaproject.io/v1beta1, or of a pool "
-          "resource.aibee.cn/v1alpha1; a file of jobs is for submit\n");
+          "resource.aibee.cn/v1alpha1; use submit for a file of jobs\n");
     check(ASK(script, "", "apply"), CLI_USAGE, "",
-          "berthctl: apply wants -f FILE\n");
+          "berthctl: apply needs -f FILE\n");
 }
 
 int main(void)

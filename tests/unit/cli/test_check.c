@@ -26,9 +26,10 @@ static void what_is_no_job_is_told_after_the_request(void **state)
           CLI_NOT_FOUND, "Requested preemption for job 01a\n",
           "berthctl: there is no job 01a\n");
     set_job(script, "01a", API__JOB_STATE__RUNNING, false);
-    check(ASK(script, "", "preempt", "job", "q", "other", "01a", "why"),
-          CLI_NOT_FOUND, "Requested preemption for job 01a\n",
-          "berthctl: job 01a is of queue q, job set s: nothing was done\n");
+    check(
+        ASK(script, "", "preempt", "job", "q", "other", "01a", "why"),
+        CLI_NOT_FOUND, "Requested preemption for job 01a\n",
+        "berthctl: job 01a belongs to queue q, job set s: nothing was done\n");
 }
 
 static void what_is_no_job_is_not_explained(void **state)
@@ -37,8 +38,8 @@ static void what_is_no_job_is_not_explained(void **state)
 
     script->code = RPC_NOT_FOUND;
     check(ASK(script, "", "explain", "01a"), CLI_NOT_FOUND, "",
-          "berthctl: there is no job 01a; get jobs lists those that there are, "
-          "and those that have ended until they are forgotten\n");
+          "berthctl: there is no job 01a; get jobs lists the jobs that exist, "
+          "and those that ended recently\n");
     script->code = RPC_OK;
 }
 
@@ -64,8 +65,8 @@ static void what_a_job_cannot_do_is_told(void **state)
     set_job(script, "01a", API__JOB_STATE__RUNNING, true);
     check(ASK(script, "", "preempt", "job", "q", "s", "01a", "why"), CLI_FAILED,
           "Requested preemption for job 01a\n",
-          "berthctl: job 01a is of a priority class that is not preempted; it "
-          "goes on (cancel job ends it)\n");
+          "berthctl: job 01a has a priority class that may not be preempted; "
+          "it keeps running (cancel job ends it)\n");
     set_job(script, "01a", API__JOB_STATE__RUNNING, false);
     check(ASK(script, "", "preempt", "job", "q", "s", "01a", "why"), CLI_OK,
           "Requested preemption for job 01a\n", "");

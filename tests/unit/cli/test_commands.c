@@ -34,7 +34,7 @@ static void submit_sends_the_jobs_and_prints_their_ids(void **state)
           CLI_FAILED,
           "Submitted job with id 01abc to job set s\n"
           "Error submitting job: too large\n",
-          "berthctl: jobs[1].unknownKey: unknown key, passed over\n");
+          "berthctl: jobs[1].unknownKey: unknown key, ignored\n");
 
     Api__JobSubmitRequest *request =
         asked(script, &arena, &api__job_submit_request__descriptor);
@@ -66,7 +66,7 @@ static void submit_reads_a_group_as_the_guide_writes_it(void **state)
               "submit", "-"),
           CLI_OK, "",
           "berthctl: jobs[0].podGroup.subGroups[0].template.containers[0]."
-          "unknown: unknown key, passed over\n");
+          "unknown: unknown key, ignored\n");
     Api__JobSubmitRequest *request =
         asked(script, &arena, &api__job_submit_request__descriptor);
     Berth__Api__PodGroup *group = request->job_request_items[0]->pod_group;
@@ -147,8 +147,7 @@ static void submit_says_what_is_wrong_with_a_kubernetes_job(void **state)
               "template: {spec: {}}}\n",
               "submit", "-"),
           CLI_INVALID, "",
-          "berthctl: spec.suspend: a Job that is to wait cannot be "
-          "submitted\n");
+          "berthctl: spec.suspend: a suspended Job cannot be submitted\n");
     check(ASK(script,
               "apiVersion: batch/v1\nkind: Job\nspec: {completionMode: "
               "Indexed, suspend: false, template: {spec: {}}}\n",
@@ -161,7 +160,7 @@ static void submit_says_what_is_wrong_with_a_kubernetes_job(void **state)
               "template: {spec: {}}}\n",
               "submit", "-"),
           CLI_INVALID, "",
-          "berthctl: spec.completion: unknown key, passed over\n"
+          "berthctl: spec.completion: unknown key, ignored\n"
           "berthctl: a queue is required, in the file or by --queue\n");
 }
 
@@ -242,8 +241,8 @@ static void what_has_failed_at_once_is_not_said_to_be_submitted(void **state)
     response.reason = reason;
     answer(script, &response.base);
     check(ASK(script, file, "submit", "-"), CLI_FAILED, "",
-          "berthctl: training job t of queue q has failed as it was "
-          "submitted, and none of it runs: why\n");
+          "berthctl: training job t of queue q failed on submission, and none "
+          "of it runs: why\n");
 }
 
 static void cancelling_prints_what_armadactl_prints(void **state)
@@ -325,8 +324,8 @@ static void exit_codes_tell_failures_apart(void **state)
     static const char wrapped[] =
         "[x-request-id: \"1\"] could not find queue \"q\"";
     static const char no_queue[] =
-        "berthctl: could not find queue \"q\" (create queue makes one, get "
-        "queues shows those that there are)\n";
+        "berthctl: could not find queue \"q\" (create queue creates one, get "
+        "queues lists those that exist)\n";
 
     strbuf_clear(&script->reply);
     script->code = RPC_UNKNOWN;
@@ -342,7 +341,7 @@ static void exit_codes_tell_failures_apart(void **state)
     /* Before any end message: the list is not complete. */
     script->code = RPC_OK;
     check(ASK(script, "", "get", "queues"), CLI_FAILED, "",
-          "berthctl: the list of queues broke off\n");
+          "berthctl: the server broke off the list of queues\n");
     script->message = NULL;
 }
 

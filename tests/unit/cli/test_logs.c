@@ -202,8 +202,7 @@ static void what_is_no_job_is_said_with_what_to_do(void **state)
     struct player *player = *state;
     static const char text[] =
         "berthctl: there is no job " JOB_ID
-        "; get jobs lists those that there are, and those that have ended "
-        "until they are forgotten\n";
+        "; get jobs lists the jobs that exist, and those that ended recently\n";
     static const struct look looks[] = {
         {.has_no_job = true, .code = RPC_NOT_FOUND},
     };

@@ -57,11 +57,11 @@ static void unknown_words_are_usage_errors(void **state)
     check(RUN("", "watch", "q"), CLI_USAGE, "", "watch takes: QUEUE JOBSET\n");
     check(RUN("", "watch", "q", "s", "--rwa"), CLI_USAGE, "",
           "no such option: --rwa");
-    check(RUN("", "get", "jobs", "-q"), CLI_USAGE, "", "-q wants a value");
+    check(RUN("", "get", "jobs", "-q"), CLI_USAGE, "", "-q needs a value");
     check(RUN("", "version", "-o", "xml"), CLI_USAGE, "",
           "-o takes text, json or yaml, not xml");
     check(RUN("", "cancel", "node", "n", "-a"), CLI_USAGE, "",
-          "cancel node wants -e EXECUTOR");
+          "cancel node needs -e EXECUTOR");
     check(RUN("", "cancel", "queues", "q", "-s", "resting", "-a"), CLI_USAGE,
           "", "\"resting\" is not a job state; these are: queued, leased, ");
     check(RUN("", "create", "queue", "q", "--over-share-factor", "1e99"),
@@ -73,7 +73,7 @@ static void unknown_words_are_usage_errors(void **state)
           "--max-running-apps must be a whole number from 0 to 4294967295, not "
           "\"4294967296\"");
     check(RUN("", "preempt", "queues", "q"), CLI_USAGE, "",
-          "preempt queues wants -p CLASS or -a for every class");
+          "preempt queues needs -p CLASS, or -a for all classes");
 }
 
 static void help_takes_a_command(void **state)
@@ -102,7 +102,7 @@ static void first_word_of_commands_leads_to_them(void **state)
 {
     (void)state;
     check(RUN("", "get"), CLI_USAGE, "",
-          "get wants another word:\n  get jobs ");
+          "get needs another word:\n  get jobs ");
     check(RUN("", "get", "jbos"), CLI_USAGE, "",
           "no such command: get jbos; there are:\n  get jobs ");
     check(RUN("", "cancel", "--help"), CLI_OK, "  cancel job-set ", "");
@@ -147,7 +147,7 @@ static void server_that_is_away_is_its_own_exit_code(void **state)
     check(RUN("", "get", "jobs", "--berthUrl", "127.0.0.1:1"), CLI_UNAVAILABLE,
           "", "is there a server at 127.0.0.1:1?");
     check(RUN("", "get", "jobs", "--berthUrl", "http://127.0.0.1:1"), CLI_USAGE,
-          "", "http://127.0.0.1:1: a server is HOST:PORT");
+          "", "http://127.0.0.1:1: a server address is HOST:PORT");
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static void queue_is_made_from_options_or_a_file(void **state)
               "schedulng: {ordering: fifo}\n",
               "create", "-f", "-"),
           CLI_OK, "Created queue r\n",
-          "berthctl: schedulng: unknown key, passed over\n");
+          "berthctl: schedulng: unknown key, ignored\n");
 
     check(ASK(script, "", "delete", "queue", "q"), CLI_OK,
           "Deleted queue q (or it did not exist)\n", "");
@@ -64,9 +64,10 @@ static void deleting_a_queue_says_which_jobs_it_leaves(void **state)
     wire_encode(&response.base, &script->shares);
     check(ASK(script, "", "delete", "queue", "q"), CLI_OK,
           "Deleted queue q (or it did not exist)\n",
-          "berthctl: 3 of its jobs have a node: they go on to their ends\n"
-          "berthctl: 4 of its jobs wait: they start only when there is a queue "
-          "q again; cancel job-set q JOBSET ends them\n");
+          "berthctl: 3 of its jobs have a node: they keep running until they "
+          "end\n"
+          "berthctl: 4 of its jobs wait: they start only if queue q is created "
+          "again; cancel job-set q JOBSET ends them\n");
     strbuf_clear(&script->shares);
 }
 
@@ -167,9 +168,9 @@ static void update_queue_makes_none(void **state)
     script->code = RPC_NOT_FOUND;
     script->message = "why";
     script->call_count = 0;
-    check(ASK(script, "", "update", "queue", "q", "--cordon"), CLI_NOT_FOUND,
-          "",
-          "berthctl: there is no queue q to update; create queue makes one\n");
+    check(
+        ASK(script, "", "update", "queue", "q", "--cordon"), CLI_NOT_FOUND, "",
+        "berthctl: there is no queue q to update; create queue creates one\n");
     assert_int_equal(script->call_count, 1);
     check(ASK(script, "", "update", "queue", "q", "--cordon=maybe"), CLI_USAGE,
           "", "berthctl: --cordon is true or false, not \"maybe\"\n");
@@ -237,7 +238,7 @@ static void create_pool_takes_options_or_a_file(void **state)
           "berthctl: metadata.name: \"default\" is the default pool, which "
           "cannot be created, edited or deleted\n");
     check(ASK(script, "", "create", "pool"), CLI_USAGE, "",
-          "berthctl: create pool wants NAME or -f FILE\n");
+          "berthctl: create pool needs NAME or -f FILE\n");
 }
 
 static void get_pools_shows_whose_jobs_are_in_them(void **state)

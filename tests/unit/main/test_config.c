@@ -99,7 +99,7 @@ static void wrong_configurations_are_refused(void **state)
               "server.grpc: \"localhost:65536\" is not an address such as "
               "127.0.0.1:50051 or [::1]:0");
     check_one("auth: {anonymousAuth: false}",
-              "auth: nobody could ever authenticate; set anonymousAuth or "
+              "auth: no caller could authenticate; set anonymousAuth or "
               "basicAuthUsers");
     check_one("auth: {permissionGroupMapping: {submit_jobs: [a]}}",
               "c.yaml:1: auth.permissionGroupMapping.submit_jobs: unknown "
@@ -112,10 +112,10 @@ static void wrong_configurations_are_refused(void **state)
     check_one("scheduling: {pools: [{name: a, topology: [net/leaf, no key]}]}",
               "scheduling.pools[0].topology[1]: \"no key\" is not the key of "
               "a label");
-    check_one("executor: {fake: {nodes: [{resources: {cpu: 1}}, {name: b,\n"
-              "    resources: {cpu: 1}}, {resources: {cpu: 2}}]}}",
-              "executor.fake.nodes[2].name: \"fake\" is the name of nodes[0] "
-              "too");
+    check_one(
+        "executor: {fake: {nodes: [{resources: {cpu: 1}}, {name: b,\n"
+        "    resources: {cpu: 1}}, {resources: {cpu: 2}}]}}",
+        "executor.fake.nodes[2].name: \"fake\" is also the name of nodes[0]");
     check_one("executor: {fake: {nodes: [{resources: {cpu: 1},\n"
               "    labels: [disk=ssd, gpu]}]}}",
               "executor.fake.nodes[0].labels[1]: \"gpu\" is not of the form "

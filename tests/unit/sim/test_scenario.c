@@ -83,7 +83,7 @@ static void what_does_not_go_together_is_named_with_what_may_be(void **state)
          "jobs[0].nodeSelector[1]: \"zone\" is not of the form key=value"},
         {"count: 1, podGroup: {subGroups: [{name: w, min: 1, resources: {cpu: "
          "1}}]}",
-         "jobs[0].resources: goes not with podGroup"},
+         "jobs[0].resources: cannot be given with podGroup"},
     };
 
     (void)state;

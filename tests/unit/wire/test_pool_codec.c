@@ -146,7 +146,7 @@ static void what_may_not_be_is_refused_with_its_field(void **state)
     expect_refused("a", "{borrowingPools: [b, a]}",
                    "spec.borrowingPools: a cannot borrow from itself");
     expect_refused("a", "{borrowingPools: [b, b]}",
-                   "spec.borrowingPools: b stands there twice");
+                   "spec.borrowingPools: b is given twice");
     expect_refused("a", "{borrowingPools: [B]}",
                    "spec.borrowingPools: \"B\" is not the name");
     expect_refused("a", "{preemptionOrder: never}", "spec.preemptionOrder: ");

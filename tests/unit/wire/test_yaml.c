@@ -112,7 +112,7 @@ static void test_what_is_ambiguous_is_refused_with_its_line(void **state)
                    "line 1: an alias to a value that contains it");
     assert_refused("[a]: 1\n", -ERR_INVALID, "line 1: a key must be a text");
     assert_refused("a: !!binary aGk=\n", -ERR_INVALID,
-                   "line 1: a tag that is not known here");
+                   "line 1: an unknown tag");
     assert_refused("a: \"x\\0y\"\n", -ERR_INVALID, "line 1: a text with a NUL");
     assert_refused("<<: 1\n", -ERR_INVALID,
                    "line 2: << can only merge mappings");
