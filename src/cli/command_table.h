@@ -1,6 +1,6 @@
 /*
- * command_table - the commands of berthctl with their arguments and options:
- * what is parsed, and what --help, the manual page and the completion say.
+ * command_table - the commands of berthctl with their arguments and options.
+ * The parser, --help, the manual page and the completion are made from it.
  */
 #pragma once
 

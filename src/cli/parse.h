@@ -1,6 +1,6 @@
 /*
- * parse - a command line by the table of commands, and what --help and its like
- * write from that table.
+ * parse - parses a command line by the table of commands, and writes --help
+ * and the like from that table.
  *
  * Threads: one; getopt keeps its place in globals.
  */

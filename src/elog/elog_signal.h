@@ -1,5 +1,6 @@
 /*
- * elog_signal - on what readers wait for more.  Private to src/elog.
+ * elog_signal - the signal on which readers wait for more records.  Private to
+ * src/elog.
  *
  * Threads: everything may be called from any thread, but for init and fini.
  */

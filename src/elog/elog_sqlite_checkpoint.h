@@ -4,8 +4,8 @@
  *
  * Pieces are written by many small commits, so that appends go on in between;
  * the row that makes them a checkpoint comes last, and is synced.  Pieces
- * without such a row are left over from one that broke off, and are removed
- * by the next.
+ * without such a row are left over from a checkpoint that was interrupted; the
+ * next one removes them.
  */
 #pragma once
 

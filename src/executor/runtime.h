@@ -1,12 +1,12 @@
 /*
  * runtime - where pods run: a port with the backends process.c (processes of
- * this machine) and fake.c (nothing runs, by the thousand).
+ * this machine) and fake.c (thousands of pods without processes).
  *
  * A runtime remembers, across restarts where it can, which runs it was given,
  * how far each is, and what the server has acknowledged.  A run id is started
  * at most once: creating it again answers -ERR_CONFLICT.
  *
- * Calls do not wait for pods: what happens to one is told by changes.
+ * Calls do not wait for pods; a change reports what happened to one.
  *
  * Ownership: what is passed in is borrowed for the call; what is handed out
  * says how long it is valid.  Threads: one, that of the executor's step; only

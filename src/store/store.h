@@ -1,6 +1,6 @@
 /*
- * store - what has become of each job, for those who ask: a projection of the
- * log into tables.
+ * store - the query store, which knows what became of each job: a projection
+ * of the log into tables.
  *
  * A port; backends open one (store_sqlite.h), what they open is used through
  * this header only.  One *writer*, the projector, folds the log's records in
@@ -11,7 +11,7 @@
  * Readers see a whole record or nothing of it.  The lag behind the log is
  * head - store_seq().
  *
- * Ownership: what a query gives lives in the arena that the caller passes.
+ * Ownership: the results of a query live in the arena that the caller passes.
  * Threads: a `struct store` belongs to the projector's thread; a `struct
  * store_reader` to one thread; store_backup() is for any thread.
  */

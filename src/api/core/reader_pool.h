@@ -1,9 +1,9 @@
 /*
- * reader_pool - readers of store and log, lent to whichever thread asks.
+ * reader_pool - readers of the store and the log, lent to threads.
  *
- * A reader serves one thread at a time; opening one is dear.  The pool opens
- * them as they are needed and keeps them, so there are never more than
- * threads that ask at once.
+ * A reader serves one thread at a time; opening one is expensive.  The pool
+ * opens them as needed and keeps them, so there are never more than threads
+ * that need one at once.
  *
  * Threads: lend and give back from any thread.
  */

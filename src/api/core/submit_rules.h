@@ -1,6 +1,6 @@
 /*
- * submit_rules - what a submission may ask and what it is given when it does
- * not ask (Armada's `submission` configuration; armada-api.md appendix A).
+ * submit_rules - the limits and defaults of submissions (Armada's `submission`
+ * configuration; armada-api.md appendix A).
  *
  * Strings are borrowed from the configuration and outlive the server.
  */

@@ -2,10 +2,11 @@
  * log_hub - asks executors for the logs of their pods.
  *
  * An executor whose pods have logs holds a stream open (Berth.ServeLogs) on
- * which the server asks and it answers: a server cannot reach its executors
- * in any other way.  One stream an executor, the newest counts.  A question
- * is answered once: by the executor, by the end of its stream, or when time
- * is up; so nothing waits for ever for an executor that hangs.
+ * which the server asks and the executor answers: a server cannot reach its
+ * executors in any other way.  Each executor has one stream; the newest
+ * counts.  Each question is answered once: by the executor, by the end of its
+ * stream, or when time is up.  So no caller waits forever for an executor that
+ * hangs.
  *
  * Threads: any; the hub has one of its own, which ends what takes too long.
  */

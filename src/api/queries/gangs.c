@@ -1,4 +1,4 @@
-/* berth.api.Berth: groups of pods and other gangs, and how they stand. */
+/* berth.api.Berth: groups of pods and other gangs, with their state. */
 #include "api/core/message.h"
 #include "api/handlers.h"
 #include "berth/api.pb-c.h"

@@ -1,6 +1,6 @@
 /*
- * job_query - what the queries of service Jobs have in common: a bound on what
- * one asks, and readers for as long as it takes.
+ * job_query - what the queries of the service Jobs share: a bound on each
+ * query, and the readers that it borrows.
  *
  * Threads: a query is in one thread's hand.
  */

@@ -1,11 +1,10 @@
 /*
- * last_run - of a job that is asked about: what the query store has of it and
- * of its last run.
+ * last_run - what the query store has of a job and of its last run, for
+ * questions about the job.
  *
- * It is read before the leader is asked, on the thread of the call, since the
- * leader's own thread, on which its answer comes, must not wait for a disk.  So
- * it may be older than that answer by the moment in between, as it may be
- * behind the log anyway.
+ * The thread of the call reads it before it asks the leader, because the
+ * leader's thread, which delivers the answer, must not wait for a disk.  So it
+ * may be a moment older than that answer; it may lag behind the log anyway.
  */
 #pragma once
 

@@ -1,12 +1,12 @@
 /*
- * annotations - what the annotations of a job ask for: its gang, its pool,
- * and what becomes of it when it loses its place (armada-api.md 3.3).
+ * annotations - reads the annotations of a job: its gang, its pool, and what
+ * happens when it loses its place (armada-api.md 3.3).
  *
  * Our own (those of berth.dev/) may also be written with Armada's prefix
- * (model.md 6.2); where both are there, ours counts.
+ * (model.md 6.2); if both are given, ours counts.
  *
- * A gang that says how it is to lie on nodes has terms (gang_terms.h): it is a
- * PodGroup of one sub-group.  One that does not is as Armada's are.
+ * A gang whose annotations say how to place it has terms (gang_terms.h): it is
+ * a PodGroup of one sub-group.  Other gangs are as Armada's.
  *
  * Pure.  Strings are borrowed from the item.
  */

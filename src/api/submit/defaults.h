@@ -1,6 +1,6 @@
 /*
- * defaults - what a submission is given that it did not say (armada-api.md
- * 3.4), after it passed validation and never checked again (trap 10).
+ * defaults - fills in what a submission left out (armada-api.md 3.4). It runs
+ * after validation, and its results are not validated again (trap 10).
  *
  * The strings and messages that are added live in the arena or with the
  * rules; both outlive the item.

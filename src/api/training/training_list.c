@@ -1,4 +1,4 @@
-/* TrainingJobs, for those who ask how they stand. */
+/* Lists TrainingJobs with their progress. */
 #include "api/training/training_private.h"
 #include "wire/message/message.h"
 

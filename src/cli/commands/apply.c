@@ -1,5 +1,5 @@
 /*
- * apply: make what a file describes, or change what is there to it.
+ * apply: create what a file describes, or update it if it exists.
  */
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"

@@ -1,5 +1,5 @@
 /*
- * logs: what a job's containers have written, through Binoculars.
+ * logs: the output of a job's containers, through Binoculars.
  */
 #include "armada/binoculars.pb-c.h"
 #include "cli/commands/commands.h"

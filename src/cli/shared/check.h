@@ -1,14 +1,14 @@
 /*
- * check - whether what a command names is there.
+ * check - checks whether the objects that a command names exist.
  *
- * Armada's requests about jobs, nodes and executors are blind: they are taken
- * whether or not there is such a thing, and the answer does not say.  Here the
- * server is asked about it as well: about jobs before the request, which is
- * sent in any case, and, should it be one that the server has only just taken,
- * again after it.  What is said goes to standard error.
+ * Armada's requests about jobs, nodes and executors are blind: the server
+ * accepts them whether or not the object exists, and the answer does not say.
+ * So berthctl also asks the server about the object: about jobs before the
+ * request, which it sends in any case, and once more after it, in case the
+ * server had only just accepted the job.  Remarks go to standard error.
  *
- * A server that cannot be asked, such as Armada's, or who may not be told,
- * changes nothing: then nothing is said.
+ * A server that does not know these questions, such as Armada's, or a caller
+ * who may not ask them, changes nothing: then there are no remarks.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
  * context - which server berthctl talks to, and as whom: armadactl's
  * configuration file, with its `contexts` or the same keys at the top.
  *
- * Keys that only armadactl knows are passed over, so that one file serves
- * both programs.
+ * Keys that only armadactl knows are ignored, so that one file serves both
+ * programs.
  */
 #pragma once
 

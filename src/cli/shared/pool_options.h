@@ -1,6 +1,6 @@
 /*
- * pool_options - what options say of a pool: its selector, whose terms are
- * K=V, K!=V, K and !K, and what it does and does not.
+ * pool_options - a pool from options: its selector, whose terms are K=V, K!=V,
+ * K and !K, and its switches.
  */
 #pragma once
 

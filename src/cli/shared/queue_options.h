@@ -1,5 +1,5 @@
 /*
- * queue_options - what options say of a queue.
+ * queue_options - a queue from options.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * fake - a runtime that runs nothing: nodes and pods by the thousand, for
- * load tests and the simulator.
+ * fake - a runtime without processes: thousands of nodes and pods, for load
+ * tests and the simulator.
  *
  * A pod is pending for the start delay, then runs for a time drawn from the
  * distribution, then succeeds or, with the given probability, fails.  What is

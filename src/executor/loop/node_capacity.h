@@ -1,9 +1,9 @@
 /*
- * room - what the executor's own pods have of each node, so that a lease can
- * be checked against the node as it is now (BK-11).
+ * node_capacity - what the executor's own pods take of each node, so that a
+ * lease can be checked against the node as it is now (BK-11).
  *
- * Pods that were there before the executor started are not in it: what they
- * ask for is not known any more, so the check errs on the side of trying.
+ * Pods from before the executor started are not counted: their requests are no
+ * longer known, so the check errs on the side of trying.
  *
  * Private to src/executor.  Threads: one owner.
  */

@@ -1,4 +1,5 @@
-/* Pods of a former life of the executor: found again, or what they left. */
+/* Pods of an earlier executor process: adopted, or reported by what they left.
+ * */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

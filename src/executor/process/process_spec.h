@@ -1,6 +1,6 @@
 /*
- * process_spec - from a leased job to what the shim is told: which programs,
- * with which arguments, environment, user, limits and directories.
+ * process_spec - makes the shim's instructions from a leased job: programs,
+ * arguments, environment, user, limits and directories.
  *
  * What a process cannot have but does not miss (an image, probes, ports) is a
  * warning.  What would make the job do something else than it says (a secret

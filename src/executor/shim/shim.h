@@ -1,12 +1,12 @@
 /*
  * shim - the small process that runs one pod and outlives its executor.
  *
- * It is told a run's directory (run_file.h), runs the containers of the spec,
- * keeps their logs, enforces deadline and grace, ends whatever they leave
- * behind, and writes how it went.  It never starts a run that has a state
- * already.  SIGTERM asks it to end the run: the containers' first processes
- * get SIGTERM, and after the grace (that of the file `stop`, else the spec's)
- * the whole tree gets SIGKILL.
+ * It gets the directory of a run (run_file.h), runs the containers of the
+ * spec, keeps their logs, enforces deadline and grace, ends whatever they
+ * leave behind, and records how the run went.  It never starts a run that has
+ * a state already.  SIGTERM asks it to end the run: the containers' first
+ * processes get SIGTERM, and after the grace (that of the file `stop`, else
+ * the spec's) the whole tree gets SIGKILL.
  *
  * The lock on the file `lock` comes with descriptor SHIM_LOCK_FD from the
  * executor, so that there is no moment at which a run that may start looks

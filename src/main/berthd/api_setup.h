@@ -1,5 +1,5 @@
 /*
- * api_setup - from the configuration to what the API is made from.
+ * api_setup - makes the options of the API from the configuration.
  */
 #pragma once
 

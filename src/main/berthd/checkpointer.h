@@ -1,6 +1,5 @@
 /*
- * checkpointer - the thread that writes checkpoints, so that the leader goes
- * on meanwhile.
+ * checkpointer - the thread that writes checkpoints, while the leader goes on.
  *
  * One at a time: a checkpoint that comes while another is being written is
  * dropped, for the next one will hold all of it.

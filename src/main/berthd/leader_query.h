@@ -1,5 +1,5 @@
 /*
- * leader_query - ask the leader how things stand and wait for the answer.
+ * leader_query - asks the leader a question and waits for the answer.
  *
  * Threads: any but the leader's.
  */

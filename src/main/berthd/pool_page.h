@@ -1,6 +1,6 @@
 /*
  * pool_page - metrics of pools as objects (model.md 5.8), in Prometheus' text
- * format.  They are named as the ai-scheduler names its own.
+ * format.  They have the names of ai-scheduler's own.
  *
  * All work that waits is `active`: a round tries all of it, nothing is set
  * aside or backs off.

@@ -1,7 +1,6 @@
 /*
- * queue_page - metrics of queues, in Prometheus' text format: what they are
- * due and have in each pool, their applications, and from state to state
- * their jobs went.
+ * queue_page - metrics of queues, in Prometheus' text format: their shares in
+ * each pool, their applications, and how often their jobs changed state.
  */
 #pragma once
 

@@ -6,8 +6,8 @@
  *                  \--> projector -> store -> API -> gRPC, HTTP
  *                                              \---- executor
  *
- * Started in that order and stopped from the right end, so that nobody is
- * asked who has gone.
+ * The parts start in that order and stop in reverse, so that no part calls one
+ * that has stopped.
  *
  * Threads: one, which starts and stops it.
  */

@@ -1,9 +1,9 @@
 /*
- * stopper - how threads are told that it is over, and how one of them says
- * that the program cannot go on.
+ * stopper - tells threads to stop, and lets one of them report that the
+ * program cannot go on.
  *
- * A descriptor that is readable from then on, so that whoever waits for
- * something else can wait for this as well.  Threads: any.
+ * It is a descriptor that stays readable from then on, so that a thread that
+ * waits for something else can wait for it too.  Threads: any.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /*
- * executor_thread - an executor over its runtime and its server, stepped by a
- * thread of its own: the same inside berthd --standalone and as
- * berth-executor.
+ * executor_thread - an executor with its runtime and its connection to the
+ * server, run by a thread of its own. berthd --standalone and berth-executor
+ * both use it.
  *
  * Threads: start and stop from one.
  */

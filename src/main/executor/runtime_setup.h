@@ -1,6 +1,6 @@
 /*
- * runtime_setup - from the configuration to what an executor is made from:
- * its runtime and its channel to the server.
+ * runtime_setup - makes the parts of an executor from the configuration: its
+ * runtime and its channel to the server.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
  * entries - protobuf's maps as the model's sorted lists.
  *
- * protobuf-c gives a map as an array of entry messages, one C type per map
- * but all of the same shape (key, value).  A stranger may name a key twice
- * (the last one counts), or leave key or value out (which reads as "" or 0).
+ * protobuf-c gives a map as an array of entry messages, one C type per map but
+ * all of the same shape (key, value).  A client may name a key twice (the last
+ * one counts), or leave key or value out (which reads as "" or 0).
  *
  * Threads: everything here may be called from any thread.
  */

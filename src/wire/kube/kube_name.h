@@ -1,6 +1,6 @@
 /*
- * kube_name - what Kubernetes lets things be called: small words for objects,
- * and keys and values of labels.
+ * kube_name - the names that Kubernetes accepts: of objects, and keys and
+ * values of labels.
  *
  * Pure.
  */

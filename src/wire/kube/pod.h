@@ -1,14 +1,14 @@
 /*
- * pod - what a pod spec asks of a node, as the model says it.
+ * pod - the requirements of a pod spec, in the types of the model.
  *
- * Requests, as Kubernetes counts them: for each resource the larger of what
- * the containers ask together and of what any init container asks, plus
- * overhead.  An init container that restarts always runs on beside what comes
- * after it, so it counts with that.  A resource that has only a limit is
- * requested at its limit.  Amounts of zero are left out.
+ * Requests, as Kubernetes counts them: for each resource the larger of the
+ * containers' sum and of any init container's request, plus overhead.  An init
+ * container that always restarts keeps running beside the containers after it,
+ * so it counts with them.  A resource that has only a limit is requested at
+ * its limit.  Amounts of zero are left out.
  *
  * Placement: nodeSelector, required node affinity, tolerations, priority
- * class.  Preferred affinity and affinity to pods are not looked at.
+ * class.  Preferred affinity and affinity to pods are ignored.
  *
  * Results live in the arena; strings point into the spec.
  *

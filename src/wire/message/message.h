@@ -1,10 +1,12 @@
 /*
- * message - bytes from a stranger to a protobuf-c message, and back.
+ * message - decodes untrusted bytes into a protobuf-c message, and encodes
+ * one.
  *
- * protobuf-c alone believes too much: it recurses without bound, takes field
- * number 0, cuts strings at a NUL, passes on what is not UTF-8, and turns two
- * bytes into a kilobyte of structs.  wire_decode() walks the raw bytes first,
- * against the descriptor and under limits, and unpacks only what passed.
+ * protobuf-c alone trusts its input too much: it recurses without bound, takes
+ * field number 0, cuts strings at a NUL, passes on what is not UTF-8, and
+ * turns two bytes into a kilobyte of structs. wire_decode() walks the raw
+ * bytes first, against the descriptor and under limits, and unpacks only what
+ * passed.
  *
  * Stricter than protobuf in one point: a message field that is not repeated
  * may come once.  Merging two costs quadratic time and nobody sends them.

@@ -1,4 +1,4 @@
-/* Which pools may be made. */
+/* Which pools may be created. */
 #include "wire/kube/kube_name.h"
 #include "wire/kube/pool_codec.h"
 

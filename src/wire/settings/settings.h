@@ -1,9 +1,9 @@
 /*
- * settings - configuration as one table of keys, from which the reading, the
- * checks, the defaults, the printing and the manual page are all made.
+ * settings - configuration as one table of keys, which drives the reading, the
+ * checks, the defaults, the printing and the manual page.
  *
- * A record is a C struct; its table says for each key where in the struct the
- * value lies, what it may be and what it means.  Defaults are what `init`
+ * A record is a C struct; its table says for each key where its value is in
+ * the struct, what it may be and what it means.  Defaults are what `init`
  * writes; reading changes only what the text names.  A list or a map that is
  * named replaces the default whole.
  *

@@ -8,9 +8,9 @@
  * What stands where an alias stood is the same JSON value as the anchor's:
  * copy before changing.
  *
- * What a stranger can do with a YAML file is bounded: its size, its depth, its
- * anchors, and how much its aliases expand to.  The same key twice in one
- * mapping is an error, because one of the two would be silently lost.
+ * What a client's YAML can cost is bounded: its size, its depth, its anchors,
+ * and how much its aliases expand to.  The same key twice in one mapping is an
+ * error, because one of the two would be silently lost.
  *
  * Threads: everything here may be called from any thread.
  */
