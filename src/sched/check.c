@@ -1,11 +1,7 @@
 #include <string.h>
 
-#include "sched/apps/apps.h"
-#include "sched/evict/cooldown.h"
-#include "sched/evict/evictable.h"
-#include "sched/fairness/usage_ledger.h"
+#include "sched/feature_table.h"
 #include "sched/place/exclusive_node.h"
-#include "sched/reserve/reserve.h"
 #include "sched/state/borrowed.h"
 #include "sched/state/floating.h"
 #include "sched/state/list_heap.h"
@@ -27,7 +23,7 @@ static const struct resource_vec *request_of(const struct sched *sched,
     return &sched->classes.items[c].request;
 }
 
-static bool are_nodes_right(struct sched *sched)
+static bool are_rows_right(const struct sched *sched)
 {
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         const struct node *node = &sched->nodes.items[i];
@@ -137,10 +133,21 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
            same_vec(&total, &pool->total);
 }
 
-static bool are_accounts_right(const struct sched *sched, struct arena *arena)
+bool nodes_are_right(const struct sched *sched, struct arena *scratch)
+{
+    (void)scratch;
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        if (!is_index_right(sched, p)) {
+            return false;
+        }
+    }
+    return are_rows_right(sched);
+}
+
+bool accounts_are_right(const struct sched *sched, struct arena *scratch)
 {
     struct account *sums =
-        arena_alloc_array(arena, sched->accounts.count, sizeof(*sums));
+        arena_alloc_array(scratch, sched->accounts.count, sizeof(*sums));
 
     for (uint32_t i = 0; i < sched->jobs.count; i++) {
         const struct job *job = &sched->jobs.items[i];
@@ -174,8 +181,9 @@ static bool are_accounts_right(const struct sched *sched, struct arena *arena)
     return true;
 }
 
-static bool are_gangs_right(const struct sched *sched)
+bool gangs_are_right(const struct sched *sched, struct arena *scratch)
 {
+    (void)scratch;
     for (size_t g = 0; g < sched->gangs.count; g++) {
         const struct gang *gang = &sched->gangs.items[g];
         struct resource_vec sum = {0}, least = {0};
@@ -201,10 +209,11 @@ static bool are_gangs_right(const struct sched *sched)
     return true;
 }
 
-static bool are_protected_right(const struct sched *sched)
+bool protected_are_right(const struct sched *sched, struct arena *scratch)
 {
     uint32_t count = 0;
 
+    (void)scratch;
     for (uint32_t i = 0; i < sched->jobs.count; i++) {
         const struct job *job = &sched->jobs.items[i];
         count += job->list != LIST_NONE && job->run != NONE &&
@@ -213,8 +222,9 @@ static bool are_protected_right(const struct sched *sched)
     return count == sched->protected_run_count;
 }
 
-static bool are_queues_right(const struct sched *sched)
+bool queues_are_right(const struct sched *sched, struct arena *scratch)
 {
+    (void)scratch;
     for (uint32_t q = 0; q < sched->queues.count; q++) {
         if (!list_heap_are_right(sched, q)) {
             return false;
@@ -232,17 +242,14 @@ static bool are_queues_right(const struct sched *sched)
 
 bool sched_is_consistent(struct sched *sched)
 {
-    auto_arena arena = {0};
+    auto_arena scratch = {0};
+    const struct feature *feature;
 
     nodes_sync(sched);
-    for (uint32_t p = 0; p < sched->pools.count; p++) {
-        if (!is_index_right(sched, p)) {
+    for (size_t i = 0; (feature = feature_at(i)); i++) {
+        if (feature->is_right && !feature->is_right(sched, &scratch)) {
             return false;
         }
     }
-    return are_nodes_right(sched) && are_accounts_right(sched, &arena) &&
-           are_gangs_right(sched) && are_queues_right(sched) &&
-           are_protected_right(sched) && apps_are_right(sched, &arena) &&
-           usage_ledgers_are_right(sched, &arena) && reserve_is_right(sched) &&
-           cooldowns_are_right(sched) && evictable_is_right(sched);
+    return true;
 }

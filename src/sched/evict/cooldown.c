@@ -296,10 +296,11 @@ static bool is_of_something(const struct sched *sched,
                      sched->job_flags.items[cooldown->item] & JOB_COOLDOWN;
 }
 
-bool cooldowns_are_right(const struct sched *sched)
+bool cooldowns_are_right(const struct sched *sched, struct arena *scratch)
 {
     uint32_t count = 0, job_count = 0, flagged_count = 0;
 
+    (void)scratch;
     for (uint32_t i = sched->cooldown_first; i < sched->cooldowns.count; i++) {
         const struct cooldown *cooldown = &sched->cooldowns.items[i];
         if (cooldown->item == NONE) {

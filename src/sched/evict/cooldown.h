@@ -41,6 +41,6 @@ void cooldown_pack(const struct sched *sched, struct strbuf *buf);
 /* See cooldown_pack(). */
 void cooldown_unpack(struct sched *sched, struct history_reader *reader);
 /* Whether each is of a job or gang that is there and finds it; for checks. */
-bool cooldowns_are_right(const struct sched *sched);
+bool cooldowns_are_right(const struct sched *sched, struct arena *scratch);
 /* Free all. */
 void cooldown_fini(struct sched *sched);

@@ -244,8 +244,9 @@ static bool is_account_right(const struct sched *sched,
            gang_run_count == evictable->gang_run_count;
 }
 
-bool evictable_is_right(const struct sched *sched)
+bool evictable_is_right(const struct sched *sched, struct arena *scratch)
 {
+    (void)scratch;
     for (size_t i = 0; i < sched->accounts.count; i++) {
         const struct account *account = &sched->accounts.items[i];
         if (account->evictable && !is_account_right(sched, account)) {

@@ -78,4 +78,4 @@ void evictable_forget(struct sched *sched, uint32_t account);
 /* Forget it of all accounts. */
 void evictable_fini(struct sched *sched);
 /* For tests: whether what is remembered is what is there. */
-bool evictable_is_right(const struct sched *sched);
+bool evictable_is_right(const struct sched *sched, struct arena *scratch);

@@ -129,10 +129,13 @@ void admitted_count_all(struct sched *sched, uint32_t p)
     }
 }
 
-void admitted_uncount_all(struct sched *sched, uint32_t p)
+void admitted_let_go(struct sched *sched)
 {
-    for (size_t i = 0; i < sched->pools.items[p].admitted.count; i++) {
-        uncount_entry(sched, p, &sched->pools.items[p].admitted.items[i]);
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        const struct pool *pool = &sched->pools.items[p];
+        for (size_t i = 0; i < pool->admitted.count; i++) {
+            uncount_entry(sched, p, &pool->admitted.items[i]);
+        }
     }
 }
 
@@ -221,8 +224,11 @@ void admitted_unmark(struct sched *sched, uint32_t job)
     }
 }
 
-void admitted_check_policy(struct sched *sched)
+void admitted_follow(struct sched *sched)
 {
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        admitted_count_all(sched, p);
+    }
     for (size_t p = 0; p < sched->pools.count; p++) {
         struct pool *pool = &sched->pools.items[p];
         bool is_kept =

@@ -41,8 +41,10 @@ void admitted_leave(struct sched *sched, uint32_t job);
 void admitted_check_gang(struct sched *sched, uint32_t gang);
 /* A plan is over: what it admitted is not (yet). */
 void admitted_unmark(struct sched *sched, uint32_t job);
-/* The policy changed: lists of pools that keep none are emptied. */
-void admitted_check_policy(struct sched *sched);
+/* Nothing admitted counts while the policy changes; then what is admitted in
+ * pools that still admit does, and the lists of others are emptied. */
+void admitted_let_go(struct sched *sched);
+void admitted_follow(struct sched *sched);
 /* A run yields to the entry with a serial number, not before a time. */
 void admitted_note_revocable(struct sched *sched, uint32_t run, uint32_t serial,
                              bool is_at_once, int64_t from_ms);
@@ -54,8 +56,6 @@ void admitted_pack(const struct sched *sched, struct strbuf *buf);
 void admitted_unpack(struct sched *sched, struct history_reader *reader);
 /* The standings count what a pool's list holds, as it asks now. */
 void admitted_count_all(struct sched *sched, uint32_t pool);
-/* They count none of it. */
-void admitted_uncount_all(struct sched *sched, uint32_t pool);
 /* It is known since when an entry is there. */
 void admitted_date(struct sched *sched, uint32_t job, int64_t since_ms);
 /* An entry is charged so much; see sched_job_admit(). */

@@ -19,13 +19,16 @@ static void record_free(struct health_record *record)
     }
 }
 
-struct health *health_create(void)
+void health_init(struct sched *sched)
 {
-    return mem_alloc(sizeof(struct health));
+    sched->health = mem_alloc(sizeof(*sched->health));
+    sched->health->window_ms = rules_of(sched)->window_ms;
 }
 
-void health_destroy(struct health *health)
+void health_fini(struct sched *sched)
 {
+    struct health *health = sched->health;
+
     for (size_t i = 0; i < health->nodes.count; i++) {
         record_free(health->nodes.items[i]);
     }
@@ -43,7 +46,7 @@ void health_destroy(struct health *health)
 struct health_record *health_find(const struct sched *sched, uint32_t node)
 {
     return node < sched->health->nodes.count ? sched->health->nodes.items[node]
-                                            : NULL;
+                                             : NULL;
 }
 
 static uint64_t hash_of_node(const struct sched *sched, uint32_t node)
@@ -95,15 +98,15 @@ static void clear_window(struct sched *sched, struct health_record *record)
     record->is_due = false;
 }
 
-void health_rules_change(struct sched *sched,
-                         const struct quarantine_policy *rules)
+void health_follow(struct sched *sched)
 {
     struct health *health = sched->health;
 
     health->has_news = true;
-    if (rules->window_ms == rules_of(sched)->window_ms) {
+    if (health->window_ms == rules_of(sched)->window_ms) {
         return;
     }
+    health->window_ms = rules_of(sched)->window_ms;
     /* What was counted by other slots cannot be told in these. */
     for (size_t i = 0; i < health->known.count; i++) {
         clear_window(sched, health_find(sched, health->known.items[i]));

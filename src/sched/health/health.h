@@ -39,8 +39,9 @@ struct health {
     VEC(uint32_t) known; /* nodes with a record, in no order */
     VEC(uint32_t) held;  /* of them not NORMAL, in no order */
     VEC(uint32_t)
-    suspects; /* have failed since they were last judged, or
-                 wait for a place among the held */
+    suspects;          /* have failed since they were last judged, or
+                          wait for a place among the held */
+    int64_t window_ms; /* that windows are counted by */
     struct gang_failure gangs[HEALTH_GANGS_MAX];
     uint32_t gang_next;
     bool has_news;    /* something may be due that was not when last asked */
@@ -55,12 +56,11 @@ struct quarantine_window *health_of_pool(struct sched *sched, uint32_t pool);
 /* Whether the rules want a node out at `now_ms`. */
 bool health_is_due(struct sched *sched, uint32_t node, int64_t now_ms);
 /* Without records. */
-struct health *health_create(void);
+void health_init(struct sched *sched);
 /* Free it all. */
-void health_destroy(struct health *health);
-/* The rules are others from now on; before sched->policy is. */
-void health_rules_change(struct sched *sched,
-                         const struct quarantine_policy *rules);
+void health_fini(struct sched *sched);
+/* The rules are those of another policy from now on. */
+void health_follow(struct sched *sched);
 /* Append all records. */
 void health_pack(const struct sched *sched, struct strbuf *buf);
 /* Read them back; what is wrong with them is in the reader. */

@@ -201,7 +201,6 @@ void queues_fini(struct sched *sched)
     }
     VEC_FREE(&sched->queues);
     VEC_FREE(&sched->active);
-    evictable_fini(sched);
     SLOTS_FREE(&sched->accounts);
     seq_fini(&sched->queues_by_name);
 }

@@ -304,8 +304,9 @@ static bool is_memory_right(const struct sched *sched,
     return true;
 }
 
-bool reserve_is_right(const struct sched *sched)
+bool reserve_is_right(const struct sched *sched, struct arena *scratch)
 {
+    (void)scratch;
     for (size_t p = 0; p < sched->pools.count; p++) {
         for (uint32_t i = 0; i < READY_MEMORIES; i++) {
             const struct ready_memory *m =

@@ -49,7 +49,7 @@ uint32_t reserve_kept_for(const struct sched *sched, uint32_t pool,
 void reserve_note_run(struct sched *sched, const struct run *run,
                       const struct class *class, int sign);
 /* For tests: whether what is remembered of nodes is what is there. */
-bool reserve_is_right(const struct sched *sched);
+bool reserve_is_right(const struct sched *sched, struct arena *scratch);
 /* Forget what is remembered of a pool's nodes. */
 void reserve_forget(struct pool *pool);
 /* Forget them, and all that is remembered of nodes. */

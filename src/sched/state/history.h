@@ -3,13 +3,13 @@
  * nodes and jobs, so a checkpoint must carry it.
  *
  * It is packed as *sections*, each with a name, a version of its own and its
- * length.  A feature adds a section by one row in the table of history.c and
- * two functions; the bytes must be canonical: equal states, equal bytes
+ * length.  A feature adds a section by two functions in its row of
+ * feature_table.h; the bytes must be canonical: equal states, equal bytes
  * (order by names and ids, never by indexes), and mean nothing new while the
- * feature is not used.  What is read back comes after all queues, nodes,
- * jobs and leases are there; a section that is missing leaves things as they
- * are then.  A section, or a version of one, that this release does not know
- * is refused, for skipping it would lose what it says.
+ * feature is not used.  What is read back comes after all queues, nodes, jobs
+ * and leases are there; a section that is missing leaves things as they are
+ * then.  A section, or a version of one, that this release does not know is
+ * refused, for skipping it would lose what it says.
  *
  * Private to src/sched.
  */
@@ -22,16 +22,6 @@ struct history_reader {
     struct pack_reader pack;
     uint64_t version; /* the section's, at most its row's */
     struct map *jobs; /* ids to jobs; see history_job() */
-};
-
-/* One kind of section. */
-struct history_section {
-    const char *name;
-    uint64_t version; /* that is written */
-    /* Append the section's bytes; none at all: the section is left out. */
-    void (*pack)(const struct sched *sched, struct strbuf *buf);
-    /* Take them back; bytes that make no sense set reader->pack.is_bad. */
-    void (*unpack)(struct sched *sched, struct history_reader *reader);
 };
 
 /* The job that has an id, or NONE. */
