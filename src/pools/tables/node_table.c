@@ -3,14 +3,7 @@
 
 #include "pools/tables/node_table.h"
 
-#include "base/hash.h"
 #include "pools/tables/pool_names.h"
-
-static struct key128 pool_node_key(uint32_t executor, struct str name)
-{
-    return (struct key128){executor,
-                           hash_bytes(name.p, name.byte_count, executor)};
-}
 
 uint32_t executor_of(struct pools *pools, struct str name)
 {
@@ -34,17 +27,16 @@ static void pool_node_fill(struct pools *pools, uint32_t node,
         .shard = POOLS_DEFAULT,
         .is_listed = pools->nodes.items[node].is_listed,
     };
-    pools->nodes.items[node].next =
-        map_put(&pools->node_map, pool_node_key(executor, name), node);
+    names_put(&pools->node_names, executor, name, node);
     VEC_PUSH(&pools->idle_nodes, node);
 }
 
 static uint32_t pool_node_known(const struct pools *pools, uint32_t executor,
                                 struct str name)
 {
-    uint32_t node = map_find(&pools->node_map, pool_node_key(executor, name));
+    uint32_t node = names_first(&pools->node_names, executor, name);
 
-    for (; node != MAP_NONE; node = pools->nodes.items[node].next) {
+    for (; node != NAMES_NONE; node = names_next(&pools->node_names, node)) {
         const struct pool_node *row = &pools->nodes.items[node];
         if (row->executor == executor && str_equal(str_of(row->name), name)) {
             return node;
@@ -77,20 +69,9 @@ uint32_t pool_node_get(struct pools *pools, struct str executor,
 static void pool_node_free(struct pools *pools, uint32_t node)
 {
     struct pool_node *row = &pools->nodes.items[node];
-    struct key128 key = pool_node_key(row->executor, str_of(row->name));
-    uint32_t first = map_find(&pools->node_map, key);
 
     ASSERT(!row->is_moving); /* a node that is gone goes nowhere */
-    if (first != node) {
-        while (pools->nodes.items[first].next != node) {
-            first = pools->nodes.items[first].next;
-        }
-        pools->nodes.items[first].next = row->next;
-    } else if (row->next != MAP_NONE) {
-        map_put(&pools->node_map, key, row->next);
-    } else {
-        map_remove(&pools->node_map, key);
-    }
+    names_remove(&pools->node_names, row->executor, str_of(row->name), node);
     mem_free(row->name);
     *row = (struct pool_node){.is_listed = row->is_listed};
     SLOTS_GIVE(&pools->nodes, node);
@@ -224,6 +205,6 @@ void pool_nodes_fini(struct pools *pools)
     VEC_FREE(&pools->moving_nodes);
     VEC_FREE(&pools->accepts);
     VEC_FREE(&pools->changes);
-    map_fini(&pools->node_map);
+    names_fini(&pools->node_names);
     intern_destroy(pools->executors);
 }

@@ -16,6 +16,7 @@
 
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/names.h"
 #include "base/slots.h"
 #include "pools/pools.h"
 
@@ -93,7 +94,6 @@ struct pool_node {
     char *name;         /* owned; NULL: free */
     uint32_t executor;  /* interned */
     uint32_t pool;      /* interned in pools.names, or NONE: never set */
-    uint32_t next;      /* with the same hash */
     uint32_t use_count; /* leases, and deltas that are kept */
     uint16_t shard;
     bool is_present;
@@ -206,13 +206,13 @@ struct pools {
     VEC(bool) by_application;     /* by queue */
     VEC(struct quota_book) books; /* likewise */
     VEC(uint32_t) stale_books;
-    uint32_t kept_book_count;      /* queues with a quota */
-    bool are_books_counted;        /* all of them */
-    uint64_t book_count_count;     /* how often all were */
-    SLOTS(struct pool_node) nodes; /* by node */
-    VEC(uint32_t) idle_nodes;      /* may be given back */
-    VEC(uint32_t) moving_nodes;    /* wait for their shard; < NODES_MAX */
-    struct map node_map;
+    uint32_t kept_book_count;         /* queues with a quota */
+    bool are_books_counted;           /* all of them */
+    uint64_t book_count_count;        /* how often all were */
+    SLOTS(struct pool_node) nodes;    /* by node */
+    VEC(uint32_t) idle_nodes;         /* may be given back */
+    VEC(uint32_t) moving_nodes;       /* wait for their shard; < NODES_MAX */
+    struct names node_names;          /* nodes, by executor */
     SLOTS(struct pool_class) classes; /* by class */
     VEC(uint32_t) retired_classes;
     VEC(struct pending_report) reports; /* by executor; few */

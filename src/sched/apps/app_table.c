@@ -1,7 +1,5 @@
 #include "sched/apps/app_table.h"
 
-#include "base/hash.h"
-
 static struct app_queue *queue_of(const struct sched *sched,
                                   const struct app *app)
 {
@@ -13,18 +11,13 @@ static struct str id_of(const struct app *app)
     return str_make(app->id, app->id_bytes);
 }
 
-static struct key128 app_key(uint32_t queue, struct str id)
-{
-    return (struct key128){queue, hash_bytes(id.p, id.byte_count, queue)};
-}
-
 uint32_t app_find(const struct sched *sched, uint32_t queue, struct str id)
 {
-    uint32_t at = map_find(&sched->app_map, app_key(queue, id));
+    uint32_t at = names_first(&sched->app_names, queue, id);
 
-    while (at != MAP_NONE && (app_at(sched, at)->queue != queue ||
-                              !str_equal(id_of(app_at(sched, at)), id))) {
-        at = app_at(sched, at)->same_hash_next;
+    while (at != NAMES_NONE && (app_at(sched, at)->queue != queue ||
+                                !str_equal(id_of(app_at(sched, at)), id))) {
+        at = names_next(&sched->app_names, at);
     }
     return at;
 }
@@ -182,28 +175,9 @@ uint32_t app_get(struct sched *sched, uint32_t queue, struct str id)
         .submitted_ms = INT64_MAX,
         .use_first = NONE,
     };
-    sched->apps.items[at].same_hash_next =
-        map_put(&sched->app_map, app_key(queue, id), at);
+    names_put(&sched->app_names, queue, id, at);
     app_attach(sched, at);
     return at;
-}
-
-static void app_unmap(struct sched *sched, uint32_t at)
-{
-    const struct app *app = app_at(sched, at);
-    struct key128 key = app_key(app->queue, id_of(app));
-    uint32_t first = map_find(&sched->app_map, key);
-
-    if (first != at) {
-        while (app_at(sched, first)->same_hash_next != at) {
-            first = app_at(sched, first)->same_hash_next;
-        }
-        app_at(sched, first)->same_hash_next = app->same_hash_next;
-    } else if (app->same_hash_next != NONE) {
-        map_put(&sched->app_map, key, app->same_hash_next);
-    } else {
-        map_remove(&sched->app_map, key);
-    }
 }
 
 void app_free(struct sched *sched, uint32_t at)
@@ -212,7 +186,7 @@ void app_free(struct sched *sched, uint32_t at)
 
     ASSERT(app->ask_count == 0 && app->allocation_count == 0);
     app_detach(sched, at);
-    app_unmap(sched, at);
+    names_remove(&sched->app_names, app->queue, id_of(app), at);
     while (app->use_first != NONE) {
         uint32_t use = app->use_first;
         app->use_first = sched->app_uses.items[use].next;
@@ -250,5 +224,5 @@ void apps_fini(struct sched *sched)
     }
     SLOTS_FREE(&sched->apps);
     SLOTS_FREE(&sched->app_uses);
-    map_fini(&sched->app_map);
+    names_fini(&sched->app_names);
 }

@@ -1,4 +1,3 @@
-#include "base/hash.h"
 #include "sched/evict/cooldown.h"
 #include "sched/fairness/admitted.h"
 #include "sched/state/cfs.h"
@@ -20,23 +19,18 @@ static bool gang_less(const void *context, uint32_t a, uint32_t b)
                : job_less(sched, left, right);
 }
 
-static struct key128 gang_key(uint32_t queue, struct str id)
-{
-    return (struct key128){queue, hash_bytes(id.p, id.byte_count, queue)};
-}
-
 static uint32_t gang_find(const struct sched *sched, uint32_t queue,
                           struct str id)
 {
-    uint32_t at = map_find(&sched->gang_map, gang_key(queue, id));
+    uint32_t at = names_first(&sched->gang_names, queue, id);
 
-    while (at != MAP_NONE) {
+    while (at != NAMES_NONE) {
         const struct gang *gang = &sched->gangs.items[at];
         if (gang->queue == queue &&
             str_equal(str_make(gang->id, gang->id_bytes), id)) {
             break;
         }
-        at = gang->next;
+        at = names_next(&sched->gang_names, at);
     }
     return at;
 }
@@ -68,8 +62,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
     sched->exclusive_gang_count +=
         exclusive_node_is_for(&sched->gangs.items[at]);
     scale_join(sched, at);
-    sched->gangs.items[at].next =
-        map_put(&sched->gang_map, gang_key(record->queue, record->gang_id), at);
+    names_put(&sched->gang_names, record->queue, record->gang_id, at);
     hops_join(sched, &sched->gangs.items[at]);
     return at;
 }
@@ -77,20 +70,9 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
 static void gang_free(struct sched *sched, uint32_t at)
 {
     struct gang *gang = &sched->gangs.items[at];
-    struct key128 key =
-        gang_key(gang->queue, str_make(gang->id, gang->id_bytes));
-    uint32_t first = map_find(&sched->gang_map, key);
 
-    if (first != at) {
-        while (sched->gangs.items[first].next != at) {
-            first = sched->gangs.items[first].next;
-        }
-        sched->gangs.items[first].next = gang->next;
-    } else if (gang->next != NONE) {
-        map_put(&sched->gang_map, key, gang->next);
-    } else {
-        map_remove(&sched->gang_map, key);
-    }
+    names_remove(&sched->gang_names, gang->queue,
+                 str_make(gang->id, gang->id_bytes), at);
     hops_leave(sched, gang);
     cooldown_forget(sched, at, true);
     list_put(sched, gang->list);

@@ -259,6 +259,6 @@ void jobs_fini(struct sched *sched)
     SLOTS_FREE(&sched->runs);
     SLOTS_FREE(&sched->avoids);
     map_fini(&sched->list_map);
-    map_fini(&sched->gang_map);
+    names_fini(&sched->gang_names);
     map_fini(&sched->avoid_map);
 }

@@ -1,7 +1,6 @@
 /* Nodes and executors by name: slots that are given out and given back. */
 #include <string.h>
 
-#include "base/hash.h"
 #include "sched/state/nodes.h"
 
 enum { NODES_MIN = 64 };
@@ -32,12 +31,6 @@ static bool node_less(const void *context, uint32_t a, uint32_t b)
                         sched->executors.items[y->executor].name);
     }
     return c < 0;
-}
-
-static struct key128 node_key(uint32_t executor, struct str name)
-{
-    return (struct key128){executor,
-                           hash_bytes(name.p, name.byte_count, executor)};
 }
 
 static void grow_arrays(struct sched *sched)
@@ -73,9 +66,6 @@ static uint32_t node_add(struct sched *sched, uint32_t executor,
 {
     uint32_t node = SLOTS_TAKE(&sched->nodes);
 
-    if (node == sched->node_next.count) {
-        VEC_PUSH(&sched->node_next, NONE);
-    }
     if (node >= sched->node_capacity) {
         grow_arrays(sched);
     }
@@ -91,8 +81,7 @@ static uint32_t node_add(struct sched *sched, uint32_t executor,
     node_count_change(sched, node);
     memset(&sched->urgency_preemptible[(size_t)node * sched->level_count], 0,
            sched->level_count * sizeof(struct resource_vec));
-    uint32_t old = map_put(&sched->node_map, node_key(executor, name), node);
-    sched->node_next.items[node] = old;
+    names_put(&sched->node_names, executor, name, node);
     seq_insert(&sched->nodes_by_name, node, node_less, sched);
     sched->are_node_ranks_stale = true;
     return node;
@@ -102,14 +91,14 @@ uint32_t sched_node_index(struct sched *sched, struct str executor,
                           struct str name)
 {
     uint32_t e = nodes_executor_get(sched, executor);
-    uint32_t node = map_find(&sched->node_map, node_key(e, name));
+    uint32_t node = names_first(&sched->node_names, e, name);
 
-    while (node != MAP_NONE) {
+    while (node != NAMES_NONE) {
         if (sched->nodes.items[node].executor == e &&
             str_equal(nodes_name_of(&sched->nodes.items[node]), name)) {
             return node;
         }
-        node = sched->node_next.items[node];
+        node = names_next(&sched->node_names, node);
     }
     return node_add(sched, e, name);
 }
@@ -122,18 +111,8 @@ void node_release(struct sched *sched, uint32_t index)
         node->is_indexed || node->is_dirty || node->has_health) {
         return;
     }
-    struct key128 key = node_key(node->executor, nodes_name_of(node));
-    uint32_t first = map_find(&sched->node_map, key);
-    if (first != index) {
-        while (sched->node_next.items[first] != index) {
-            first = sched->node_next.items[first];
-        }
-        sched->node_next.items[first] = sched->node_next.items[index];
-    } else if (sched->node_next.items[index] != NONE) {
-        map_put(&sched->node_map, key, sched->node_next.items[index]);
-    } else {
-        map_remove(&sched->node_map, key);
-    }
+    names_remove(&sched->node_names, node->executor, nodes_name_of(node),
+                 index);
     seq_remove(&sched->nodes_by_name, index, node_less, sched);
     mem_free(node->name);
     node->name = NULL;

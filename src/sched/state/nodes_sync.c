@@ -88,11 +88,10 @@ void nodes_fini(struct sched *sched)
         topology_forget(&sched->pools.items[i]);
     }
     SLOTS_FREE(&sched->nodes);
-    VEC_FREE(&sched->node_next);
     VEC_FREE(&sched->executors);
     VEC_FREE(&sched->pools);
     VEC_FREE(&sched->dirty);
-    map_fini(&sched->node_map);
+    names_fini(&sched->node_names);
     seq_fini(&sched->nodes_by_name);
     mem_free(sched->free);
     mem_free(sched->urgency_preemptible);

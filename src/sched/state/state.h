@@ -22,6 +22,7 @@
 
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/names.h"
 #include "base/slots.h"
 #include "sched/data/bucket.h"
 #include "sched/data/seq.h"
@@ -55,12 +56,12 @@ struct sched {
     uint32_t exclusive_gang_count; /* that have their nodes whole */
     uint32_t terms_run_count;      /* members of gangs with terms that run */
     uint64_t collect_count;        /* looks at a node's victims */
-    struct map gang_map;           /* hash to the first gang of a chain */
+    struct names gang_names;       /* gangs, by queue and id */
     SLOTS(struct account) accounts;
     SLOTS(struct run) runs;
     SLOTS(struct app) apps;
     SLOTS(struct app_use) app_uses;
-    struct map app_map; /* hash to the first application of a chain */
+    struct names app_names; /* applications, by queue and id */
     struct app_timers app_timers[SCHED_APP_STATES];
     VEC(struct queue) queues;
     VEC(uint32_t) active; /* queues with jobs */
@@ -74,8 +75,7 @@ struct sched {
     bool are_kinds_stale, are_keys_stale;
     VEC(struct executor) executors;
     SLOTS(struct node) nodes;
-    struct map node_map;     /* hash of names to the first node of a chain */
-    VEC(uint32_t) node_next; /* the chains, by node */
+    struct names node_names; /* nodes, by executor */
     struct seq nodes_by_name;
     bool are_node_ranks_stale;
     struct resource_vec *free; /* by node */

@@ -21,7 +21,6 @@ struct app {
     char *id; /* owned; NULL: free slot */
     uint32_t id_bytes;
     uint32_t queue;
-    uint32_t same_hash_next;
     enum sched_app_state state;
     int64_t since_ms;     /* in this state */
     int64_t submitted_ms; /* of its first job ... */

@@ -79,7 +79,6 @@ struct gang {
     uint32_t cardinality, minimum;
     uint32_t least_count;      /* members that `least` is of, or 0: unknown */
     struct resource_vec least; /* see gang_least() */
-    uint32_t next;             /* with the same hash */
     uint32_t position;      /* the job it is listed by, or NONE: not listed */
     uint32_t started_count; /* members that have had a run */
     uint32_t sweep[2];      /* by round_kind: no place in this one */
