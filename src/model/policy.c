@@ -78,6 +78,7 @@ void policy_defaults(struct policy *ret_policy)
         .executor_timeout_ms = 600000,
         .executor_lost_timeout_ms = 3600000,
         .unacknowledged_max = 2500,
+        .rules_revision = POLICY_RULES_LATEST,
         .quarantine = {.window_ms = 1800000,
                        .failures_min = 3,
                        .job_sets_min = 2,

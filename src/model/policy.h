@@ -29,6 +29,15 @@ enum {
     POLICY_CFS_WEIGHT_MAX = 1000000000,
 };
 
+/* Revisions of the rules: what each changed in what is decided. */
+enum {
+    POLICY_RULES_FIRST = 1, /* of logs that do not say */
+    /* What runs in one pool has no part in whom another pool preempts
+     * (docs/decisions/0015). */
+    POLICY_RULES_BY_POOL = 2,
+    POLICY_RULES_LATEST = POLICY_RULES_BY_POOL,
+};
+
 /* A fraction of a pool's total of one resource. */
 struct resource_fraction {
     struct str resource;
@@ -195,6 +204,9 @@ struct policy {
     struct elastic_policy elastic;
     bool is_fair_share_preemption_off;
     bool is_urgency_preemption_off;
+    /* The rules that decide: POLICY_RULES_LATEST, or, so that logs of former
+     * releases are decided again as they were, an earlier one. */
+    uint32_t rules_revision;
 };
 
 /* Fill in the defaults: one pool `default`, Armada's priority classes and

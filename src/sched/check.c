@@ -209,17 +209,35 @@ bool gangs_are_right(const struct sched *sched, struct arena *scratch)
     return true;
 }
 
-bool protected_are_right(const struct sched *sched, struct arena *scratch)
+/* How many of a pool's runs are of gangs with terms, and protected. */
+bool run_counts_are_right(const struct sched *sched, struct arena *scratch)
 {
-    uint32_t count = 0;
+    uint32_t terms_count = 0, protected_count = 0;
 
     (void)scratch;
-    for (uint32_t i = 0; i < sched->jobs.count; i++) {
-        const struct job *job = &sched->jobs.items[i];
-        count += job->list != LIST_NONE && job->run != NONE &&
-                 sched->runs.items[job->run].is_protected;
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        const struct pool *pool = &sched->pools.items[p];
+        uint32_t terms = 0, protected = 0;
+        for (uint32_t i = 0; i < sched->jobs.count; i++) {
+            const struct job *job = &sched->jobs.items[i];
+            if (job->list == LIST_NONE || job->run == NONE) {
+                continue;
+            }
+            const struct run *run = &sched->runs.items[job->run];
+            bool is_here = sched->nodes.items[run->node].pool == p;
+            terms += is_here && job->gang != NONE &&
+                     sched->gangs.items[job->gang].subs;
+            protected += is_here && run->is_protected;
+        }
+        if (terms != pool->terms_run_count ||
+            protected != pool->protected_run_count) {
+            return false;
+        }
+        terms_count += terms;
+        protected_count += protected;
     }
-    return count == sched->protected_run_count;
+    return terms_count == sched->terms_run_count &&
+           protected_count == sched->protected_run_count;
 }
 
 bool queues_are_right(const struct sched *sched, struct arena *scratch)

@@ -37,9 +37,9 @@ struct feature {
 const struct feature *feature_at(size_t index);
 
 /* Of check.c: nodes and their indexes, what runs and waits by account, gangs,
- * lists, and protected runs. */
+ * lists, and the runs that pools count. */
 bool nodes_are_right(const struct sched *sched, struct arena *scratch);
 bool accounts_are_right(const struct sched *sched, struct arena *scratch);
 bool gangs_are_right(const struct sched *sched, struct arena *scratch);
 bool queues_are_right(const struct sched *sched, struct arena *scratch);
-bool protected_are_right(const struct sched *sched, struct arena *scratch);
+bool run_counts_are_right(const struct sched *sched, struct arena *scratch);

@@ -147,7 +147,7 @@ static const struct feature FEATURES[] = {
      .let_go = relink_take_off,
      .follow = relink_put_on,
      .is_right = accounts_are_right},
-    {.name = "protected", .is_right = protected_are_right},
+    {.name = "run counts", .is_right = run_counts_are_right},
     {.name = "rates", .version = 1, .pack = rates_pack, .unpack = rates_unpack},
     {.name = "sub-groups",
      .version = 1,

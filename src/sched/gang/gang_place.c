@@ -211,7 +211,7 @@ bool attempt_may_hold(const struct attempt *attempt,
 {
     struct round *round = attempt->round;
     bool is_unknown = attempt->preempt_until > 0 &&
-                      has_terms_running(round->sched); /* surplus may go, too */
+                      round_has_terms(round); /* surplus may go, too */
     if (attempt->class_index == NONE || attempt->may_go_away ||
         round->reserve.asking || is_unknown) {
         return true;

@@ -51,7 +51,7 @@ static void add_ground(struct grounds *grounds, uint32_t level, uint32_t first,
     struct attempt *attempt = near->attempt;
     struct round *round = attempt->round;
     bool is_unknown = attempt->may_go_away || round->reserve.asking ||
-                      has_terms_running(round->sched) || near->is_whole;
+                      round_has_terms(round) || near->is_whole;
 
     if (first < near->first || first + count > near->end) {
         return;

@@ -172,7 +172,7 @@ void sched_job_protect(struct sched *sched, uint32_t index, bool is_protected)
         return;
     }
     sched->runs.items[at].is_protected = is_protected;
-    sched->protected_run_count += is_protected ? 1 : (uint32_t)-1;
+    run_count_protected(sched, &sched->runs.items[at], is_protected ? 1 : -1);
     node_count_change(sched, sched->runs.items[at].node);
     sched->version++;
 }

@@ -32,6 +32,9 @@ void jobs_count_of_queue(struct sched *sched, uint32_t queue, uint32_t *count,
  * nothing any more (`asks`), and has or loses a lease. */
 void jobs_tell_app(struct sched *sched, const struct job *job, int asks,
                    int allocations, enum app_event event);
+/* A run that a disruption budget protects counts, or (`sign` -1) counts no
+ * longer, in the shard and in its pool. */
+void run_count_protected(struct sched *sched, const struct run *run, int sign);
 /* Take the lease of a job off. */
 void jobs_drop_run(struct sched *sched, struct job *job);
 /* It avoids no node any longer. */

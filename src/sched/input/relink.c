@@ -27,6 +27,9 @@ static void forget_runs(struct sched *sched)
     }
     sched->borrowed_run_count = 0;
     sched->protected_run_count = 0;
+    for (size_t i = 0; i < sched->pools.count; i++) {
+        sched->pools.items[i].protected_run_count = 0;
+    }
 }
 
 void relink_take_off(struct sched *sched)

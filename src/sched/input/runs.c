@@ -58,6 +58,14 @@ static void chain_account(struct sched *sched, uint32_t index, int sign)
     }
 }
 
+void run_count_protected(struct sched *sched, const struct run *run, int sign)
+{
+    uint32_t pool = sched->accounts.items[run->account].pool;
+
+    sched->protected_run_count += (uint32_t)sign;
+    sched->pools.items[pool].protected_run_count += (uint32_t)sign;
+}
+
 static void count_run(struct sched *sched, uint32_t index, int sign)
 {
     struct run *run = &sched->runs.items[index];
@@ -78,7 +86,9 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
     chain_account(sched, index, sign);
     evictable_note_run(sched, index, sign);
     lend_count_run(sched, run, sign);
-    sched->protected_run_count += run->is_protected ? (uint32_t)sign : 0;
+    if (run->is_protected) {
+        run_count_protected(sched, run, sign);
+    }
     node_add_run(sched, index, sign);
 }
 

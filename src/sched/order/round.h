@@ -195,5 +195,21 @@ void round_wake_by(struct round *round, int64_t when_ms);
 void round_settle_gangs(struct round *round, size_t first);
 /* The queues' shares as the round found them; computed once. */
 const struct share *round_shares(struct round *round, uint32_t *ret_count);
+/* Whether members of gangs with terms run in the pool; by the first rules in
+ * any pool of the shard. */
+static inline bool round_has_terms(const struct round *round)
+{
+    return round->sched->policy->rules_revision < POLICY_RULES_BY_POOL
+               ? round->sched->terms_run_count > 0
+               : round->pool->terms_run_count > 0;
+}
+
+/* Likewise runs that a disruption budget protects. */
+static inline bool round_has_budgets(const struct round *round)
+{
+    return round->sched->policy->rules_revision < POLICY_RULES_BY_POOL
+               ? round->sched->protected_run_count > 0
+               : round->pool->protected_run_count > 0;
+}
 /* What became of a unit: that of those of its runs that are not preempted. */
 enum run_state evict_state(const struct round *round, const struct unit *unit);

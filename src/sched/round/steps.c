@@ -55,7 +55,7 @@ static void narrow_window(struct round *round)
  * surplus of gangs with terms yields to some queues, and not to others. */
 static bool has_surplus(const struct round *round)
 {
-    return has_terms_running(round->sched) && round->kind == ROUND_BALANCE &&
+    return round_has_terms(round) && round->kind == ROUND_BALANCE &&
            !round->is_filling;
 }
 

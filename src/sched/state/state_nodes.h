@@ -59,6 +59,9 @@ struct pool {
     uint32_t node_count, indexed_count;
     struct resource_vec total;
     struct resource_vec used; /* by all runs, while there are floating ones */
+    uint32_t terms_run_count; /* members of gangs with terms that run on its
+                                 nodes */
+    uint32_t protected_run_count;           /* likewise by disruption budgets */
     uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the node order */
     struct cost_base base;
     struct node_index index;

@@ -159,10 +159,13 @@ void sub_groups_run(struct sched *sched, uint32_t job, int sign)
     } else {
         seq_remove(&members->leased, job, id_less, sched);
     }
+    const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+    uint32_t pool = sched->accounts.items[run->account].pool;
+
     sched->terms_run_count += (uint32_t)sign;
+    sched->pools.items[pool].terms_run_count += (uint32_t)sign;
     if (exclusive_node_is_for(gang_of(sched, job))) {
-        exclusive_node_count(
-            sched, &sched->runs.items[sched->jobs.items[job].run], sign);
+        exclusive_node_count(sched, run, sign);
     }
 }
 

@@ -6,7 +6,8 @@
  * nevertheless.
  *
  * A state without such a run pays nothing but the looks at a counter; as long
- * as there is one, places are compared by what they cost (sets.h).
+ * as there is one in a pool, places there are compared by what they cost
+ * (sets.h).
  *
  * Private to src/sched.
  */

@@ -200,7 +200,7 @@ static bool is_for_evicted(const struct round *round,
     const struct sched *sched = round->sched;
 
     return rules->level_max < 0 && !round->reserve.asking &&
-           !sched->terms_run_count && !sched->is_preemption_off &&
+           !round_has_terms(round) && !sched->is_preemption_off &&
            !lend_may_recall(round);
 }
 
@@ -242,13 +242,13 @@ static uint32_t add_any(const struct search *search, uint32_t node,
     struct round *round = search->round;
     struct sched *sched = round->sched;
     const struct class *class = class_at(round, search->class_index);
+    bool has_terms = round_has_terms(round);
     uint32_t count = 0;
 
     for (uint32_t run = sched->nodes.items[node].run_first; run != NONE;
          run = sched->runs.items[run].node_next) {
         const struct run *item = &sched->runs.items[run];
-        uint32_t gang =
-            sched->terms_run_count ? sched->jobs.items[item->job].gang : NONE;
+        uint32_t gang = has_terms ? sched->jobs.items[item->job].gang : NONE;
         if (gang != NONE && sched->gangs.items[gang].subs) {
             const struct gang *group = fresh_group(sched, gang);
             if (group) {

@@ -24,8 +24,8 @@ struct victim_rules victims_rules(const struct search *search)
     };
 }
 
-/* Where gangs with terms or protected work runs, and in pool objects, all that
- * may go is compared by what it costs. */
+/* In pools where gangs with terms or protected work runs, and in pool objects,
+ * all that may go is compared by what it costs. */
 static uint32_t find_set(const struct search *search)
 {
     struct victim_rules rules = victims_rules(search);
@@ -58,8 +58,8 @@ uint32_t victims_find(const struct search *search)
     if (class->is_impossible) {
         return NONE;
     }
-    if (round->sched->protected_run_count ||
-        (round->sched->terms_run_count && lend_may_recall(round))) {
+    if (round_has_budgets(round) ||
+        (round_has_terms(round) && lend_may_recall(round))) {
         return find_set(search); /* also what foreign gangs cost may fall */
     }
     node = lend_find(search, &rules);
@@ -68,7 +68,7 @@ uint32_t victims_find(const struct search *search)
         rules.depth = node == NONE ? 0 : UINT32_MAX;
     }
     if (node == NONE &&
-        (round->sched->terms_run_count || round->sched->is_pool_object)) {
+        (round_has_terms(round) || round->sched->is_pool_object)) {
         return find_set(search);
     }
     rules.is_bound = node == NONE && cooldown_binds(round, search->job);

@@ -280,6 +280,7 @@ static void limits_from_form(const struct policy_form *form,
     policy_elastic_from_form(&form->elastic, &policy->elastic);
     policy->is_fair_share_preemption_off = form->is_fair_share_preemption_off;
     policy->is_urgency_preemption_off = form->is_urgency_preemption_off;
+    policy->rules_revision = (uint32_t)form->rules_revision;
 }
 
 int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
@@ -314,15 +315,26 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
     return 0;
 }
 
-/* What policy_print() writes says it of every class; releases that did not know
- * the key took nothing by urgency of classes that are not preemptible, and what
- * they logged must be decided again as it was. */
-static bool says_urgency(struct str yaml)
+static bool has_key(struct str yaml, const char *key)
 {
-    static const char key[] = "urgencyPreemptible:";
-
     return yaml.byte_count > 0 &&
-           memmem(yaml.p, yaml.byte_count, key, sizeof(key) - 1) != NULL;
+           memmem(yaml.p, yaml.byte_count, key, strlen(key)) != NULL;
+}
+
+/* policy_print() writes every key; what releases logged that did not know one
+ * must be decided again as it was: they took nothing by urgency of classes that
+ * are not preemptible, and had the first rules. */
+static void mean_what_it_meant(struct str yaml, struct policy_form *form)
+{
+    if (!has_key(yaml, "urgencyPreemptible:")) {
+        for (uint32_t i = 0; i < form->class_count; i++) {
+            form->classes[i].is_urgency_preemptible =
+                form->classes[i].is_preemptible;
+        }
+    }
+    if (!has_key(yaml, "rulesRevision:")) {
+        form->rules_revision = POLICY_RULES_FIRST;
+    }
 }
 
 int policy_read(struct str yaml, const char *file_name, struct arena *arena,
@@ -333,12 +345,7 @@ int policy_read(struct str yaml, const char *file_name, struct arena *arena,
 
     policy_settings.init(form);
     int rc = settings_read(&policy_settings, yaml, &reader, form, err);
-    if (!says_urgency(yaml)) {
-        for (uint32_t i = 0; i < form->class_count; i++) {
-            form->classes[i].is_urgency_preemptible =
-                form->classes[i].is_preemptible;
-        }
-    }
+    mean_what_it_meant(yaml, form);
     return rc < 0 ? rc : policy_from_form(form, ret_policy, err);
 }
 

@@ -147,6 +147,7 @@ struct policy_form {
     struct policy_elastic_form elastic;
     bool is_fair_share_preemption_off;
     bool is_urgency_preemption_off;
+    int64_t rules_revision;
 };
 
 /* The keys of a struct policy_form; its defaults are policy_defaults(). */
@@ -166,8 +167,9 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
                      struct err *err) must_check;
 
 /* Read a policy from the YAML of a log; what is not said there has its default,
- * but for urgencyPreemptible: a text that does not say it of any class is of a
- * release that had no such key, and it is what the class's `preemptible` is.
+ * but for what a text of a release that had no such key means:
+ * urgencyPreemptible is what the class's `preemptible` is, and rulesRevision is
+ * POLICY_RULES_FIRST.
  * Strings live in `arena`.  `file_name` is for messages. */
 int policy_read(struct str yaml, const char *file_name, struct arena *arena,
                 struct policy *ret_policy, struct err *err) must_check;

@@ -336,6 +336,11 @@ static const struct setting form_keys[] = {
     SETTING("disableUrgencyPreemption", BOOL, policy_form,
             is_urgency_preemption_off,
             .about = "Whether preemption for a more urgent class is off."),
+    SETTING("rulesRevision", INT, policy_form, rules_revision,
+            .about = "Revision of the scheduling rules. Logs of former "
+                     "releases name an earlier one or none, which is 1; leave "
+                     "it as it is.",
+            .min = POLICY_RULES_FIRST, .max = POLICY_RULES_LATEST),
 };
 
 const struct settings policy_settings = {form_keys, ARRAY_COUNT(form_keys),

@@ -114,6 +114,7 @@ static void limits_to_form(const struct policy *policy,
         weights_to_form(policy, policy->elastic.score_weights_ppm);
     form->is_fair_share_preemption_off = policy->is_fair_share_preemption_off;
     form->is_urgency_preemption_off = policy->is_urgency_preemption_off;
+    form->rules_revision = policy->rules_revision;
 }
 
 void policy_to_form(const struct policy *policy, struct arena *arena,

@@ -26,6 +26,7 @@ static void empty_text_is_the_default_policy(void **state)
         defaults->classes[c].is_kept_from_urgency =
             !defaults->classes[c].is_preemptible; /* as in old logs */
     }
+    defaults->rules_revision = POLICY_RULES_FIRST; /* likewise */
     policy_print(defaults, &expected);
     struct policy *policy = read_policy("", &arena, &err);
 
@@ -172,6 +173,27 @@ static void urgency_is_as_before_where_no_class_says_it(void **state)
     assert_string_equal(err.text, "");
     assert_false(policy->classes[0].is_kept_from_urgency);
     assert_true(policy->classes[1].is_kept_from_urgency);
+}
+
+/* Likewise of the rules: this release's are in force where it wrote the text,
+ * and by default; none that it does not know are taken. */
+static void rules_are_the_first_where_none_are_named(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    auto_strbuf text = {0};
+    struct policy *policy = read_policy("", &arena, &err);
+
+    assert_int_equal(policy->rules_revision, POLICY_RULES_FIRST);
+    policy_print(policy, &text);
+    assert_non_null(strstr(strbuf_text(&text), "\nrulesRevision: 1\n"));
+    policy = read_policy("rulesRevision: 2\n", &arena, &err);
+    assert_int_equal(policy->rules_revision, POLICY_RULES_BY_POOL);
+    policy_defaults(policy);
+    assert_int_equal(policy->rules_revision, POLICY_RULES_LATEST);
+    assert_null(read_policy("rulesRevision: 3\n", &arena, &err));
+    assert_non_null(strstr(err.text, "rulesRevision"));
 }
 
 /* As it is shipped, urgency may take of every class. */
@@ -471,6 +493,7 @@ int main(void)
         TEST(what_a_pool_does_not_say_comes_from_its_profile),
         TEST(only_preemptible_classes_have_a_default_lifetime),
         TEST(urgency_is_as_before_where_no_class_says_it),
+        TEST(rules_are_the_first_where_none_are_named),
         TEST(urgency_may_take_of_every_class_by_default),
         TEST(classes_may_go_to_node_types),
         TEST(what_a_class_may_not_do_away_is_said),

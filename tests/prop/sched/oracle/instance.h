@@ -142,9 +142,8 @@ struct instance {
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
     bool has_second_pool;
-    int pool;                  /* that is looked at */
-    bool has_groups_elsewhere; /* that run, in a pool that is not looked at */
-    int seats;                 /* of the pool */
+    int pool;       /* that is looked at */
+    int seats;      /* of the pool */
     int away_level; /* of AWAY_CLASS on tainted nodes; 0: not there */
     struct start_limit starts, starts_per_queue;
     struct start_limit start_cores[INSTANCE_POOLS]; /* of cores / 1000 */

@@ -104,8 +104,6 @@ void instance_project(const struct instance *instance, int pool,
         if (counts_elsewhere(instance, j, pool)) {
             ret_part->queues[job->queue].cores_elsewhere += job->request[0];
         }
-        ret_part->has_groups_elsewhere |=
-            job->is_there && job->node != NO_NODE && job->has_terms;
         job->is_there &= is_here(instance, j, pool);
         job->is_elsewhere |= goes_on_elsewhere(instance, j, pool);
         job->is_spare_elsewhere =

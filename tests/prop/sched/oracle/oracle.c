@@ -267,7 +267,6 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         .starts = instance->starts,
         .start_cores = instance->start_cores[0],
         .compares_sets = instance->is_object,
-        .has_groups = instance->has_groups_elsewhere,
         .plan = ret_plan,
     };
     bool has_waiting = false;

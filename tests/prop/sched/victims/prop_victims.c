@@ -5,6 +5,9 @@
  *   - each finds what asking all nodes finds, which the planner asserts itself
  *   - a plan made without remembering anything is the same
  *   - so it is where the nodes were added in the opposite order
+ *
+ * And of a pool of a shard: whom it preempts, and all else of its plan, is the
+ * same whether or not gangs with terms and protected work run in another pool.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +36,7 @@ struct room {
     char names[PLACES_MAX][12];
     uint32_t nodes[PLACES_MAX]; /* handles */
     uint32_t count;
+    const char *pool; /* or NULL: the shard is a pool object's */
 };
 
 static uint64_t script_pick(struct script *script, uint64_t low, uint64_t high)
@@ -58,14 +62,16 @@ static void add_nodes(struct world *w, struct script *script, struct room *room,
 {
     room->count = (uint32_t)script_pick(script, 1, PLACES_MAX);
     for (uint32_t i = 0; i < room->count; i++) {
-        (void)snprintf(room->names[i], sizeof(room->names[i]), "n%03u", i);
+        (void)snprintf(room->names[i], sizeof(room->names[i]), "%c%03u",
+                       room->pool ? room->pool[0] : 'n', i);
         room->free[i] = (int64_t)script_pick(script, 2, 6);
     }
     for (uint32_t k = 0; k < room->count; k++) {
         uint32_t i = is_turned ? room->count - 1 - k : k;
         room->nodes[i] =
             world_node(w, &(struct world_node){.name = room->names[i],
-                                               .cores = room->free[i]});
+                                               .cores = room->free[i],
+                                               .pool = room->pool});
     }
 }
 
@@ -98,6 +104,7 @@ static void add_group(struct world *w, struct script *script, struct room *room,
         .gang = group_names[group],
         .cores = (int64_t)script_pick(script, 1, 2),
         .priority_class = draw_class(script),
+        .pool = room->pool,
     };
 
     for (uint32_t i = 0; i < terms.sub_group_count; i++) {
@@ -122,6 +129,7 @@ static void add_jobs(struct world *w, struct script *script, struct room *room,
         .queue = draw_queue(script),
         .cores = (int64_t)script_pick(script, 1, 3),
         .priority_class = draw_class(script),
+        .pool = room->pool,
     };
     uint32_t count = (uint32_t)script_pick(script, 1, 40);
     uint32_t first = world_submit_many(w, &job, count);
@@ -131,10 +139,8 @@ static void add_jobs(struct world *w, struct script *script, struct room *room,
     }
 }
 
-static void make(struct world *w, struct script *script, bool is_turned)
+static void make_queues(struct world *w, struct script *script)
 {
-    struct room *room = mem_alloc(sizeof(*room));
-
     world_init(w);
     if (script_pick(script, 0, 1)) {
         pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
@@ -148,6 +154,14 @@ static void make(struct world *w, struct script *script, bool is_turned)
                            &(struct queue_record){.ordering = QUEUE_BY_CFS});
         }
     }
+}
+
+static void make(struct world *w, struct script *script, bool is_turned)
+{
+    struct room *room = mem_alloc(sizeof(*room));
+
+    room->pool = NULL;
+    make_queues(w, script);
     sched_preemption_set(w->sched, false); /* a pool object */
     add_nodes(w, script, room, is_turned);
     for (uint32_t i = (uint32_t)script_pick(script, 0, GROUPS); i > 0; i--) {
@@ -161,6 +175,38 @@ static void make(struct world *w, struct script *script, bool is_turned)
     }
     sched_set_time(w->sched, NOW_MS);
     mem_free(room);
+}
+
+/* A pool, now and then with a gang with terms, and another, in which some may
+ * run besides; the jobs of the first. */
+static uint32_t make_pools(struct world *w, struct script *script,
+                           bool has_others)
+{
+    struct room *room = mem_alloc(sizeof(*room));
+
+    room->pool = "default";
+    make_queues(w, script);
+    add_nodes(w, script, room, false);
+    if (script_pick(script, 0, 3) == 0) {
+        add_group(w, script, room, 0);
+    }
+    for (uint64_t i = script_pick(script, 1, 5); i > 0; i--) {
+        add_jobs(w, script, room, true);
+    }
+    for (uint64_t i = script_pick(script, 1, 6); i > 0; i--) {
+        add_jobs(w, script, room, false);
+    }
+    uint32_t job_count = w->job_count;
+    room->pool = "other";
+    add_nodes(w, script, room, false);
+    if (has_others) {
+        add_group(w, script, room, 1);
+        add_jobs(w, script, room, true);
+        sched_job_protect(w->sched, w->job_count - 1, true);
+    }
+    sched_set_time(w->sched, NOW_MS);
+    mem_free(room);
+    return job_count;
 }
 
 static bool is_same(const struct sched_decision *a,
@@ -241,6 +287,59 @@ static bool the_order_of_nodes_changes_nothing(struct tape *tape)
     return holds;
 }
 
+/* The next decision about one of the first jobs, from `*at` on; or NULL. */
+static const struct sched_decision *next_of(const struct sched_plan *plan,
+                                            uint32_t job_count, uint32_t *at)
+{
+    while (*at < plan->decision_count) {
+        const struct sched_decision *decision = &plan->decisions[(*at)++];
+        if (decision->job < job_count) {
+            return decision;
+        }
+    }
+    return NULL;
+}
+
+/* Whether two plans decide the same about the first jobs; groups are counted
+ * over all pools. */
+static bool is_same_of(const struct sched_plan *a, const struct sched_plan *b,
+                       uint32_t job_count)
+{
+    uint32_t at_a = 0, at_b = 0;
+
+    for (;;) {
+        const struct sched_decision *x = next_of(a, job_count, &at_a);
+        const struct sched_decision *y = next_of(b, job_count, &at_b);
+        if (!x || !y) {
+            return !x && !y;
+        }
+        struct sched_decision same_group = *y;
+        same_group.group = x->group;
+        if (!is_same(x, &same_group)) {
+            return false;
+        }
+    }
+}
+
+static bool another_pool_has_no_say(struct tape *tape)
+{
+    struct world *w = mem_alloc(sizeof(*w)), *other = mem_alloc(sizeof(*other));
+    struct script script = {.tape = tape};
+
+    uint32_t job_count = make_pools(w, &script, true);
+    script.at = 0;
+    (void)make_pools(other, &script, false);
+    sched_plan(w->sched, NOW_MS, ROUND_BALANCE, 4000, &w->plan);
+    sched_plan(other->sched, NOW_MS, ROUND_BALANCE, 4000, &other->plan);
+    bool holds = is_same_of(&w->plan, &other->plan, job_count);
+    world_fini(w);
+    world_fini(other);
+    mem_free(w);
+    mem_free(other);
+    VEC_FREE(&script.values);
+    return holds;
+}
+
 int main(void)
 {
     bool holds = prop_check("remembering_changes_nothing",
@@ -248,5 +347,7 @@ int main(void)
 
     holds &= prop_check("the_order_of_nodes_changes_nothing",
                         the_order_of_nodes_changes_nothing, RUNS, 0);
+    holds &=
+        prop_check("another_pool_has_no_say", another_pool_has_no_say, RUNS, 0);
     return holds ? 0 : 1;
 }
