@@ -250,7 +250,7 @@ class BrokenFiles(unittest.TestCase):
         for path in self.berth.data.glob("store.db*"):
             path.unlink()
         (self.berth.data / "store.db").write_bytes(b"no store at all " * 999)
-        self.assert_refused("store.db", "made anew")
+        self.assert_refused("store.db", "rebuilds the query store")
         (self.berth.data / "store.db").unlink()
         self.assert_serves()
 
