@@ -41,6 +41,17 @@ static inline uint32_t amounts_times(const struct resource_vec *request,
     return (uint32_t)most;
 }
 
+/* Whether no column is below zero, as in every sum of what is there. */
+static inline bool amounts_is_sum(const struct resource_vec *a)
+{
+    bool is_sum = true;
+
+    for (int c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
+        is_sum = is_sum && a->v[c] >= 0;
+    }
+    return is_sum;
+}
+
 /* a += b. */
 static inline void amounts_add(struct resource_vec *a,
                                const struct resource_vec *b)

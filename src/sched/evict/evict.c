@@ -49,6 +49,7 @@ static void add_member(struct round *round, struct unit *unit, uint32_t index)
 {
     struct run *run = &round->sched->runs.items[index];
 
+    ASSERT(run->state == RUN_STEADY); /* nobody is evicted twice */
     round->units.members[round->units.member_count++] = (struct unit_run){
         .run = index,
         .node = run->node,
@@ -151,6 +152,7 @@ static void evict_run(struct round *round, const struct share *share,
     } else {
         unit_add_gang(round, unit, &sched->gangs.items[g]);
     }
+    ASSERT(unit->member_count > 0);
     round->units.count++;
 }
 
@@ -195,6 +197,8 @@ static void settle_lane(struct round *round, struct lane *lane, uint32_t first)
     for (uint32_t i = first; i < round->units.count; i++) {
         amounts_subtract(&lane->placed, round->units.items[i].sum);
     }
+    /* A queue has no less than nothing beside what is evicted of it. */
+    ASSERT_SLOW(amounts_is_sum(&lane->placed));
 }
 
 static void evict_lane(struct round *round, const struct share *share)
@@ -296,6 +300,8 @@ void evict_over_share(struct round *round, const struct share *shares,
     if (!evict_tails(round, shares, share_count)) {
         evict_all(round, shares, share_count, run_count);
     }
+    ASSERT(round->evicted->count ==
+           round->evicted->kept_count + round->units.member_count);
     round->counters->evicted +=
         round->evicted->kept_count + round->units.member_count;
     evict_order(round);
@@ -325,6 +331,7 @@ uint32_t evict_turn(const struct round *round, uint32_t level,
 
 void gang_protection_return(struct round *round)
 {
+    ASSERT(round->evicted->kept_count <= round->evicted->count);
     round->evicted->count -= round->evicted->kept_count;
     round->evicted->kept_count = 0;
 }

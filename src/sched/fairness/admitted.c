@@ -142,6 +142,7 @@ void admitted_let_go(struct sched *sched)
 /* Take out the entry at `at`; the order of the others stays. */
 static void drop(struct sched *sched, struct pool *pool, size_t at)
 {
+    ASSERT(at < pool->admitted.count);
     set_flag(sched, &pool->admitted.items[at], false);
     uncount_entry(sched, (uint32_t)(pool - sched->pools.items),
                   &pool->admitted.items[at]);
@@ -291,6 +292,10 @@ void sched_job_admit(struct sched *sched, uint32_t job, struct str pool_name,
         .since_ms = sched->now_ms,
         .charge = charge > 0 ? charge : 0,
     };
+    /* Who was let in earlier stands before it. */
+    ASSERT(pool->admitted.count == 0 ||
+           pool->admitted.items[pool->admitted.count - 1].serial <
+               fresh.serial);
     count_entry(sched, p, &fresh);
     VEC_PUSH(&pool->admitted, fresh);
     set_flag(sched, &fresh, true);
@@ -362,6 +367,7 @@ void admitted_forget_revocable(struct sched *sched, uint32_t index)
     if (run->revocable_for == 0) {
         return;
     }
+    ASSERT(sched->revocables.items[run->yield_place] == index);
     uint32_t last = sched->revocables.items[--sched->revocables.count];
     sched->revocables.items[run->yield_place] = last;
     sched->runs.items[last].yield_place = run->yield_place;

@@ -53,6 +53,7 @@ void sched_quota_beside_set(struct sched *sched, uint32_t index,
                             const struct resource_vec *amounts)
 {
     ASSERT(index < sched->queues.count);
+    ASSERT(amounts_is_sum(amounts));
     struct queue *queue = &sched->queues.items[index];
 
     if (memcmp(&queue->quota_beside, amounts, sizeof(*amounts)) != 0) {

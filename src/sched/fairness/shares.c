@@ -117,6 +117,8 @@ static void fill(const struct sched *sched, struct share *shares,
         weights[i - 1] = weights[i] + order[i - 1]->weight;
     }
     for (uint32_t i = 0; i < count; i++) {
+        /* No queue is without weight, and none is given what is not there. */
+        ASSERT(order[i]->weight > 0 && rest >= -SLACK);
         double even = order[i]->weight * (rest / weights[i]);
         order[i]->fair = order[i]->weight / weights[0];
         if (order[i]->demand <= even) {

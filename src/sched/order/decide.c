@@ -37,6 +37,11 @@ static void note_pass(const struct round *round,
 
 void round_decide(struct round *round, struct sched_decision decision)
 {
+    const struct sched *sched = round->sched;
+
+    /* What is decided is about a job that is there. */
+    ASSERT(decision.job < sched->jobs.count &&
+           sched->jobs.items[decision.job].list != LIST_NONE);
     decision.group = round->group;
     decision.revocable_for = NONE;
     if (decision.action == SCHED_LEASE) {
@@ -53,6 +58,8 @@ void round_decide_lease(struct round *round, uint32_t job, uint32_t node,
 {
     struct sched *sched = round->sched;
 
+    ASSERT(sched->nodes.items[node].pool == round->p);
+    ASSERT_SLOW(sched->jobs.items[job].run == NONE); /* it waits */
     /* Where it is to stay: see cost_set(). */
     VEC_PUSH(&sched->decisions,
              (struct sched_decision){
@@ -73,6 +80,7 @@ void round_undecide(struct round *round, size_t mark)
 {
     struct sched *sched = round->sched;
 
+    ASSERT(mark <= sched->decisions.count);
     for (size_t i = mark; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];
         uint32_t list = sched->jobs.items[decision->job].list;

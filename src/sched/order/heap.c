@@ -129,6 +129,8 @@ void heap_put(struct round *round, struct lane *lane, enum stream_kind kind)
         round->heap_new_count += kind == STREAM_NEW;
         streams_rise(round, round->heap, round->heap_count++, entry);
     } else {
+        ASSERT(at < round->heap_count &&
+               round->heap[at].stream == entry.stream);
         /* What comes back from the top has mostly become the last. */
         streams_settle(round, round->heap, round->heap_count, at, entry);
     }
@@ -142,9 +144,12 @@ void heap_drop(struct round *round, struct lane *lane, enum stream_kind kind)
     if (at == NONE) {
         return;
     }
+    ASSERT(at < round->heap_count &&
+           round->heap[at].stream == stream_of(round, lane, kind));
     round->heap_new_count -= kind == STREAM_NEW;
     *place = NONE;
     streams_remove(round, round->heap, --round->heap_count, at);
+    ASSERT(round->heap_new_count <= round->heap_count);
 }
 
 const struct heap_entry *heap_second(const struct round *round)

@@ -41,6 +41,8 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     struct class *class = class_at(round, class_index);
     struct usage *usage = lane_usage(round, lane, class->priority_class);
 
+    /* A round places on the nodes of its own pool alone. */
+    ASSERT(count > 0 && sched->nodes.items[node].pool == round->p);
     amounts_add_times(&sched->free[node], &class->request, -(int64_t)count);
     amounts_add_times(&round->used, &class->request, count);
     amounts_add_times(&lane->all, &class->request, count);
@@ -146,6 +148,7 @@ void place_preempt(struct round *round, uint32_t job)
     vacate(sched, run, class, 1);
     amounts_subtract(&round->used, &class->request);
     if (run->state == RUN_EVICTED) {
+        ASSERT(round->evicted->count > 0);
         round->evicted->count--;
         round->evicted->runs[run->evicted_run].is_out = false;
     }
@@ -167,6 +170,8 @@ static void undo_put(struct round *round, const struct journal_entry *entry)
     struct lane *lane = &round->lanes[round->lane_of_queue[entry->job]];
     int64_t count = entry->count;
 
+    /* What was put somewhere is the work of a lane of this round. */
+    ASSERT(lane < round->lanes + round->lane_count);
     sched->nodes.items[entry->node].trial_plan = 0;
     exclusive_node_let_go(sched, entry->node);
     amounts_add_times(&sched->free[entry->node], &class->request, count);
@@ -191,6 +196,7 @@ static void undo_preempt(struct round *round, const struct journal_entry *entry)
     const struct class *class =
         class_at(round, class_of_job(sched, entry->job));
 
+    ASSERT(run->state == RUN_PREEMPTED);
     vacate(sched, run, class, -1);
     amounts_add(&round->used, &class->request);
     run->state = (uint8_t)entry->class_index;
@@ -212,6 +218,7 @@ void place_rollback(struct round *round, size_t mark)
     struct sched *sched = round->sched;
     uint32_t last = NONE;
 
+    ASSERT(mark <= sched->journal.count);
     while (sched->journal.count > mark) {
         struct journal_entry entry =
             sched->journal.items[--sched->journal.count];
@@ -244,6 +251,7 @@ void place_undo(struct sched *sched)
         } else {
             struct run *run =
                 &sched->runs.items[sched->jobs.items[entry.job].run];
+            ASSERT(run->state == RUN_PREEMPTED);
             vacate(sched, run,
                    &sched->classes.items[class_of_job(sched, entry.job)], -1);
             run->state = RUN_STEADY;

@@ -309,6 +309,9 @@ void reserve_add(struct reserving *r, uint32_t node,
     struct reservation *reservation = r->reservation;
     struct reserved_node *item = &reservation->nodes[reservation->node_count++];
 
+    /* A reservation is of nodes of its pool, and of nothing below zero. */
+    ASSERT(r->round->sched->nodes.items[node].pool == r->round->p);
+    ASSERT(amounts_is_sum(taken));
     *item = (struct reserved_node){
         .node = node,
         .taken = *taken,

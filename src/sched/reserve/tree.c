@@ -50,6 +50,7 @@ static void set_leaf(const struct reserving *r, struct ready_memory *m,
     struct ready_winner *items = m->tree.items;
     uint32_t at = m->tree.width + node;
 
+    ASSERT(node < m->tree.width);
     items[at] = winner_of(r, m, node);
     for (at /= 2; at > 0; at /= 2) {
         items[at] = better_of(r, m, &items[at * 2], &items[at * 2 + 1]);
@@ -159,6 +160,7 @@ static void add_due(const struct reserving *r, struct ready_memory *m)
         if (at >= m->tree.width) {
             reserve_tree_note(m, at - m->tree.width);
         } else {
+            ASSERT(count + 2 <= ARRAY_COUNT(stack));
             stack[count++] = at * 2;
             stack[count++] = at * 2 + 1;
         }
@@ -205,6 +207,7 @@ static void add_part(const struct reserving *r, const struct ready_memory *m,
     if (m->tree.items[part].node == NONE) {
         return;
     }
+    ASSERT(at < ARRAY_COUNT(parts->items));
     parts->count++;
     while (at > 0 && part_is_better(r, m, parts->items[at - 1], part)) {
         parts->items[at] = parts->items[at - 1];

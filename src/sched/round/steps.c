@@ -262,6 +262,7 @@ static void step_head(struct round *round, struct lane *lane)
 /* Decide about the first new work of a lane. */
 static void step_new(struct round *round, struct lane *lane)
 {
+    ASSERT(lane->head_count > 0);
     uint32_t item = lane_first(lane)->item;
     bool is_gang = lane_first(lane)->class_index == NONE;
 
@@ -280,6 +281,7 @@ static void step_new(struct round *round, struct lane *lane)
  * since it was put there. */
 static void step_evicted(struct round *round, struct lane *lane)
 {
+    ASSERT(lane->unit_next < lane->unit_end);
     const struct unit *unit = &round->units.items[lane->unit_next];
     struct cost now = cost_of(&round->pool->base, &lane->placed, unit->sum,
                               lane->factor_micro);

@@ -330,6 +330,7 @@ void sub_groups_lose(struct sched *sched, uint32_t job, int sign)
         members->lost_plan = sched->plan_count;
         members->lost_count = 0;
     }
+    ASSERT(sign > 0 || members->lost_count > 0); /* they come back once */
     members->lost_count += (uint32_t)sign;
 }
 
