@@ -171,7 +171,7 @@ static void undo_put(struct round *round, const struct journal_entry *entry)
     int64_t count = entry->count;
 
     /* What was put somewhere is the work of a lane of this round. */
-    ASSERT(lane < round->lanes + round->lane_count);
+    ASSERT(round->lane_of_queue[entry->job] != NONE);
     sched->nodes.items[entry->node].trial_plan = 0;
     exclusive_node_let_go(sched, entry->node);
     amounts_add_times(&sched->free[entry->node], &class->request, count);

@@ -1,7 +1,8 @@
 #include "sched/state/what_if.h"
 
-const struct what_if_more *what_if_more_of(const struct sched *sched,
-                                           enum what_if_kind kind)
+/* What there is more of, if it is of that kind; or NULL. */
+static const struct what_if_more *any_of(const struct sched *sched,
+                                         enum what_if_kind kind)
 {
     return sched->what_if && sched->what_if->more.kind == kind
                ? &sched->what_if->more
@@ -13,7 +14,7 @@ static const struct what_if_more *more_of(const struct sched *sched,
                                           const struct queue *queue,
                                           enum what_if_kind kind)
 {
-    const struct what_if_more *more = what_if_more_of(sched, kind);
+    const struct what_if_more *more = any_of(sched, kind);
 
     return more && more->queue == (uint32_t)(queue - sched->queues.items)
                ? more
@@ -23,7 +24,7 @@ static const struct what_if_more *more_of(const struct sched *sched,
 int64_t what_if_limit_more(const struct sched *sched, uint32_t queue,
                            uint32_t pool, uint32_t priority_class, int column)
 {
-    const struct what_if_more *more = what_if_more_of(sched, WHAT_IF_LIMIT);
+    const struct what_if_more *more = any_of(sched, WHAT_IF_LIMIT);
 
     return more && more->queue == queue && more->pool == pool &&
                    more->priority_class == priority_class

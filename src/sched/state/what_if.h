@@ -79,9 +79,6 @@ static inline bool is_what_if(const struct sched *sched)
     return sched->what_if;
 }
 
-/* What there is more of, if it is of that kind; or NULL. */
-const struct what_if_more *what_if_more_of(const struct sched *sched,
-                                           enum what_if_kind kind);
 /* How much more a queue's limit for a class in a pool allows, by column. */
 int64_t what_if_limit_more(const struct sched *sched, uint32_t queue,
                            uint32_t pool, uint32_t priority_class, int column);
