@@ -1,5 +1,5 @@
 /*
- * control_answers - questions to the leader, and who answers them: each fills
+ * answers - questions to the leader, and who answers them: each fills
  * in the command and calls command_answer().
  *
  * For src/control only; the leader's thread.

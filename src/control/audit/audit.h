@@ -1,5 +1,5 @@
 /*
- * control_audit - decisions of a log made again by the shipped code, and
+ * audit - decisions of a log made again by the shipped code, and
  * compared with what stands in it, event by event and byte by byte.
  *
  * A record holds first what others said (requests, reports, inventories,

@@ -1,5 +1,5 @@
 /*
- * control_audit_private - what the parts of an audit share; for
+ * audit_private - what the parts of an audit share; for
  * control_audit*.c only.
  *
  *     audit.c         records: from where on they were decided, again

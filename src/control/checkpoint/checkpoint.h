@@ -1,5 +1,5 @@
 /*
- * control_checkpoint - the live state as bytes, and back; and when a leader
+ * checkpoint - the live state as bytes, and back; and when a leader
  * writes that down.
  *
  * For src/control only; the leader's thread.

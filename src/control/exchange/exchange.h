@@ -1,5 +1,5 @@
 /*
- * control_exchange - what executors say and are told, at once or over a held
+ * exchange - what executors say and are told, at once or over a held
  * session: leases until they are reported, cancels.
  *
  *     exchange.c   take one, answer it

@@ -1,5 +1,5 @@
 /*
- * control_amounts - amounts of the policy's resources with their names, for
+ * amounts - amounts of the policy's resources with their names, for
  * people and for programs.
  *
  * For src/control only; the leader's thread.

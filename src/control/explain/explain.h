@@ -1,5 +1,5 @@
 /*
- * control_explain - why a job waits or can never run: as sentences and as
+ * explain - why a job waits or can never run: as sentences and as
  * data.
  *
  *     waiting.c       what it needs, and what is free

@@ -1,5 +1,5 @@
 /*
- * control_apps - applications: which job is of which, and how they stand.
+ * apps - applications: which job is of which, and how they stand.
  *
  * For src/control only; the leader's thread.
  */

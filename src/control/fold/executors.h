@@ -1,5 +1,5 @@
 /*
- * control_executors - executors and their nodes as the log has them, what they
+ * executors - executors and their nodes as the log has them, what they
  * say of pods that are not Berth's, and what they were told of runs.
  *
  * Ownership: the table owns all; an executor stays until it is deleted.

@@ -1,5 +1,5 @@
 /*
- * control_fold - what each event does to the live state.  Life, replay and
+ * fold - what each event does to the live state.  Life, replay and
  * checkpoints come the same way.
  *
  *     fold.c        records, and whom each of their events concerns

@@ -1,5 +1,5 @@
 /*
- * control_health - nodes that fail: what the ends of runs say of their nodes,
+ * health - nodes that fail: what the ends of runs say of their nodes,
  * and what is logged of those (model.md 6.10b).
  *
  * For src/control only; the leader's thread.

@@ -1,5 +1,5 @@
 /*
- * control_pools - pools as objects: how they come to be, and what is said of
+ * pools - pools as objects: how they come to be, and what is said of
  * them.
  *
  * For src/control only; the leader's thread.

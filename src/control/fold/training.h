@@ -1,5 +1,5 @@
 /*
- * control_training - TrainingJobs beside the jobs that are their pods
+ * training - TrainingJobs beside the jobs that are their pods
  * (model.md 4).
  *
  * For src/control only; the leader's thread.

@@ -1,5 +1,5 @@
 /*
- * control_rounds - when each shard of the planner is asked, and what is logged
+ * rounds - when each shard of the planner is asked, and what is logged
  * of plans that are made beside the leader.
  *
  * For src/control only; the leader's thread.

@@ -1,5 +1,5 @@
 /*
- * control_transitions - how often jobs went from state to state, for the
+ * transitions - how often jobs went from state to state, for the
  * metrics: of this leader's time only, so no part of the state that the log
  * makes.
  *

@@ -1,6 +1,6 @@
 /*
- * evict_order - in what order what a round evicts would win its places back if
- * there were nothing else: its units' ordinals, and the evicted runs of each
+ * eviction_order - in what order what a round evicts would win its places back
+ * if there were nothing else: its units' ordinals, and the evicted runs of each
  * node.
  *
  * Private to src/sched; lives in the round's arena.

@@ -1,5 +1,5 @@
 /*
- * evict_tail - which evicted work of a round has its place for sure.
+ * eviction_tail - which evicted work of a round has its place for sure.
  *
  * Evicted work wins its places back in an order, and whatever comes in it
  * before all new work has them back before anything could take them.  So of a

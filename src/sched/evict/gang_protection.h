@@ -1,5 +1,5 @@
 /*
- * evict_keep - gangs that stay though their queue is over its share.
+ * gang_protection - gangs that stay though their queue is over its share.
  *
  * A gang goes whole.  One that is taken from a queue for what that has too
  * much leaves it with too little, maybe by more: then both are further from

@@ -1,5 +1,5 @@
 /*
- * explain_private - a question about a job, and what nodes and limits answer
+ * private - a question about a job, and what nodes and limits answer
  * to it.  The job waits in the state that is asked, or in another one, of
  * which it would be lent a node: then only what it asks for is known here.
  *

@@ -1,6 +1,6 @@
 /*
- * turns - lists of waiting work that each give one in turn, and how many of
- * that order are passed over at once: for sched_lend_candidates().
+ * round_robin - lists of waiting work that each give one in turn, and how many
+ * of that order are passed over at once: for sched_lend_candidates().
  *
  * Those who hand out work begin where they ended before, which may be a
  * million jobs on.  To pass over these one by one each time would cost their

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sched/state/what_if.h"
+
 void quota_resolve(const struct sched *sched, struct queue *queue)
 {
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {

@@ -1,5 +1,5 @@
 /*
- * standing - how a queue stands in a pool over time: its usage with what it
+ * usage_ledger - how a queue stands in a pool over time: its usage with what it
  * was admitted (u_all of model.md 6.2), the flows of it, and what its excess
  * budget is charged with.
  *

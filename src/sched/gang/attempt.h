@@ -1,5 +1,5 @@
 /*
- * gang_attempt - one try at placing a gang's waiting members: what the ways of
+ * attempt - one try at placing a gang's waiting members: what the ways of
  * choosing nodes for a gang share.
  *
  * A try leases members one by one and takes all of it back when it ends up

@@ -1,5 +1,5 @@
 /*
- * whole_clear - which nodes to clear for a gang that has its nodes whole.
+ * exclusive_clear - which nodes to clear for a gang that has its nodes whole.
  *
  * Of the nodes on which all that runs may go, and of empty ones, those are
  * taken that cost others least (sets.h), one after the other, until all

@@ -1,6 +1,6 @@
 /*
- * near - which nodes of a pool with a topology a sub-group may have, the best
- * first (model.md 2.11).
+ * locality - which nodes of a pool with a topology a sub-group may have, the
+ * best first (model.md 2.11).
  *
  * The lowest level goes first, level 0 being single nodes; of one level the
  * domain with the smallest room that is enough; of equals the one that has

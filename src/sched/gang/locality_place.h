@@ -1,6 +1,7 @@
 /*
- * near_place - starting gangs with terms where the members of each sub-group
- * are near each other, and no further apart than they say (model.md 2.11).
+ * locality_place - starting gangs with terms where the members of each
+ * sub-group are near each other, and no further apart than they say
+ * (model.md 2.11).
  *
  * In free space the domains are tried as locality.h offers them, the sub-groups
  * with the tightest caps first; the number of tries is bounded.

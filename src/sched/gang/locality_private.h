@@ -1,5 +1,5 @@
 /*
- * near_private - a gang in the making whose sub-groups are to be near
+ * locality_private - a gang in the making whose sub-groups are to be near
  * together; for near_*.c only.  locality_place.h says what is done.
  *
  *     locality_place.c  the whole gang, in one group of nodes after the other

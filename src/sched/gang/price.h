@@ -1,5 +1,5 @@
 /*
- * gang_price - what a try at placing a gang costs others, so that of two tries
+ * price - what a try at placing a gang costs others, so that of two tries
  * the better one stands: the price of sets.h, of all that the try
  * preempts, in its order.
  *

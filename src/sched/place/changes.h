@@ -1,5 +1,5 @@
 /*
- * place_changes - which nodes a plan has changed, so far as the pool's index
+ * changes - which nodes a plan has changed, so far as the pool's index
  * was not told of it yet, and as searches are to look at again.
  *
  * A node that changed stays *open*: the index is told when it is asked

@@ -1,7 +1,7 @@
 /*
- * head - a round's part for admitted work (model.md 6.5): the pass that tries
- * it before all else, admission of what finds no room when its turn comes,
- * and the reservation of the first that fails.
+ * admission - a round's part for admitted work (model.md 6.5): the pass that
+ * tries it before all else, admission of what finds no room when its turn
+ * comes, and the reservation of the first that fails.
  *
  * Private to src/sched.
  */

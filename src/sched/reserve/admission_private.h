@@ -1,6 +1,6 @@
 /*
- * head_private - what the parts of a round's admitted work share; for head*.c
- * only.
+ * admission_private - what the parts of a round's admitted work share; for
+ * head*.c only.
  *
  *     admission.c        the list, and the window for more
  *     admission_pass.c   trying all of it

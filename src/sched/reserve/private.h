@@ -1,5 +1,5 @@
 /*
- * reserve_private - a reservation in the making, and what its files ask of each
+ * private - a reservation in the making, and what its files ask of each
  * other.
  *
  * reserve.c makes one: for a single job (job.c, by tree.h) or

@@ -1,5 +1,5 @@
 /*
- * reserve_tree - the node on which a single job would have room first, without
+ * tree - the node on which a single job would have room first, without
  * asking all nodes again in each round.
  *
  * Over what is remembered of a pool's nodes for a request (struct ready_memory)

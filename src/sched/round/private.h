@@ -1,5 +1,5 @@
 /*
- * round_private - the parts of a round, for each other.
+ * private - the parts of a round, for each other.
  *
  * A round (round.c) puts the lanes in order and then decides about what comes
  * first, step by step (round/steps.c): a job or gang finds a place, or is

@@ -1,5 +1,5 @@
 /*
- * fronts - the lists of a queue in order of what is first in each.
+ * list_heap - the lists of a queue in order of what is first in each.
  *
  * A queue that does not go by applications has its lists in a binary heap, by
  * class priority, job priority, submission and id of the first item: so a

@@ -1,5 +1,5 @@
 /*
- * victim_memo - what the nodes would cost, as the last search like this one
+ * memo - what the nodes would cost, as the last search like this one
  * found it (sets.h).
  *
  * Within a round each node's best victim set is remembered for a class and a

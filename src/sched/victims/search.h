@@ -1,5 +1,5 @@
 /*
- * victims_search - where victims would be found, by what they go for: the
+ * search - where victims would be found, by what they go for: the
  * searches that victims_find() tries one after the other where no gang with
  * terms runs.
  *

@@ -1,5 +1,5 @@
 /*
- * victim_sets - what a place costs others, and which place costs least
+ * sets - what a place costs others, and which place costs least
  * (model.md 6.6): how many of the victims are protected by a disruption budget
  * (budgets.h), the highest rank among the victims, the sum of their ranks,
  * their number, how near a gang's pods would be (where a whole gang is priced:

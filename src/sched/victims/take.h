@@ -1,5 +1,5 @@
 /*
- * victims_take - preempting the victims on a node: decides them, takes them
+ * take - preempting the victims on a node: decides them, takes them
  * off their nodes, and puts the lanes that lost work in order again.
  *
  * Private to src/sched.
