@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/intern.h"
+#include "base/map.h"
 #include "sim/play/play.h"
 #include "sim/world/cluster.h"
 
@@ -16,8 +17,8 @@ static const int64_t GIGABYTE = 1000000000;
 /* A virtual cluster of the trace. */
 struct virtual_cluster {
     struct str name;
-    double gpu_s;  /* that its jobs ask for */
-    uint32_t home; /* type of machines, with an inventory */
+    uint32_t queue; /* index in queues */
+    double gpu_s;   /* that its jobs ask for */
 };
 
 /* A trace while it is played. */
@@ -27,8 +28,9 @@ struct playing {
     struct tally *tally;
     struct world *world;
     struct map kind_of; /* by queue and GPUs of a pod */
-    struct map queues;  /* by hash of the name: index of clusters */
+    struct intern queues;
     VEC(struct virtual_cluster) clusters;
+    VEC(uint32_t) homes; /* type of machines by queue, with an inventory */
     size_t next, count;  /* jobs */
     int64_t progress_ms; /* when something happened last */
     uint64_t progress_starts;
@@ -56,20 +58,14 @@ static void add_pool(struct playing *p)
     cluster_open(cluster);
 }
 
-static struct key128 queue_key(struct str name)
-{
-    return key_of_u64(hash_bytes(name.p, name.byte_count, 0));
-}
-
 static void add_queues(struct playing *p)
 {
     for (size_t i = p->next; i < p->count; i++) {
         const struct fleet_job *job = &p->trace->jobs.items[i];
-        uint32_t at = map_find(&p->queues, queue_key(job->queue));
-        if (at == MAP_NONE) {
-            at = (uint32_t)p->clusters.count;
-            map_put(&p->queues, queue_key(job->queue), at);
-            VEC_PUSH(&p->clusters, (struct virtual_cluster){job->queue, 0, 0});
+        uint32_t at = intern_add(&p->queues, job->queue);
+        if (at == p->clusters.count) {
+            VEC_PUSH(&p->clusters, (struct virtual_cluster){job->queue, at, 0});
+            VEC_PUSH(&p->homes, 0);
             world_add_queue(p->world, job->queue, 1, STR(""));
         }
         p->clusters.items[at].gpu_s +=
@@ -98,17 +94,17 @@ static void find_homes(struct playing *p)
     qsort(p->clusters.items, count, sizeof(*p->clusters.items),
           compare_clusters);
     for (size_t i = 0; i < count; i++) {
-        struct virtual_cluster *of = &p->clusters.items[i];
+        const struct virtual_cluster *of = &p->clusters.items[i];
+        uint32_t *home = &p->homes.items[of->queue];
         double least = 0;
         for (uint32_t t = 0; t < machines->type_count; t++) {
             double load = (asked[t] + of->gpu_s) / machines->types[t].gpu_count;
             if (t == 0 || load < least) {
                 least = load;
-                of->home = t;
+                *home = t;
             }
         }
-        asked[of->home] += of->gpu_s;
-        map_put(&p->queues, queue_key(of->name), (uint32_t)i);
+        asked[*home] += of->gpu_s;
     }
 }
 
@@ -188,7 +184,7 @@ static int set_up(struct playing *p, struct err *err)
 static uint32_t kind_of(struct playing *p, struct str queue,
                         const struct fleet_type *home, uint32_t gpu_count)
 {
-    struct key128 key = {gpu_count, hash_bytes(queue.p, queue.byte_count, 0)};
+    struct key128 key = {gpu_count, intern_find(&p->queues, queue)};
     uint32_t kind = map_find(&p->kind_of, key);
     struct resource_amount gpus = {STR("nvidia.com/gpu"),
                                    (int64_t)gpu_count * MILLI};
@@ -222,8 +218,8 @@ static const struct fleet_type *home_of(const struct playing *p,
     if (!machines) {
         return NULL;
     }
-    uint32_t at = map_find(&p->queues, queue_key(job->queue));
-    return &machines->types[p->clusters.items[at].home];
+    uint32_t queue = intern_find(&p->queues, job->queue);
+    return &machines->types[p->homes.items[queue]];
 }
 
 /* Submit a job: alone, or as a gang of as few equal pods as nodes hold. */
@@ -374,8 +370,9 @@ int fleet_play(const struct fleet_trace *trace,
         rc = go_on(&p, err);
     }
     map_fini(&p.kind_of);
-    map_fini(&p.queues);
+    intern_fini(&p.queues);
     VEC_FREE(&p.clusters);
+    VEC_FREE(&p.homes);
     if (rc < 0) {
         world_destroy(p.world);
         tally_fini(tally);

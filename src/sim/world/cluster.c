@@ -23,7 +23,7 @@ void cluster_destroy(struct cluster *cluster)
     cluster_report_destroy(cluster->report);
     arena_fini(&cluster->arena);
     VEC_FREE(&cluster->nodes);
-    map_fini(&cluster->node_by_name);
+    intern_fini(&cluster->node_names);
     VEC_FREE(&cluster->runs);
     VEC_FREE(&cluster->free_runs);
     map_fini(&cluster->run_by_id);
@@ -75,9 +75,8 @@ void cluster_add_node(struct cluster *cluster, const struct node_record *record)
         copy_labels(arena, record->labels, record->label_count);
     node.record.total = copy_amounts(arena, &record->total);
     VEC_PUSH(&cluster->nodes, node);
-    uint32_t before = map_put(&cluster->node_by_name,
-                              cluster_node_key(cluster, record->name), index);
-    ASSERT(before == MAP_NONE);
+    uint32_t interned = intern_add(&cluster->node_names, record->name);
+    ASSERT(interned == index); /* no other is called so */
 }
 
 /* Put the node's next failure, or the end of the present one, on the

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "base/intern.h"
 #include "base/map.h"
 #include "control/command/session.h"
 #include "reconcile/reconcile.h"
@@ -60,7 +61,7 @@ struct cluster {
     struct cluster_options options;
     struct arena arena; /* of names and nodes */
     VEC(struct cluster_node) nodes;
-    struct map node_by_name; /* of hashes of names */
+    struct intern node_names; /* indexes are those in nodes */
     VEC(struct cluster_run) runs;
     VEC(uint32_t) free_runs;
     struct map run_by_id;

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/hash.h"
 #include "sim/world/cluster.h"
 
 enum { CLUSTER_FREE_RUN = UINT32_MAX /* as the job of a slot */ };
@@ -24,13 +23,6 @@ static inline struct cluster_run *cluster_run_at(struct cluster *cluster,
                                                  uint32_t run)
 {
     return &cluster->runs.items[run];
-}
-
-/* What a node's name is found by. */
-static inline struct key128 cluster_node_key(const struct cluster *cluster,
-                                             struct str name)
-{
-    return key_of_u64(hash_bytes(name.p, name.byte_count, cluster->index));
 }
 
 /* cluster_runs.c */

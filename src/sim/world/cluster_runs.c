@@ -180,10 +180,9 @@ void cluster_take_lease(struct cluster *cluster,
                         const struct exchange_lease *lease)
 {
     uint32_t number = world_job_number(lease->job);
-    uint32_t node = map_find(&cluster->node_by_name,
-                             cluster_node_key(cluster, lease->node_name));
+    uint32_t node = intern_find(&cluster->node_names, lease->node_name);
 
-    ASSERT(number < cluster->world->jobs.count && node != MAP_NONE);
+    ASSERT(number < cluster->world->jobs.count && node != INTERN_NONE);
     if (map_find(&cluster->run_by_id, lease->run.v) != MAP_NONE) {
         return; /* held already */
     }

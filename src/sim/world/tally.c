@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "sim/world/cluster.h"
 
 enum { SLOWDOWN_FLOOR_MS = 10000, MS_PER_S = 1000 };
@@ -30,14 +29,11 @@ static void integrate(struct tally *tally)
 /* The queue of that name, made if it is new. */
 static uint32_t queue_index(struct tally *tally, struct str name)
 {
-    struct key128 key = key_of_u64(hash_bytes(name.p, name.byte_count, 0));
-    uint32_t index = map_find(&tally->queue_by_name, key);
+    uint32_t index = intern_add(&tally->queue_names, name);
 
-    if (index == MAP_NONE) {
-        index = (uint32_t)tally->queues.count;
+    if (index == tally->queues.count) {
         struct tally_queue queue = {.name = arena_str(&tally->arena, name)};
         VEC_PUSH(&tally->queues, queue);
-        map_put(&tally->queue_by_name, key, index);
     }
     return index;
 }
@@ -154,25 +150,25 @@ void tally_fini(struct tally *tally)
     VEC_FREE(&tally->samples);
     VEC_FREE(&tally->queues);
     VEC_FREE(&tally->queue_of_kind);
-    map_fini(&tally->queue_by_name);
+    intern_fini(&tally->queue_names);
+    intern_fini(&tally->pool_names);
     VEC_FREE(&tally->rows);
     VEC_FREE(&tally->shares);
-    map_fini(&tally->row_by_names);
+    map_fini(&tally->row_by_indexes);
 }
 
 /* Samples. */
 
 static uint32_t row_index(struct tally *tally, uint32_t queue, struct str pool)
 {
-    struct key128 key =
-        key_of_u64(hash_bytes(pool.p, pool.byte_count, (uint64_t)queue + 1));
-    uint32_t row = map_find(&tally->row_by_names, key);
+    struct key128 key = {queue, intern_add(&tally->pool_names, pool)};
+    uint32_t row = map_find(&tally->row_by_indexes, key);
 
     if (row == MAP_NONE) {
         row = (uint32_t)tally->rows.count;
         VEC_PUSH(&tally->rows,
                  (struct tally_row){queue, arena_str(&tally->arena, pool)});
-        map_put(&tally->row_by_names, key, row);
+        map_put(&tally->row_by_indexes, key, row);
     }
     return row;
 }

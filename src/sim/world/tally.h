@@ -22,6 +22,7 @@
  */
 #pragma once
 
+#include "base/intern.h"
 #include "sim/world/world.h"
 
 enum { TALLY_QUEUES_MAX = QUEUES_MAX };
@@ -64,8 +65,9 @@ struct tally {
     VEC(struct tally_queue) queues;
     VEC(struct tally_row) rows;
     VEC(struct tally_share) shares;
-    struct map row_by_names;     /* of hashes of queue and pool */
-    struct map queue_by_name;    /* of hashes */
+    struct intern queue_names; /* indexes are those in queues */
+    struct intern pool_names;
+    struct map row_by_indexes;   /* by queue and pool */
     VEC(uint32_t) queue_of_kind; /* index in queues */
     struct resource_vec used, capacity;
     int64_t integrated_ms; /* the integrals are up to here */

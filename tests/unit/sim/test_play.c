@@ -166,6 +166,36 @@ static void shares_are_told_for_each_pool_apart(void **state)
     played_fini(&played);
 }
 
+/* The numbers of the queues and the letters of the pools make up for one
+ * another: 1 in `b` and 2 in `a` were one row. */
+static void shares_of_queues_are_told_apart_in_pools_of_any_name(void **state)
+{
+    struct played played;
+    auto_strbuf csv = {0};
+
+    (void)state;
+    play_it(&played,
+            "duration: 2m\n"
+            "clusters:\n"
+            "  - {name: x, pool: a, nodes: [{name: n, resources: {cpu: 4}}]}\n"
+            "  - {name: y, pool: b, nodes: [{name: n, resources: {cpu: 4}}]}\n"
+            "queues: [{name: q}, {name: r}]\n"
+            "jobs:\n"
+            "  - {name: j, queue: q, count: 1, resources: {cpu: 1}, runTime: "
+            "{a: 1h}, pool: b}\n"
+            "  - {name: k, queue: r, count: 1, resources: {cpu: 3}, runTime: "
+            "{a: 1h}, pool: a}\n"
+            "scheduling: {pools: [{name: a}, {name: b}]}\n",
+            1);
+    struct report report = {.tally = &played.tally, .result = played.result};
+    report_csv(&report, &csv);
+    assert_non_null(strstr(strbuf_text(&csv),
+                           "capacity,r due in a,r obtained in a,q due in b,"
+                           "q obtained in b\n60.000,2,0,4,8,"
+                           "0.75,0.75,0.25,0.25\n"));
+    played_fini(&played);
+}
+
 /* What people are told of it, and what programs are. */
 static void show(const struct played *played, struct strbuf *text,
                  struct strbuf *json)
@@ -294,6 +324,7 @@ int main(void)
         TEST(jobs_that_fit_nowhere_are_rejected_and_said_why),
         TEST(every_job_is_in_one_count_of_a_day_that_breaks_off),
         TEST(shares_are_told_for_each_pool_apart),
+        cmocka_unit_test(shares_of_queues_are_told_apart_in_pools_of_any_name),
         TEST(what_a_share_gives_on_a_reserved_machine_is_kept),
         TEST(without_samples_to_compare_there_is_no_jain_index),
     };
