@@ -134,8 +134,10 @@ static void play_second(struct oracle *o, int64_t now_s)
 {
     bool is_sc15 = o->options->convention == SWF_SC15;
 
-    if (!is_sc15) {
-        end_some(o, now_s, true);
+    while (end_some(o, now_s, !is_sc15)) {
+        if (is_sc15) {
+            pass(o, now_s);
+        }
     }
     while (o->arrived_count < o->count &&
            o->jobs[o->arrived_count].submit_s == now_s) {
@@ -146,10 +148,6 @@ static void play_second(struct oracle *o, int64_t now_s)
         }
     }
     if (!is_sc15) {
-        pass(o, now_s);
-        return;
-    }
-    while (end_some(o, now_s, false)) {
         pass(o, now_s);
     }
 }

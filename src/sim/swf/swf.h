@@ -8,9 +8,9 @@
  * Nothing is decided here but what happens at one second:
  *
  *     instant  all terminations, then all arrivals, then one pass
- *     sc15     one event at a time, arrivals first; a pass after each, but
- *              after an arrival only if the new job could start now; what has
- *              come to its estimated end counts as free, even if its
+ *     sc15     one event at a time, terminations first; a pass after each,
+ *              but after an arrival only if the new job could start now; what
+ *              has come to its estimated end counts as free, even if its
  *              termination is still to be handled (Gaussier et al., SC'15)
  *
  * Jobs: processors are those requested, else those allocated; rows without,

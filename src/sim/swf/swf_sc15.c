@@ -1,6 +1,6 @@
 /*
- * The convention of Gaussier et al. (SC'15): events one at a time, arrivals
- * before terminations, a pass after each.
+ * The convention of Gaussier et al. (SC'15): events one at a time, what ends
+ * in a second before what comes in it, a pass after each.
  *
  * The leader makes its pass when it is told of something.  So a job that
  * arrives without a pass is kept back until the next one, which changes
@@ -11,7 +11,8 @@
 #include "sim/swf/swf_private.h"
 #include "sim/world/cluster.h"
 
-enum { ARRIVAL, TERMINATION };
+/* In the order in which they happen in one second. */
+enum { TERMINATION, ARRIVAL };
 
 struct sc15 {
     struct swf_playing *playing;

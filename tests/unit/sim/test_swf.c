@@ -138,6 +138,25 @@ static void easy_lets_pass_what_does_not_delay_the_head(void **state)
     swf_log_fini(&log);
 }
 
+/* Two processors.  Job 1 ends at 5, in the second in which job 3 comes: the
+ * first in the queue has the machine before job 3 is known. */
+static void sc15_ends_a_job_before_another_comes_in_that_second(void **state)
+{
+    static const char text[] = "1 0 -1 5 1 -1 -1 1 10\n"
+                               "2 1 -1 5 2 -1 -1 2 5\n"
+                               "3 5 -1 5 1 -1 -1 1 5\n";
+    struct swf_options options = {
+        .processors = 2, .policy = SWF_EASY, .convention = SWF_SC15};
+    struct swf_log log = parse(text, &options);
+    struct err err;
+
+    (void)state;
+    assert_int_equal(swf_play(&log, &options, &err), 0);
+    assert_int_equal(log.jobs.items[1].start_s, 5);
+    assert_int_equal(log.jobs.items[2].start_s, 10);
+    swf_log_fini(&log);
+}
+
 /* What a table of published schedules says; 0 and "": not. */
 struct published {
     uint64_t job_count;
@@ -227,9 +246,11 @@ static void sjbf_starts_a_whole_real_log_as_published(void **state)
                                    63022769, 24041, "20615a8c7ec87025"});
 }
 
-/* The study's own figures are of another revision of the log; these are what
- * an independent simulator makes of this one (docs/guide/berth-sim.md). */
-static void sc15_agrees_with_an_independent_simulator(void **state)
+/* The study's own figures are of another revision of the log.  An independent
+ * simulator makes the same of this one under EASY; the figure of SJBF is our
+ * own, since that simulator handles arrivals first (docs/guide/berth-sim.md).
+ */
+static void sc15_plays_a_whole_real_log_as_before(void **state)
 {
     struct swf_options options = {.policy = SWF_EASY, .convention = SWF_SC15};
 
@@ -242,7 +263,7 @@ static void sc15_agrees_with_an_independent_simulator(void **state)
                &(struct published){.job_count = 53999, .slowdown = 70.4136});
     options.policy = SWF_SJBF;
     check_real(options,
-               &(struct published){.job_count = 53999, .slowdown = 56.7675});
+               &(struct published){.job_count = 53999, .slowdown = 56.8157});
 }
 
 int main(void)
@@ -252,12 +273,13 @@ int main(void)
         cmocka_unit_test(what_is_no_row_is_refused_with_its_line),
         cmocka_unit_test(a_log_without_a_job_is_refused),
         cmocka_unit_test(easy_lets_pass_what_does_not_delay_the_head),
+        cmocka_unit_test(sc15_ends_a_job_before_another_comes_in_that_second),
         cmocka_unit_test(fcfs_starts_the_jobs_of_a_real_log_as_published),
         cmocka_unit_test(easy_starts_the_jobs_of_a_real_log_as_published),
         cmocka_unit_test(sjbf_starts_the_jobs_of_a_real_log_as_published),
         cmocka_unit_test(easy_starts_a_whole_real_log_as_published),
         cmocka_unit_test(sjbf_starts_a_whole_real_log_as_published),
-        cmocka_unit_test(sc15_agrees_with_an_independent_simulator),
+        cmocka_unit_test(sc15_plays_a_whole_real_log_as_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
