@@ -5,6 +5,45 @@
 #include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"
 
+void apply_add(struct pools *pools, struct shard *shard,
+               const struct delta *delta)
+{
+    struct sched_job record = *(const struct sched_job *)delta->record;
+
+    record.class_index = shard_class(pools, shard, delta->class_index);
+    sched_job_add(shard->sched, delta->job, &record);
+}
+
+void apply_application(struct pools *pools, struct shard *shard,
+                       const struct delta *delta)
+{
+    (void)pools;
+    sched_job_application(shard->sched, delta->job, delta->text, delta->flag);
+}
+
+void apply_lease(struct pools *pools, struct shard *shard,
+                 const struct delta *delta)
+{
+    uint32_t node = shard_node(pools, shard, delta->node);
+
+    sched_job_lease(shard->sched, delta->job, node, delta->priority,
+                    delta->at_ms, delta->flag);
+}
+
+void apply_age(struct pools *pools, struct shard *shard,
+               const struct delta *delta)
+{
+    (void)pools;
+    sched_job_age_from(shard->sched, delta->job, delta->at_ms);
+}
+
+void apply_protect(struct pools *pools, struct shard *shard,
+                   const struct delta *delta)
+{
+    (void)pools;
+    sched_job_protect(shard->sched, delta->job, delta->flag);
+}
+
 static void touch_local(struct shard *shard, uint32_t local)
 {
     ASSERT(shard->is_busy); /* else no plan has taken it for granted */
@@ -89,6 +128,35 @@ void deliver_all(struct pools *pools, const struct delta *delta)
     for (size_t i = 0; i < pools->shards.count; i++) {
         if (pools->shards.items[i]) {
             deliver(pools, pools->shards.items[i], delta);
+        }
+    }
+}
+
+void job_tell(struct pools *pools, uint32_t job, struct delta *delta)
+{
+    delta->job = pool_job_get(pools, job)->local;
+    deliver(pools, shard_of(pools, job), delta);
+}
+
+void gang_tell_others(struct pools *pools, uint32_t job, struct delta *delta)
+{
+    const struct pool_job *row = pool_job_get(pools, job);
+    bool is_told[POOLS_SHARDS_MAX] = {false};
+
+    if (row->gang == NONE || !gang_is_split(&pools->gangs.items[row->gang])) {
+        return;
+    }
+    for (uint32_t member = pools->gangs.items[row->gang].first; member != NONE;
+         member = pools->jobs.items[member].gang_next) {
+        uint32_t in = pools->jobs.items[member].shard;
+        if (in == row->shard) {
+            continue;
+        }
+        /* Which of them stands for all must not matter. */
+        job_touch(pools, member);
+        if (!is_told[in]) {
+            is_told[in] = true;
+            job_tell(pools, member, delta);
         }
     }
 }

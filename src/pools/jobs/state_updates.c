@@ -10,13 +10,6 @@ static void apply_avoid(struct pools *pools, struct shard *shard,
                     shard_node(pools, shard, delta->node));
 }
 
-void apply_age(struct pools *pools, struct shard *shard,
-               const struct delta *delta)
-{
-    (void)pools;
-    sched_job_age_from(shard->sched, delta->job, delta->at_ms);
-}
-
 void pools_job_avoid(struct pools *pools, uint32_t job, uint32_t node)
 {
     struct delta delta = delta_of(apply_avoid);
@@ -29,13 +22,6 @@ void pools_job_avoid(struct pools *pools, uint32_t job, uint32_t node)
     job_tell(pools, job, &delta);
 }
 
-void apply_protect(struct pools *pools, struct shard *shard,
-                   const struct delta *delta)
-{
-    (void)pools;
-    sched_job_protect(shard->sched, delta->job, delta->flag);
-}
-
 void pools_job_protect(struct pools *pools, uint32_t job, bool is_protected)
 {
     struct delta delta = delta_of(apply_protect);
@@ -46,54 +32,6 @@ void pools_job_protect(struct pools *pools, uint32_t job, bool is_protected)
     }
     delta.flag = is_protected;
     job_tell(pools, job, &delta);
-}
-
-void pools_job_age_from(struct pools *pools, uint32_t job, int64_t at_ms)
-{
-    struct delta delta = delta_of(apply_age);
-
-    if (!pools->is_mapped) {
-        sched_job_age_from(first_of(pools), job, at_ms);
-        return;
-    }
-    delta.at_ms = at_ms;
-    job_tell(pools, job, &delta);
-    pool_job_get(pools, job)->is_aged = true;
-}
-
-static void apply_started(struct pools *pools, struct shard *shard,
-                          const struct delta *delta)
-{
-    (void)pools;
-    (void)sched_job_started(shard->sched, delta->job);
-}
-
-bool pools_job_started(struct pools *pools, uint32_t job)
-{
-    struct delta delta = delta_of(apply_started);
-
-    if (!pools->is_mapped) {
-        return sched_job_started(first_of(pools), job);
-    }
-    if (!shard_of(pools, job)->is_busy) {
-        return sched_job_started(shard_of(pools, job)->sched,
-                                 pool_job_get(pools, job)->local);
-    }
-    job_tell(pools, job, &delta);
-    return true; /* it may be so */
-}
-
-int64_t pools_job_age_of(const struct pools *pools, uint32_t job)
-{
-    if (!pools->is_mapped) {
-        return sched_job_age_of(first_of(pools), job);
-    }
-    const struct pool_job *row = pool_job_get(pools, job);
-    const struct shard *shard = shard_of(pools, job);
-    if (!shard->is_busy) {
-        return sched_job_age_of(shard->sched, row->local);
-    }
-    return row->is_aged ? INT64_MAX : pools->now_ms;
 }
 
 static void apply_yield(struct pools *pools, struct shard *shard,
@@ -229,13 +167,6 @@ void pools_job_reprioritise(struct pools *pools, uint32_t job,
     pools->news_count++;
     delta.other = priority;
     job_tell(pools, job, &delta);
-}
-
-void apply_application(struct pools *pools, struct shard *shard,
-                       const struct delta *delta)
-{
-    (void)pools;
-    sched_job_application(shard->sched, delta->job, delta->text, delta->flag);
 }
 
 void pools_job_application(struct pools *pools, uint32_t job, struct str id,
