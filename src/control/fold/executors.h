@@ -77,19 +77,36 @@ uint32_t executor_index(const struct control *c,
                         const struct control_executor *executor);
 /* Tell the scheduler whether it gets new leases. */
 void executor_sync(struct control *c, struct control_executor *executor);
+/* Make room in the table, if nothing speaks of an executor any more. */
+void executor_drop_if_unused(struct control *c,
+                             struct control_executor *executor);
+/* Free all executors. */
+void executors_fini(struct control *c);
+
+/* nodes.c */
+
 /* Cordon a node, or take it up again; one that is not there is passed over. */
 void node_cordon(struct control *c, struct control_executor *executor,
                  struct str name, bool is_cordoned);
 /* Write a node in the form that nodes are compared and kept in. */
 void node_encode(struct strbuf *buf, struct str executor_id, struct str pool,
                  const struct node_record *record);
-/* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
-void executor_fold(struct control *c, const struct event *event);
+/* A node is as this record says, of a pool unless the record names another. */
+void node_fold(struct control *c, struct control_executor *executor,
+               struct str pool, const struct node_record *record);
+/* A node is gone; one that is not there is passed over. */
+void node_remove(struct control *c, struct control_executor *executor,
+                 struct str name);
+/* All nodes of an executor are gone. */
+void executor_drop_nodes(struct control *c, struct control_executor *executor);
 /* Tell the planner of all nodes anew, in order of names: their pools are others
  * now. */
 void executors_fold_again(struct control *c);
-/* Free all executors. */
-void executors_fini(struct control *c);
+
+/* executor_events.c */
+
+/* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
+void executor_fold(struct control *c, const struct event *event);
 
 /* run_notes.c */
 
