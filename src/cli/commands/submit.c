@@ -7,8 +7,8 @@
 
 #include "armada/services.pb-c.h"
 #include "cli/commands/commands.h"
+#include "cli/shared/job_file.h"
 #include "cli/shared/kubernetes_job.h"
-#include "model/id.h"
 #include "wire/training/training_job.h"
 
 enum {
@@ -16,170 +16,7 @@ enum {
     RETRY_MS = 250,
     RETRIES_MAX = 240, /* a minute */
     NS_PER_MS = 1000000,
-    REMARK_JOBS_MAX = 100, /* that are looked at for unknown keys */
-    REMARKS_MAX = 5,
 };
-
-/* The jobs of one file. */
-struct submission {
-    char *queue, *job_set;
-    Api__JobSubmitRequestItem **items;
-    /* Of each, the client id that the file gives it; or NULL. */
-    const char **names;
-    size_t item_count;
-    size_t accepted_count;
-    /* All are the pods of this Kubernetes Job; NULL: they are a file's. */
-    const char *job_name;
-};
-
-/* An empty client id becomes a fresh one, so that a request that is sent
- * twice makes its jobs once. */
-static char *fresh_client_id(struct cli *cli)
-{
-    char text[ID_TEXT_BYTES_MAX];
-    uint8_t random[10];
-
-    cli->ports->rng->fill(cli->ports->rng, random, sizeof(random));
-    int64_t now_ms = cli->ports->clock->wall_ms(cli->ports->clock);
-    struct job_id id = job_id_make(now_ms, random);
-    return arena_strdup(&cli->arena, str_of(job_id_format(id, text)));
-}
-
-/* Armada passes over keys that it does not know; in a group of pods, which is
- * our own, they are mistakes.  The templates are Kubernetes'. */
-static enum cli_exit check_group(struct cli *cli, const json_t *job,
-                                 size_t index)
-{
-    auto_json_t *group = json_deep_copy(json_object_get(job, "podGroup"));
-    json_t *sub_groups = json_object_get(group, "subGroups");
-    ProtobufCMessage *message;
-    struct err err;
-
-    for (size_t i = 0; i < json_array_size(sub_groups); i++) {
-        (void)json_object_del(json_array_get(sub_groups, i), "template");
-    }
-    if (group && !json_is_object(group)) {
-        return cli_fail(cli, CLI_INVALID, "jobs[%zu].podGroup: must be a map",
-                        index);
-    }
-    int rc = group
-                 ? wire_json_read(&berth__api__pod_group__descriptor, group,
-                                  WIRE_JSON_STRICT, &cli->arena, &message, &err)
-                 : 0;
-    return rc < 0 ? cli_fail(cli, CLI_INVALID, "jobs[%zu].podGroup.%s", index,
-                             err.text)
-                  : CLI_OK;
-}
-
-/* Armada passes over keys that it does not know, and so does the server: say
- * so of the first jobs, since most are mistakes.  Whether that was said. */
-static bool remark_unknown(struct cli *cli, const json_t *json, size_t index)
-{
-    static const char what[] = ": unknown key";
-    ProtobufCMessage *message;
-    auto_arena arena = {0};
-    struct err err;
-
-    if (wire_json_read(&api__job_submit_request_item__descriptor, json,
-                       WIRE_JSON_STRICT, &arena, &message, &err) == 0) {
-        return false;
-    }
-    size_t length = strlen(err.text);
-    if (length < strlen(what) ||
-        strcmp(err.text + length - strlen(what), what) != 0) {
-        return false;
-    }
-    fprintf(cli->ports->err, "berthctl: jobs[%zu].%s, ignored\n", index,
-            err.text);
-    return true;
-}
-
-static enum cli_exit read_job(struct cli *cli, const json_t *json, size_t index,
-                              Api__JobSubmitRequestItem **ret_item)
-{
-    ProtobufCMessage *message;
-    struct err err;
-
-    enum cli_exit code = check_group(cli, json, index);
-    if (code != CLI_OK) {
-        return code;
-    }
-
-    int rc = wire_json_read(&api__job_submit_request_item__descriptor, json, 0,
-                            &cli->arena, &message, &err);
-    if (rc < 0) {
-        return cli_fail(cli, CLI_INVALID, "jobs[%zu]: %s", index, err.text);
-    }
-    *ret_item = (Api__JobSubmitRequestItem *)(void *)message;
-    return CLI_OK;
-}
-
-static void take_client_id(struct cli *cli, struct submission *submission,
-                           size_t index)
-{
-    Api__JobSubmitRequestItem *item = submission->items[index];
-
-    if (*item->client_id) {
-        submission->names[index] = item->client_id;
-    } else {
-        item->client_id = fresh_client_id(cli);
-    }
-}
-
-/* What the option of that name says, else the file's member. */
-static char *text_of(struct cli *cli, const json_t *json, const char *option,
-                     const char *key)
-{
-    const char *text = json_string_value(json_object_get(json, key));
-
-    return arena_strdup(&cli->arena, str_of(cli_text(cli, option, text)));
-}
-
-static enum cli_exit read_submission(struct cli *cli, const json_t *json,
-                                     struct submission *ret)
-{
-    const json_t *jobs = json_object_get(json, "jobs");
-    size_t count = json_array_size(jobs);
-    uint32_t remark_count = 0;
-
-    const char *kind = json_string_value(json_object_get(json, "kind"));
-
-    if (count == 0 && kind) {
-        return cli_fail(cli, CLI_INVALID,
-                        "a document of kind %s cannot be submitted, only a "
-                        "file of jobs, a Job or a TrainingJob",
-                        kind);
-    }
-    if (count == 0) {
-        return cli_fail(cli, CLI_INVALID, "the file has no jobs");
-    }
-    struct submission submission = {
-        .queue = text_of(cli, json, "queue", "queue"),
-        .job_set = text_of(cli, json, "job-set", "jobSetId"),
-        .items =
-            arena_alloc_array(&cli->arena, count, sizeof(*submission.items)),
-        .names =
-            arena_alloc_array(&cli->arena, count, sizeof(*submission.names)),
-        .item_count = count,
-    };
-    if (!*submission.queue) {
-        return cli_fail(cli, CLI_INVALID,
-                        "a queue is required, in the file or by --queue");
-    }
-    for (size_t i = 0; i < count; i++) {
-        enum cli_exit rc =
-            read_job(cli, json_array_get(jobs, i), i, &submission.items[i]);
-        if (rc != CLI_OK) {
-            return rc;
-        }
-        take_client_id(cli, &submission, i);
-        if (i < REMARK_JOBS_MAX && remark_count < REMARKS_MAX) {
-            remark_count += remark_unknown(cli, json_array_get(jobs, i), i);
-        }
-    }
-    *ret = submission;
-    return CLI_OK;
-}
 
 /* Say what became of each item; how many were refused. */
 static size_t report(struct cli *cli, struct submission *submission,
@@ -323,7 +160,7 @@ enum cli_exit cmd_submit(struct cli *cli)
         rc = kubernetes_job_convert(cli, json, &file);
     }
     if (rc == CLI_OK) {
-        rc = read_submission(cli, file ? file : json, &submission);
+        rc = submission_read(cli, file ? file : json, &submission);
     }
     if (rc != CLI_OK || cli_has(cli, "dry-run")) {
         return rc;

@@ -1,0 +1,24 @@
+/*
+ * job_file - a file of jobs as the requests of a submission need it.
+ */
+#pragma once
+
+#include "armada/services.pb-c.h"
+#include "cli/shared/command.h"
+
+/* The jobs of one file. */
+struct submission {
+    char *queue, *job_set;
+    Api__JobSubmitRequestItem **items;
+    /* Of each, the client id that the file gives it; or NULL. */
+    const char **names;
+    size_t item_count;
+    size_t accepted_count;
+    /* All are the pods of this Kubernetes Job; NULL: they are a file's. */
+    const char *job_name;
+};
+
+/* Read a file of jobs.  What it holds is in the arena.  CLI_INVALID, having
+ * said so, when it breaks a rule; unknown keys are remarked on. */
+enum cli_exit submission_read(struct cli *cli, const json_t *json,
+                              struct submission *ret);
