@@ -21,7 +21,7 @@ static void remark_key(struct cli *cli, const ProtobufCMessageDescriptor *type,
     if (wire_json_read(type, said, WIRE_JSON_STRICT, &cli->arena, &message,
                        &err) < 0 &&
         strstr(err.text, what)) {
-        fprintf(cli->ports->err, "berthctl: %s, ignored\n", err.text);
+        cli_remark(cli, "%s, ignored", err.text);
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * submit: a file of jobs, or a Kubernetes Job, 200 to a request; or
+ * submit: files of jobs and Kubernetes Jobs, 200 jobs to a request; or
  * TrainingJobs.
  */
 #include <stdio.h>
@@ -143,30 +143,98 @@ static enum cli_exit send_all(struct cli *cli, struct submission *submission)
     return worst;
 }
 
+/* Read one document, and remark on what is wrong with it. */
+static enum cli_exit read_document(struct cli *cli, const json_t *document,
+                                   struct submission *ret)
+{
+    auto_json_t *file = NULL;
+    enum cli_exit rc = CLI_OK;
+
+    if (training_job_is_meant(document)) {
+        return cli_fail(cli, CLI_INVALID,
+                        "a TrainingJob cannot stand in one file with jobs; "
+                        "submit it from a file of its own");
+    }
+    if (kubernetes_job_is(document)) {
+        rc = kubernetes_job_convert(cli, document, &file);
+    }
+    if (rc == CLI_OK) {
+        rc = submission_read(cli, file ? file : document, ret);
+    }
+    if (rc == CLI_OK && file) {
+        ret->job_name = kubernetes_job_name(document);
+    }
+    return rc;
+}
+
+/* Where a document stands in its file, for messages; NULL if it is alone. */
+static const char *place_of(struct cli *cli, size_t index, size_t count)
+{
+    return count > 1 ? cli_format(cli, "document %zu of %zu", index + 1, count)
+                     : NULL;
+}
+
+/* Read them all before the first is sent, so that a slip in any of them leaves
+ * nothing submitted. */
+static enum cli_exit read_documents(struct cli *cli, const json_t *documents,
+                                    struct submission *ret_submissions)
+{
+    size_t count = json_array_size(documents);
+    enum cli_exit rc = CLI_OK;
+
+    for (size_t i = 0; i < count && rc == CLI_OK; i++) {
+        cli->place = place_of(cli, i, count);
+        rc = read_document(cli, json_array_get(documents, i),
+                           &ret_submissions[i]);
+    }
+    cli->place = NULL;
+    return rc;
+}
+
+/* Send them in order, up to the first that the server refuses as a whole. */
+static enum cli_exit
+send_documents(struct cli *cli, struct submission *submissions, size_t count)
+{
+    enum cli_exit worst = CLI_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        cli->place = place_of(cli, i, count);
+        enum cli_exit rc = send_all(cli, &submissions[i]);
+        cli->place = NULL;
+        worst = rc != CLI_OK ? rc : worst;
+        if (rc == CLI_OK || rc == CLI_FAILED) {
+            continue;
+        }
+        return i == 0 ? rc
+                      : cli_fail(cli, rc,
+                                 "documents 1 to %zu are submitted, the rest "
+                                 "are not",
+                                 i);
+    }
+    return worst;
+}
+
 enum cli_exit cmd_submit(struct cli *cli)
 {
-    struct submission submission = {0};
-    auto_json_t *json = NULL, *file = NULL;
+    auto_json_t *documents = NULL;
     struct str text;
 
     enum cli_exit rc = cli_read_file(cli, cli_argument(cli, 0), &text);
     if (rc == CLI_OK) {
-        rc = cli_parse_document(cli, cli_argument(cli, 0), text, &json);
+        rc = cli_parse_documents(cli, cli_argument(cli, 0), text, &documents);
     }
-    if (rc == CLI_OK && training_job_is_meant(json)) {
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (training_job_is_meant(json_array_get(documents, 0))) {
         return submit_training_jobs(cli, text);
     }
-    if (rc == CLI_OK && kubernetes_job_is(json)) {
-        rc = kubernetes_job_convert(cli, json, &file);
-    }
-    if (rc == CLI_OK) {
-        rc = submission_read(cli, file ? file : json, &submission);
-    }
+    size_t count = json_array_size(documents);
+    struct submission *submissions =
+        arena_alloc_array(&cli->arena, count, sizeof(*submissions));
+    rc = read_documents(cli, documents, submissions);
     if (rc != CLI_OK || cli_has(cli, "dry-run")) {
         return rc;
     }
-    if (file) {
-        submission.job_name = kubernetes_job_name(json);
-    }
-    return send_all(cli, &submission);
+    return send_documents(cli, submissions, count);
 }

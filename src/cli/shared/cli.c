@@ -20,14 +20,32 @@ static const struct wire_limits reply_limits = {
     .mends_text = true,
 };
 
+/* Begin a line about what is wrong. */
+static void say_error(const struct cli *cli, const char *format,
+                      va_list arguments)
+{
+    fprintf(cli->ports->err, "berthctl: %s%s", cli->place ? cli->place : "",
+            cli->place ? ": " : "");
+    vfprintf(cli->ports->err, format, arguments);
+}
+
+void cli_remark(const struct cli *cli, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say_error(cli, format, arguments);
+    va_end(arguments);
+    fputc('\n', cli->ports->err);
+}
+
 enum cli_exit cli_fail(const struct cli *cli, enum cli_exit code,
                        const char *format, ...)
 {
     va_list arguments;
 
-    fputs("berthctl: ", cli->ports->err);
     va_start(arguments, format);
-    vfprintf(cli->ports->err, format, arguments);
+    say_error(cli, format, arguments);
     va_end(arguments);
     fputc('\n', cli->ports->err);
     return code;
@@ -39,9 +57,8 @@ enum cli_exit cli_fail_errno(const struct cli *cli, enum cli_exit code,
     const char *why = strerror(errno);
     va_list arguments;
 
-    fputs("berthctl: ", cli->ports->err);
     va_start(arguments, format);
-    vfprintf(cli->ports->err, format, arguments);
+    say_error(cli, format, arguments);
     va_end(arguments);
     fprintf(cli->ports->err, ": %s\n", why);
     return code;

@@ -83,6 +83,8 @@ struct cli {
     struct rpc_channel *channel; /* owned; opened by the first call */
     json_t *notes;               /* owned; NULL: none */
     const char *about;           /* what a failing call was about, or NULL */
+    /* Where in a file what fails stands ("document 2 of 3"), or NULL. */
+    const char *place;
 };
 
 /* What was given for the option `name`, which the command must have. */
@@ -101,6 +103,9 @@ enum cli_exit cli_switch(const struct cli *cli, const char *name,
 /* The argument `index`, which must be there. */
 char *cli_argument(const struct cli *cli, int index);
 
+/* Remark, for people, on what is wrong and does not stop the command. */
+void cli_remark(const struct cli *cli, const char *format, ...)
+    printf_like(2, 3);
 /* Say what is wrong, for people, and return `code`. */
 enum cli_exit cli_fail(const struct cli *cli, enum cli_exit code,
                        const char *format, ...) printf_like(3, 4);
@@ -156,6 +161,10 @@ typedef enum cli_exit cli_document_fn(struct cli *cli, const json_t *document);
 enum cli_exit cli_each_document(struct cli *cli, const char *path,
                                 cli_document_fn *fn);
 
+/* The documents of what was read of a file, without empty ones; the caller
+ * json_decref()s the array.  CLI_INVALID if there is none. */
+enum cli_exit cli_parse_documents(struct cli *cli, const char *path,
+                                  struct str text, json_t **ret_documents);
 /* The first document of what was read of a file. */
 enum cli_exit cli_parse_document(struct cli *cli, const char *path,
                                  struct str text, json_t **ret_document);

@@ -56,28 +56,45 @@ enum cli_exit cli_parse_document(struct cli *cli, const char *path,
     return CLI_OK;
 }
 
+enum cli_exit cli_parse_documents(struct cli *cli, const char *path,
+                                  struct str text, json_t **ret_documents)
+{
+    auto_json_t *all = NULL;
+    struct err err;
+    json_t *document;
+    size_t i;
+
+    if (wire_yaml_read(text, &all, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s: %s", path, err.text);
+    }
+    auto_json_t *documents = json_array();
+    json_array_foreach(all, i, document)
+    {
+        if (!json_is_null(document)) {
+            (void)json_array_append(documents, document);
+        }
+    }
+    if (json_array_size(documents) == 0) {
+        return cli_fail(cli, CLI_INVALID, "%s: the file has no documents",
+                        path);
+    }
+    *ret_documents = json_incref(documents);
+    return CLI_OK;
+}
+
 enum cli_exit cli_each_document(struct cli *cli, const char *path,
                                 cli_document_fn *fn)
 {
     auto_json_t *documents = NULL;
-    size_t count = 0;
     struct str text;
-    struct err err;
 
     enum cli_exit rc = cli_read_file(cli, path, &text);
-    if (rc != CLI_OK) {
-        return rc;
-    }
-    if (wire_yaml_read(text, &documents, &err) < 0) {
-        return cli_fail(cli, CLI_INVALID, "%s: %s", path, err.text);
+    if (rc == CLI_OK) {
+        rc = cli_parse_documents(cli, path, text, &documents);
     }
     size_t all = json_array_size(documents), i;
     for (i = 0; rc == CLI_OK && i < all; i++) {
-        const json_t *document = json_array_get(documents, i);
-        if (!json_is_null(document)) {
-            rc = fn(cli, document);
-            count++;
-        }
+        rc = fn(cli, json_array_get(documents, i));
     }
     if (rc != CLI_OK && all > 1) {
         return cli_fail(cli, rc,
@@ -85,8 +102,5 @@ enum cli_exit cli_each_document(struct cli *cli, const char *path,
                         "before it are done, this one and the rest are not",
                         path, i, all);
     }
-    return count || rc != CLI_OK
-               ? rc
-               : cli_fail(cli, CLI_INVALID, "%s: the file has no documents",
-                          path);
+    return rc;
 }

@@ -1,5 +1,6 @@
 #include "cli/shared/job_file.h"
 
+#include "cli/shared/pod_remarks.h"
 #include "model/id.h"
 
 enum {
@@ -64,8 +65,7 @@ static bool remark_unknown(struct cli *cli, const json_t *json, size_t index)
         strcmp(err.text + length - strlen(what), what) != 0) {
         return false;
     }
-    fprintf(cli->ports->err, "berthctl: jobs[%zu].%s, ignored\n", index,
-            err.text);
+    cli_remark(cli, "jobs[%zu].%s, ignored", index, err.text);
     return true;
 }
 
@@ -115,6 +115,7 @@ enum cli_exit submission_read(struct cli *cli, const json_t *json,
 {
     const json_t *jobs = json_object_get(json, "jobs");
     size_t count = json_array_size(jobs);
+    struct pod_remarks remarks = {0};
     uint32_t remark_count = 0;
 
     const char *kind = json_string_value(json_object_get(json, "kind"));
@@ -148,6 +149,7 @@ enum cli_exit submission_read(struct cli *cli, const json_t *json,
             return rc;
         }
         take_client_id(cli, &submission, i);
+        pod_remarks_make(&remarks, cli, json_array_get(jobs, i), i);
         if (i < REMARK_JOBS_MAX && remark_count < REMARKS_MAX) {
             remark_count += remark_unknown(cli, json_array_get(jobs, i), i);
         }

@@ -78,8 +78,7 @@ static void remark_on_keys(struct cli *cli, const json_t *document)
             is_known = strcmp(key, known[i]) == 0;
         }
         if (!is_known) {
-            fprintf(cli->ports->err,
-                    "berthctl: spec.%s: unknown key, ignored\n", key);
+            cli_remark(cli, "spec.%s: unknown key, ignored", key);
             return;
         }
     }

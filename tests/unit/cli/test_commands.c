@@ -99,6 +99,85 @@ static void submit_says_what_a_file_lacks(void **state)
           "file of jobs, a Job or a TrainingJob\n");
 }
 
+/* Two requests for the jobs of two documents. */
+static void submit_sends_every_document(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Api__JobSubmitResponse response = API__JOB_SUBMIT_RESPONSE__INIT;
+
+    answer(script, &response.base);
+    script->call_count = 0;
+    check(ASK(script,
+              "queue: q\njobSetId: s\njobs: [{podSpec: {}}]\n---\n"
+              "queue: q\njobSetId: t\njobs: [{podSpec: {}}]\n---\n",
+              "submit", "-"),
+          CLI_OK, "", "");
+    assert_int_equal(script->call_count, 2);
+    Api__JobSubmitRequest *request =
+        asked(script, &arena, &api__job_submit_request__descriptor);
+    assert_string_equal(request->job_set_id, "t");
+}
+
+static void submit_sends_no_document_when_one_is_wrong(void **state)
+{
+    struct script *script = *state;
+    Api__JobSubmitResponse response = API__JOB_SUBMIT_RESPONSE__INIT;
+
+    answer(script, &response.base);
+    script->call_count = 0;
+    check(ASK(script,
+              "queue: q\njobSetId: s\njobs: [{podSpec: {}}]\n---\n"
+              "jobs: [{podSpec: {}}]\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: document 2 of 2: a queue is required, in the file or by "
+          "--queue\n");
+    check(ASK(script,
+              "queue: q\njobs: [{podSpec: {}}]\n---\n"
+              "apiVersion: paddlepaddle.org/v1\nkind: TrainingJob\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: document 2 of 2: a TrainingJob cannot stand in one file "
+          "with jobs; submit it from a file of its own\n");
+    assert_int_equal(script->call_count, 0);
+}
+
+/* Each kind once, however many jobs ask. */
+static void submit_remarks_on_what_is_not_done(void **state)
+{
+    struct script *script = *state;
+    Api__JobSubmitResponse response = API__JOB_SUBMIT_RESPONSE__INIT;
+
+    answer(script, &response.base);
+    check(ASK(script,
+              "queue: q\njobSetId: s\njobs:\n"
+              "- podSpec: {restartPolicy: Never}\n"
+              "- podSpec:\n"
+              "    restartPolicy: OnFailure\n"
+              "    priority: 7\n"
+              "    affinity: {podAntiAffinity: {"
+              "preferredDuringSchedulingIgnoredDuringExecution: [{}]}}\n"
+              "    topologySpreadConstraints:\n"
+              "    - {whenUnsatisfiable: DoNotSchedule}\n"
+              "    - {whenUnsatisfiable: ScheduleAnyway}\n"
+              "    containers: [{ports: [{hostPort: 80}]}]\n"
+              "- podSpec: {restartPolicy: Always}\n",
+              "submit", "-"),
+          CLI_OK, "",
+          "berthctl: jobs[1].podSpec.restartPolicy: ignored, a pod that failed "
+          "is not started again\n"
+          "berthctl: jobs[1].podSpec.priority: ignored, priorityClassName "
+          "decides\n"
+          "berthctl: jobs[1].podSpec.affinity.podAntiAffinity."
+          "preferredDuringSchedulingIgnoredDuringExecution: ignored, "
+          "preferences are not weighed\n"
+          "berthctl: jobs[1].podSpec.topologySpreadConstraints[1]: ignored, "
+          "preferences are not weighed\n"
+          "berthctl: jobs[1].podSpec.containers[0].ports[0].hostPort: ignored, "
+          "the ports of nodes are not counted\n");
+}
+
 static const char kubernetes_job[] =
     "apiVersion: batch/v1\nkind: Job\n"
     "metadata: {name: pi, namespace: math}\n"
@@ -380,6 +459,9 @@ int main(void)
         SERVED(submit_sends_the_jobs_and_prints_their_ids),
         SERVED(submit_reads_a_group_as_the_guide_writes_it),
         SERVED(submit_says_what_a_file_lacks),
+        SERVED(submit_sends_every_document),
+        SERVED(submit_sends_no_document_when_one_is_wrong),
+        SERVED(submit_remarks_on_what_is_not_done),
         SERVED(submit_takes_a_kubernetes_job_as_it_stands),
         SERVED(submit_says_what_is_wrong_with_a_kubernetes_job),
         SERVED(long_submission_is_sent_in_requests_of_200),

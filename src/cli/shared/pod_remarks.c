@@ -1,0 +1,138 @@
+#include "cli/shared/pod_remarks.h"
+
+/* What a pod spec may hold and Berth passes over, in the order of the bits. */
+enum passed_over {
+    PASSED_RESTART_POLICY,
+    PASSED_PRIORITY,
+    PASSED_AFFINITY,
+    PASSED_ANTI_AFFINITY,
+    PASSED_SPREAD,
+    PASSED_HOST_PORT,
+};
+
+static const char *const why[] = {
+    [PASSED_RESTART_POLICY] = "a pod that failed is not started again",
+    [PASSED_PRIORITY] = "priorityClassName decides",
+    [PASSED_AFFINITY] = "preferences are not weighed",
+    [PASSED_ANTI_AFFINITY] = "preferences are not weighed",
+    [PASSED_SPREAD] = "preferences are not weighed",
+    [PASSED_HOST_PORT] = "the ports of nodes are not counted",
+};
+
+/* A pod spec, and what to call it: "jobs[0].podSpec". */
+struct named_spec {
+    struct pod_remarks *remarks;
+    struct cli *cli;
+    const char *name;
+    const json_t *spec;
+};
+
+/* Remark that the member `path` is passed over. */
+static void remark(const struct named_spec *pod, enum passed_over what,
+                   const char *path)
+{
+    if (!(pod->remarks->made & 1u << what)) {
+        pod->remarks->made |= 1u << what;
+        cli_remark(pod->cli, "%s.%s: ignored, %s", pod->name, path, why[what]);
+    }
+}
+
+static void look_at_policy(const struct named_spec *pod)
+{
+    const char *policy =
+        json_string_value(json_object_get(pod->spec, "restartPolicy"));
+
+    if (policy && strcmp(policy, "Never") != 0) {
+        remark(pod, PASSED_RESTART_POLICY, "restartPolicy");
+    }
+    if (json_is_integer(json_object_get(pod->spec, "priority"))) {
+        remark(pod, PASSED_PRIORITY, "priority");
+    }
+}
+
+static void look_at_affinity(const struct named_spec *pod)
+{
+    static const char *const keys[] = {"podAffinity", "podAntiAffinity"};
+    const json_t *affinity = json_object_get(pod->spec, "affinity");
+
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
+        const char *preferred =
+            "preferredDuringSchedulingIgnoredDuringExecution";
+        const json_t *terms =
+            json_object_get(json_object_get(affinity, keys[i]), preferred);
+        if (json_array_size(terms) > 0) {
+            remark(pod, PASSED_AFFINITY + i,
+                   cli_format(pod->cli, "affinity.%s.%s", keys[i], preferred));
+        }
+    }
+}
+
+static void look_at_spread(const struct named_spec *pod)
+{
+    const json_t *all = json_object_get(pod->spec, "topologySpreadConstraints");
+    const json_t *constraint;
+    size_t i;
+
+    json_array_foreach(all, i, constraint)
+    {
+        const char *when =
+            json_string_value(json_object_get(constraint, "whenUnsatisfiable"));
+        if (when && strcmp(when, "ScheduleAnyway") == 0) {
+            remark(pod, PASSED_SPREAD,
+                   cli_format(pod->cli, "topologySpreadConstraints[%zu]", i));
+        }
+    }
+}
+
+static void look_at_ports(const struct named_spec *pod)
+{
+    const json_t *containers = json_object_get(pod->spec, "containers");
+    const json_t *container, *port;
+    size_t c, p;
+
+    json_array_foreach(containers, c, container)
+    {
+        json_array_foreach(json_object_get(container, "ports"), p, port)
+        {
+            if (json_integer_value(json_object_get(port, "hostPort")) > 0) {
+                remark(pod, PASSED_HOST_PORT,
+                       cli_format(pod->cli,
+                                  "containers[%zu].ports[%zu].hostPort", c, p));
+            }
+        }
+    }
+}
+
+static void look_at(struct pod_remarks *remarks, struct cli *cli,
+                    const char *name, const json_t *spec)
+{
+    struct named_spec pod = {remarks, cli, name, spec};
+
+    look_at_policy(&pod);
+    look_at_affinity(&pod);
+    look_at_spread(&pod);
+    look_at_ports(&pod);
+}
+
+void pod_remarks_make(struct pod_remarks *remarks, struct cli *cli,
+                      const json_t *job, size_t index)
+{
+    const json_t *group = json_object_get(job, "podGroup");
+    const json_t *item;
+    size_t i;
+
+    look_at(remarks, cli, cli_format(cli, "jobs[%zu].podSpec", index),
+            json_object_get(job, "podSpec"));
+    json_array_foreach(json_object_get(job, "podSpecs"), i, item)
+    {
+        look_at(remarks, cli,
+                cli_format(cli, "jobs[%zu].podSpecs[%zu]", index, i), item);
+    }
+    json_array_foreach(json_object_get(group, "subGroups"), i, item)
+    {
+        look_at(remarks, cli,
+                cli_format(cli, "jobs[%zu].podGroup.subGroups[%zu].template",
+                           index, i),
+                json_object_get(item, "template"));
+    }
+}
