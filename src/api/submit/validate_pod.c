@@ -1,6 +1,7 @@
 /* The rules about a pod spec. */
 #include "api/submit/go_size.h"
 #include "api/submit/node_affinity.h"
+#include "api/submit/pod_support.h"
 #include "api/submit/validate.h"
 #include "base/map.h"
 
@@ -303,5 +304,6 @@ int validate_pod(const struct pod_view *pod, const struct submit_rules *rules,
     rc = rc ? rc : check_containers(pod, rules, refusal);
     rc = rc ? rc : check_class_and_grace(pod->message, rules, refusal);
     rc = rc ? rc : check_ports(pod, refusal);
-    return rc ? rc : check_tolerations(pod->message, rules, refusal);
+    rc = rc ? rc : check_tolerations(pod->message, rules, refusal);
+    return rc ? rc : pod_support_check(pod->message, refusal);
 }

@@ -232,7 +232,7 @@ static void test_i18_restricted_tolerations(void **state)
                         "toleration mine is not user settable");
 }
 
-/* An empty list of containers passes; nothing else of a pod is looked at. */
+/* An empty list of containers passes; most of a pod is not looked at. */
 static void test_what_is_not_validated(void **state)
 {
     auto_arena arena = {0};
@@ -241,8 +241,97 @@ static void test_what_is_not_validated(void **state)
 
     (void)state;
     assert_string_equal(text_of_usual_pod(&pod, &arena), "");
-    pod.nodename = field("No Such Node");
+    pod.hostname = field("No Such Name");
     assert_string_equal(text_of_usual_pod(&pod, &arena), "");
+}
+
+static void test_affinity_to_pods_is_refused_unless_it_is_a_wish(void **state)
+{
+    auto_arena arena = {0};
+    K8s__Io__Api__Core__V1__PodSpec *pod = sample_pod(&arena);
+    K8s__Io__Api__Core__V1__Affinity affinity =
+        K8S__IO__API__CORE__V1__AFFINITY__INIT;
+    K8s__Io__Api__Core__V1__PodAntiAffinity apart =
+        K8S__IO__API__CORE__V1__POD_ANTI_AFFINITY__INIT;
+    K8s__Io__Api__Core__V1__PodAffinityTerm term =
+        K8S__IO__API__CORE__V1__POD_AFFINITY_TERM__INIT;
+    K8s__Io__Api__Core__V1__PodAffinityTerm *terms[] = {&term};
+    K8s__Io__Api__Core__V1__WeightedPodAffinityTerm wish =
+        K8S__IO__API__CORE__V1__WEIGHTED_POD_AFFINITY_TERM__INIT;
+    K8s__Io__Api__Core__V1__WeightedPodAffinityTerm *wishes[] = {&wish};
+
+    (void)state;
+    pod->affinity = &affinity;
+    affinity.podantiaffinity = &apart;
+    apart.preferredduringschedulingignoredduringexecution = wishes;
+    apart.n_preferredduringschedulingignoredduringexecution = 1;
+    assert_string_equal(text_of_usual_pod(pod, &arena), "");
+    apart.requiredduringschedulingignoredduringexecution = terms;
+    apart.n_requiredduringschedulingignoredduringexecution = 1;
+    assert_string_equal(
+        text_of_usual_pod(pod, &arena),
+        "affinity.podAntiAffinity."
+        "requiredDuringSchedulingIgnoredDuringExecution is not supported: "
+        "Berth does not place a pod by where other pods run; a gang with "
+        "gangNodeUniformityLabel keeps pods together");
+}
+
+static void test_spread_is_refused_unless_it_is_a_wish(void **state)
+{
+    auto_arena arena = {0};
+    K8s__Io__Api__Core__V1__PodSpec *pod = sample_pod(&arena);
+    K8s__Io__Api__Core__V1__TopologySpreadConstraint spread =
+        K8S__IO__API__CORE__V1__TOPOLOGY_SPREAD_CONSTRAINT__INIT;
+    K8s__Io__Api__Core__V1__TopologySpreadConstraint *spreads[] = {&spread};
+
+    (void)state;
+    pod->topologyspreadconstraints = spreads;
+    pod->n_topologyspreadconstraints = 1;
+    spread.whenunsatisfiable = field("ScheduleAnyway");
+    assert_string_equal(text_of_usual_pod(pod, &arena), "");
+    spread.whenunsatisfiable = field("DoNotSchedule");
+    assert_string_equal(
+        text_of_usual_pod(pod, &arena),
+        "topologySpreadConstraints with whenUnsatisfiable DoNotSchedule is not "
+        "supported: Berth does not spread pods; leave it out, or set "
+        "ScheduleAnyway");
+}
+
+static void test_what_would_bypass_the_scheduler_is_refused(void **state)
+{
+    auto_arena arena = {0};
+    K8s__Io__Api__Core__V1__PodSpec *pod = sample_pod(&arena);
+    K8s__Io__Api__Core__V1__PodSchedulingGate gate =
+        K8S__IO__API__CORE__V1__POD_SCHEDULING_GATE__INIT;
+    K8s__Io__Api__Core__V1__PodSchedulingGate *gates[] = {&gate};
+    K8s__Io__Api__Core__V1__PodResourceClaim claim =
+        K8S__IO__API__CORE__V1__POD_RESOURCE_CLAIM__INIT;
+    K8s__Io__Api__Core__V1__PodResourceClaim *claims[] = {&claim};
+
+    (void)state;
+    pod->nodename = field("n1");
+    assert_string_equal(text_of_usual_pod(pod, &arena),
+                        "nodeName is not supported: Berth chooses the node; "
+                        "use nodeSelector");
+    pod->nodename = NULL;
+    pod->preemptionpolicy = field("PreemptLowerPriority");
+    assert_string_equal(text_of_usual_pod(pod, &arena), "");
+    pod->preemptionpolicy = field("Never");
+    assert_string_equal(text_of_usual_pod(pod, &arena),
+                        "preemptionPolicy is not supported: its priority class "
+                        "says whether a job preempts");
+    pod->preemptionpolicy = NULL;
+    pod->schedulinggates = gates;
+    pod->n_schedulinggates = 1;
+    assert_string_equal(text_of_usual_pod(pod, &arena),
+                        "schedulingGates is not supported: nobody would open "
+                        "them; submit the job when it may start");
+    pod->n_schedulinggates = 0;
+    pod->resourceclaims = claims;
+    pod->n_resourceclaims = 1;
+    assert_string_equal(text_of_usual_pod(pod, &arena),
+                        "resourceClaims is not supported: request devices as "
+                        "resources of a container");
 }
 
 int main(void)
@@ -260,6 +349,9 @@ int main(void)
         TEST(test_i14_ar07_grace_period),
         TEST(test_i18_restricted_tolerations),
         TEST(test_what_is_not_validated),
+        TEST(test_affinity_to_pods_is_refused_unless_it_is_a_wish),
+        TEST(test_spread_is_refused_unless_it_is_a_wish),
+        TEST(test_what_would_bypass_the_scheduler_is_refused),
     };
 
     return RUN_TESTS(tests);
