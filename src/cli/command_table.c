@@ -277,6 +277,8 @@ const struct command_spec command_table[] = {
              get_queues_options, "show queues"),
     ROW_WITH("get shares", NULL, "", 0, 0, cmd_get_shares, shares_options,
              "show the shares that queues are due and that they have"),
+    ROW("get permissions", "get permission", "", 0, 0, cmd_get_permissions,
+        "show which methods there are, and who may call them"),
     ROW_WITH("get apps", NULL, "[QUEUE]", 0, 1, cmd_get_apps, apps_options,
              "show the applications of queues and their states"),
     ROW_WITH("get trainingjobs", "get trainingjob", "[NAME]", 0, 1,

@@ -13,6 +13,7 @@ CONFIG = """
 auth:
   basicAuthUsers:
     - {name: anna, password: secret, groups: [staff]}
+    - {name: bob, password: secret}
   permissionGroupMapping:
     delete_queue: [staff]
 executor:
@@ -24,6 +25,7 @@ currentContext: anna
 contexts:
   anna: {basicAuth: {username: anna, password: secret}, forceNoTls: true}
   bad: {basicAuth: {username: anna, password: wrong}, forceNoTls: true}
+  bob: {basicAuth: {username: bob, password: secret}, forceNoTls: true}
 """
 
 
@@ -116,19 +118,20 @@ labels:
         self.fails(3, "get", "queue", name + "-not")
         self.assertEqual(self.ctl("uncordon", "queue", name),
                          f"Uncordoned queue {name}\n")
-        self.assertIn("PERMISSION_DENIED",
-                      self.fails(4, "delete", "queue", name))
         with tempfile.TemporaryDirectory() as folder:
             config = pathlib.Path(folder) / "ctl.yaml"
             config.write_text(CONTEXTS)
             self.assertIn("UNAUTHENTICATED", self.fails(
                 4, "get", "queues", "--config", str(config), "-c", "bad"))
+            self.assertIn("PERMISSION_DENIED", self.fails(
+                4, "delete", "queue", name, "--config", str(config), "-c",
+                "bob"))
             self.assertEqual(
                 self.ctl("delete", "queue", name, "--config", str(config)),
                 f"Deleted queue {name} (or it did not exist)\n")
             self.assertEqual(
                 self.ctl("config", "get-contexts", "--config", str(config)),
-                "anna (current)\nbad\n")
+                "anna (current)\nbad\nbob\n")
             self.assertEqual(
                 self.ctl("config", "use-context", "bad", "--config",
                          str(config)), "Current context set to bad\n")

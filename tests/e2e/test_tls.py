@@ -29,7 +29,8 @@ server:
   tls: {{certificate: {folder}/tls.crt, key: {folder}/tls.key}}
 auth:
   anonymousAuth: false
-  basicAuthUsers: [{{name: anna, password: secret, groups: []}}]
+  basicAuthUsers: [{{name: anna, password: secret, groups: [staff]}}]
+  administratorGroups: [staff]
 executor:
   tls: {{serverName: berth.test}}
 """)

@@ -29,11 +29,39 @@ static void fail_denied(struct api_call *call, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    if (call->method->denied == RPC_UNKNOWN) {
+    if (call->method->traits & METHOD_DENIES_WRAPPED) {
         api_call_fail_wrapped(call, RPC_UNKNOWN, "%s", text);
     } else {
-        api_call_fail(call, call->method->denied, "%s", text);
+        api_call_fail(call, RPC_PERMISSION_DENIED, "%s", text);
     }
+}
+
+const char *method_scope_name(enum method_scope scope)
+{
+    static const char *const names[SCOPE_COUNT] = {
+        [SCOPE_ANYONE] = "anyone",     [SCOPE_SERVER] = "server",
+        [SCOPE_QUEUE] = "queue",       [SCOPE_JOBS] = "jobs",
+        [SCOPE_EXECUTOR] = "executor",
+    };
+
+    ASSERT(scope < SCOPE_COUNT);
+    return names[scope];
+}
+
+/* Whether the permission decides before the request is read. */
+static bool is_decided_first(const struct method *method)
+{
+    switch (method->scope) {
+    case SCOPE_SERVER:
+    case SCOPE_EXECUTOR:
+        return true;
+    case SCOPE_ANYONE:
+    case SCOPE_QUEUE:
+    case SCOPE_JOBS:
+    case SCOPE_COUNT:
+        break;
+    }
+    return false;
 }
 
 void api_call_dispatch(struct api *api, const struct method *method,
@@ -49,10 +77,9 @@ void api_call_dispatch(struct api *api, const struct method *method,
         api_call_fail(call, RPC_UNAUTHENTICATED, "%s", err.text);
         return;
     }
-    bool is_allowed =
-        method->verb != VERB_NONE ||
-        auth_has_permission(&api->auth, &call->principal, method->permission);
-    if (!is_allowed) {
+    if (is_decided_first(method) &&
+        !auth_has_permission(&api->auth, &call->principal,
+                             method->permission)) {
         fail_denied(call, "%.*s lacks permission %s",
                     STR_ARG(call->principal.name),
                     permission_name(method->permission));

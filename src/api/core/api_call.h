@@ -27,16 +27,33 @@ struct api_call;
 /* Takes a call and its request. */
 typedef void api_call_handler_fn(struct api_call *call, struct str request);
 
-/* One row of the table of methods: what it is called, who may call it. */
+/* Of what a method's permission and verb decide. */
+enum method_scope {
+    SCOPE_ANYONE, /* who is somebody: it tells of no job and changes nothing */
+    SCOPE_SERVER, /* the permission, before the handler is called */
+    SCOPE_QUEUE,  /* the permission, or the verb on the request's queue */
+    SCOPE_JOBS,   /* the same for each job or row: others are left out */
+    SCOPE_EXECUTOR, /* the permission, for one's own executors */
+    SCOPE_COUNT,
+};
+
+/* What else there is to a method. */
+enum {
+    METHOD_DENIES_WRAPPED = 1 << 0, /* UNKNOWN with the request's id, where
+                                       others say PERMISSION_DENIED */
+    METHOD_IS_LARGE = 1 << 1, /* takes messages as long as an executor's */
+};
+
+/* One row of the table of methods (api/methods.h): what it is called, who may
+ * call it. */
 struct method {
     const char *path;
     enum rpc_kind kind;
     api_call_handler_fn *handle;
     enum permission permission; /* enough for anything that it does */
     enum queue_verb verb;       /* or the queue's own grant */
-    /* Of one who may not: PERMISSION_DENIED as it is, UNKNOWN wrapped. */
-    enum rpc_code denied;
-    bool is_large; /* takes messages as long as an executor's */
+    enum method_scope scope;
+    unsigned traits; /* METHOD_... */
 };
 
 struct api_call {
@@ -49,9 +66,12 @@ struct api_call {
     void (*destroy_data)(void *data);
 };
 
+/* The scope as texts write it ("queue"). */
+const char *method_scope_name(enum method_scope scope);
+
 /* Take a call from the transport: authenticate, check the method's permission
- * (unless it has a verb: then the handler asks for its queue), and give it to
- * the handler. */
+ * (where its scope is SERVER or EXECUTOR; else the handler asks for its queue
+ * or job), and give it to the handler. */
 void api_call_dispatch(struct api *api, const struct method *method,
                        struct rpc_call *rpc, struct str request);
 

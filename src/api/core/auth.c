@@ -112,8 +112,11 @@ static void fill_principal(const struct basic_user *user, struct arena *arena,
         groups[i] = user->groups[i];
     }
     groups[user->group_count] = everyone[0];
-    *ret_principal =
-        (struct principal){user->name, groups, user->group_count + 1};
+    *ret_principal = (struct principal){
+        .name = user->name,
+        .groups = groups,
+        .group_count = user->group_count + 1,
+    };
 }
 
 static enum auth_answer
@@ -157,11 +160,18 @@ authenticate_anonymous(const struct authenticator *authenticator,
                        struct str authorization, struct arena *arena,
                        struct principal *ret_principal, struct err *err)
 {
-    (void)authenticator;
+    const struct auth_config *config = authenticator->ctx;
+
     (void)authorization;
     (void)arena;
     (void)err;
-    *ret_principal = (struct principal){STR("anonymous"), everyone, 1};
+    *ret_principal = (struct principal){
+        .name = STR("anonymous"),
+        .groups = everyone,
+        .group_count = 1,
+        .is_administrator = config->is_anonymous_administrator,
+        .is_anonymous = true,
+    };
     return AUTH_OK;
 }
 
@@ -187,6 +197,27 @@ bool auth_has_method(const struct auth *auth)
     return auth->authenticator_count > 0;
 }
 
+static bool is_in_group(const struct principal *principal, struct str group)
+{
+    for (uint32_t i = 0; i < principal->group_count; i++) {
+        if (str_equal(principal->groups[i], group)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_granted(const struct permission_grant *grant,
+                       const struct principal *principal)
+{
+    for (uint32_t i = 0; i < grant->group_count; i++) {
+        if (is_in_group(principal, grant->groups[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int auth_authenticate(const struct auth *auth, struct str authorization,
                       struct arena *arena, struct principal *ret_principal,
                       struct err *err)
@@ -199,6 +230,8 @@ int auth_authenticate(const struct auth *auth, struct str authorization,
         switch (authenticator->authenticate(authenticator, authorization, arena,
                                             ret_principal, err)) {
         case AUTH_OK:
+            ret_principal->is_administrator |=
+                is_granted(&auth->config->administrators, ret_principal);
             return 0;
         case AUTH_BAD:
             return -ERR_INVALID;
@@ -211,31 +244,12 @@ int auth_authenticate(const struct auth *auth, struct str authorization,
                    "schemes");
 }
 
-static bool is_in_group(const struct principal *principal, struct str group)
-{
-    for (uint32_t i = 0; i < principal->group_count; i++) {
-        if (str_equal(principal->groups[i], group)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool auth_has_permission(const struct auth *auth,
                          const struct principal *principal,
                          enum permission permission)
 {
-    const struct permission_grant *grant = &auth->config->grants[permission];
-
-    if (permission == PERMISSION_NONE) {
-        return true;
-    }
-    for (uint32_t i = 0; i < grant->group_count; i++) {
-        if (is_in_group(principal, grant->groups[i])) {
-            return true;
-        }
-    }
-    return false;
+    return permission == PERMISSION_NONE || principal->is_administrator ||
+           is_granted(&auth->config->grants[permission], principal);
 }
 
 static bool is_meant(const Api__Queue__Permissions__Subject *subject,

@@ -60,6 +60,9 @@ struct principal {
     struct str name;
     const struct str *groups;
     uint32_t group_count;
+    bool is_administrator; /* has every permission; set by
+                              auth_authenticate() */
+    bool is_anonymous;     /* the name is nobody's: owns nothing by it */
 };
 
 enum auth_answer {
@@ -96,7 +99,9 @@ struct permission_grant {
 /* What main reads from the configuration; borrowed as long as the auth. */
 struct auth_config {
     bool is_anonymous_allowed;
-    const struct basic_user *users; /* basicAuth.users */
+    bool is_anonymous_administrator;        /* who is anonymous may do all */
+    struct permission_grant administrators; /* auth.administratorGroups */
+    const struct basic_user *users;         /* basicAuth.users */
     uint32_t user_count;
     /* permissionGroupMapping, by permission */
     struct permission_grant grants[PERMISSION_COUNT];
@@ -119,12 +124,14 @@ int auth_authenticate(const struct auth *auth, struct str authorization,
                       struct arena *arena, struct principal *ret_principal,
                       struct err *err) must_check;
 
-/* Whether one of the principal's groups has the permission. */
+/* Whether the principal is an administrator, or one of its groups has the
+ * permission. */
 bool auth_has_permission(const struct auth *auth,
                          const struct principal *principal,
                          enum permission permission);
 
-/* Whether the queue itself grants the verb to the principal. */
+/* Whether the queue itself grants the verb to the principal; administrators
+ * are not asked for here. */
 bool auth_queue_grants(const Api__Queue *queue,
                        const struct principal *principal, enum queue_verb verb);
 

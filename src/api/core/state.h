@@ -14,6 +14,8 @@ enum { RANDOM_ID_BYTES = 16 };
 
 /* Of api.c. */
 struct bound_method;
+/* Of api_call.h. */
+struct method;
 /* Of logs/log_hub.h. */
 struct log_hub;
 
@@ -27,6 +29,7 @@ struct api {
     struct event_hub *hub;       /* owned; of event streams */
     struct event_hub *lease_hub; /* owned; of lease streams */
     _Atomic int behind_count;    /* lease streams that await the projector */
+    const struct method *table;  /* of methods.h, [method_count] */
     struct rpc_method *methods;  /* owned, [method_count] */
     struct bound_method *bound;  /* owned, [method_count] */
     uint32_t method_count;

@@ -164,6 +164,9 @@ struct api_config *api_setup(const struct config *config,
     set_training(config, &api->training);
     api->auth = (struct auth_config){
         .is_anonymous_allowed = config->auth.is_anonymous,
+        .is_anonymous_administrator = config->auth.is_anonymous,
+        .administrators = {config->auth.administrators.items,
+                           config->auth.administrators.count},
     };
     set_grants(&config->auth.permissions, &api->auth);
     api->backup_dir = str_of(data_dir);

@@ -90,15 +90,18 @@ static const struct settings permission_table =
 static const struct setting auth_keys[] = {
     SETTING("anonymousAuth", BOOL, config_auth, is_anonymous,
             .about = "Whether callers without credentials are accepted, as "
-                     "user anonymous of group everyone."),
+                     "user anonymous, who has every permission."),
     SETTING("basicAuthUsers", RECORDS, config_auth, users, .table = &user_table,
             .count_max = CONFIG_USERS_MAX,
             .count_offset = offsetof(struct config_auth, user_count),
             .about = "Users that authenticate by name and password."),
+    SETTING("administratorGroups", TEXTS, config_auth, administrators,
+            .about = "Groups whose members have every permission, and see "
+                     "every job."),
     SECTION("permissionGroupMapping", config_auth, permissions,
             permission_table,
-            "Groups that have each permission. Every caller is in the group "
-            "everyone."),
+            "Groups that have each permission; none by default. Every caller "
+            "is in the group everyone."),
 };
 static const struct settings auth_table = TABLE(auth_keys, config_auth, NULL);
 
@@ -326,23 +329,12 @@ static const struct setting config_keys[] = {
             "The executor inside berthd --standalone, or berth-executor."),
 };
 
-static const struct str everyone[] = {{"everyone", 8}};
-
 static void default_auth(struct config_auth *auth)
 {
-    struct setting_texts all = {everyone, 1};
-    struct config_permissions *to = &auth->permissions;
-
     /* Who can reach a loopback port may use it: what a first try needs.
-     * config_check() keeps it from being offered to a network. */
+     * config_check() keeps it from being offered to a network.  Nothing is
+     * granted to anybody else. */
     auth->is_anonymous = true;
-    to->submit_any_jobs = to->cancel_any_jobs = to->preempt_any_jobs = all;
-    to->reprioritize_any_jobs = to->watch_all_events = all;
-    to->create_queue = to->delete_queue = to->cordon_queue = all;
-    to->cordon_nodes = to->execute_jobs = to->update_executor_settings = all;
-    to->create_retry_policy = to->update_retry_policy = all;
-    to->delete_retry_policy = to->backup = all;
-    to->create_pool = to->delete_pool = all;
 }
 
 static void default_submission(struct config_submission *submission)

@@ -56,6 +56,7 @@ struct config_auth {
     bool is_anonymous;
     struct config_user users[CONFIG_USERS_MAX]; /* basic */
     uint32_t user_count;
+    struct setting_texts administrators; /* groups */
     struct config_permissions permissions;
 };
 

@@ -82,8 +82,9 @@ static void test_permissions_by_group(void **state)
     struct auth_config config = {0};
     struct auth auth;
     struct str groups[] = {STR("staff"), STR("everyone")};
-    struct principal amy = {STR("amy"), groups, 2};
-    struct principal nobody = {STR("x"), NULL, 0};
+    struct principal amy = {
+        .name = STR("amy"), .groups = groups, .group_count = 2};
+    struct principal nobody = {.name = STR("x")};
 
     (void)state;
     config.grants[PERMISSION_CREATE_QUEUE] =
@@ -96,6 +97,42 @@ static void test_permissions_by_group(void **state)
     assert_false(auth_has_permission(&auth, &amy, PERMISSION_DELETE_QUEUE));
     assert_false(auth_has_permission(&auth, &nobody, PERMISSION_CREATE_QUEUE));
     assert_true(auth_has_permission(&auth, &nobody, PERMISSION_NONE));
+}
+
+/* Administrators have what nobody was granted; being in their group is what
+ * makes one, and anonymous callers are none unless that is said. */
+static void test_administrators(void **state)
+{
+    auto_arena arena = {0};
+    struct auth_config config = {.users = users,
+                                 .user_count = 2,
+                                 .is_anonymous_allowed = true,
+                                 .administrators = {staff, 1}};
+    struct principal principal;
+    struct auth auth;
+    struct err err;
+
+    (void)state;
+    auth_init(&auth, &config);
+    assert_int_equal(auth_authenticate(&auth, STR("Basic YW15OnNlY3JldA=="),
+                                       &arena, &principal, &err),
+                     0);
+    assert_true(principal.is_administrator);
+    assert_false(principal.is_anonymous);
+    assert_true(auth_has_permission(&auth, &principal, PERMISSION_BACKUP));
+    assert_int_equal(auth_authenticate(&auth, STR("Basic Ym9iOmE6Yg=="), &arena,
+                                       &principal, &err),
+                     0);
+    assert_false(principal.is_administrator);
+    assert_false(auth_has_permission(&auth, &principal, PERMISSION_BACKUP));
+    assert_int_equal(
+        auth_authenticate(&auth, STR(""), &arena, &principal, &err), 0);
+    assert_false(principal.is_administrator);
+    assert_true(principal.is_anonymous);
+    config.is_anonymous_administrator = true;
+    assert_int_equal(
+        auth_authenticate(&auth, STR(""), &arena, &principal, &err), 0);
+    assert_true(principal.is_administrator);
 }
 
 static void test_names(void **state)
@@ -113,9 +150,9 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_basic),     TEST(test_anonymous_is_last),
-        TEST(test_no_method), TEST(test_permissions_by_group),
-        TEST(test_names),
+        TEST(test_basic),          TEST(test_anonymous_is_last),
+        TEST(test_no_method),      TEST(test_permissions_by_group),
+        TEST(test_administrators), TEST(test_names),
     };
 
     return RUN_TESTS(tests);

@@ -4,6 +4,23 @@
 #include "main/config/config.h"
 #include "unit.h"
 
+/* Who is not anonymous may do what is granted to them, and that is nothing
+ * until somebody says so. */
+static void nothing_is_granted_by_default(void **state)
+{
+    auto_arena arena = {0};
+    const struct config_auth *auth = &config_defaults(&arena)->auth;
+    const struct setting_texts *grants =
+        (const struct setting_texts *)(const void *)&auth->permissions;
+    size_t count = sizeof(auth->permissions) / sizeof(*grants);
+
+    (void)state;
+    assert_int_equal(auth->administrators.count, 0);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(grants[i].count, 0);
+    }
+}
+
 static void defaults_pass_the_check(void **state)
 {
     (void)state;
@@ -165,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(defaults_pass_the_check),
+        TEST(nothing_is_granted_by_default),
         TEST(what_print_config_writes_is_read_back),
         TEST(a_pool_is_printed_with_what_its_profile_says),
         TEST(renamed_keys_are_read_with_a_warning),

@@ -1,0 +1,61 @@
+/* berth.api.Berth: the table of methods, and who may call them. */
+#include "api/core/message.h"
+#include "api/core/state.h"
+#include "api/handlers.h"
+#include "berth/api.pb-c.h"
+
+static char **copy_groups(const struct str *groups, uint32_t count,
+                          struct arena *arena)
+{
+    char **texts = arena_alloc_array(arena, (size_t)count + 1, sizeof(*texts));
+
+    for (uint32_t i = 0; i < count; i++) {
+        texts[i] = message_copy(arena, groups[i]);
+    }
+    return texts;
+}
+
+static Berth__Api__MethodPermission *
+permission_message(struct api_call *call, const struct method *method)
+{
+    const struct auth *auth = &call->api->auth;
+    const struct permission_grant *grant =
+        &auth->config->grants[method->permission];
+    Berth__Api__MethodPermission *message =
+        message_new(&call->arena, &berth__api__method_permission__descriptor);
+
+    /* Texts of the table live as long as the program. */
+    message->method = message_text(str_of(method->path + 1));
+    message->permission =
+        message_text(str_of(permission_name(method->permission)));
+    message->verb = message_text(str_of(queue_verb_name(method->verb)));
+    message->scope = message_text(str_of(method_scope_name(method->scope)));
+    message->groups =
+        copy_groups(grant->groups, grant->group_count, &call->arena);
+    message->n_groups = grant->group_count;
+    message->allowed =
+        auth_has_permission(auth, &call->principal, method->permission);
+    return message;
+}
+
+void handle_get_permissions(struct api_call *call, struct str request)
+{
+    Berth__Api__GetPermissionsResponse response =
+        BERTH__API__GET_PERMISSIONS_RESPONSE__INIT;
+    const struct api *api = call->api;
+    const struct principal *caller = &call->principal;
+
+    (void)request;
+    response.methods = arena_alloc_array(&call->arena, api->method_count,
+                                         sizeof(*response.methods));
+    for (uint32_t i = 0; i < api->method_count; i++) {
+        response.methods[response.n_methods++] =
+            permission_message(call, &api->table[i]);
+    }
+    response.user = message_copy(&call->arena, caller->name);
+    response.groups =
+        copy_groups(caller->groups, caller->group_count, &call->arena);
+    response.n_groups = caller->group_count;
+    response.administrator = caller->is_administrator;
+    api_call_reply(call, &response.base);
+}
