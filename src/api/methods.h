@@ -74,10 +74,10 @@
     METHOD_AGAIN("api.Event/Health", get_health, UNARY, NONE, NONE, ANYONE, 0) \
     METHOD("berth.api.Berth/UncordonNode", uncordon_node, UNARY, CORDON_NODES, \
            NONE, SERVER, 0)                                                    \
-    METHOD("berth.api.Berth/ListJobs", list_jobs, UNARY, NONE, NONE, ANYONE,   \
-           0)                                                                  \
-    METHOD("berth.api.Berth/ExplainJob", explain_job, UNARY, NONE, NONE,       \
-           ANYONE, 0)                                                          \
+    METHOD("berth.api.Berth/ListJobs", list_jobs, UNARY, WATCH_ALL_EVENTS,     \
+           WATCH, JOBS, 0)                                                     \
+    METHOD("berth.api.Berth/ExplainJob", explain_job, UNARY, WATCH_ALL_EVENTS, \
+           WATCH, JOBS, 0)                                                     \
     METHOD("berth.api.Berth/GetQueueShares", get_queue_shares, UNARY, NONE,    \
            NONE, ANYONE, 0)                                                    \
     METHOD("berth.api.Berth/GetPermissions", get_permissions, UNARY, NONE,     \
@@ -90,8 +90,8 @@
            CORDON_NODES, NONE, SERVER, 0)                                      \
     METHOD("berth.api.Berth/ReleaseNode", release_node, UNARY, CORDON_NODES,   \
            NONE, SERVER, 0)                                                    \
-    METHOD("berth.api.Berth/GetApplications", get_applications, UNARY, NONE,   \
-           NONE, ANYONE, 0)                                                    \
+    METHOD("berth.api.Berth/GetApplications", get_applications, UNARY,         \
+           WATCH_ALL_EVENTS, WATCH, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/CreatePool", create_pool, UNARY, CREATE_POOL,      \
            NONE, SERVER, 0)                                                    \
     METHOD("berth.api.Berth/UpdatePool", update_pool, UNARY, CREATE_POOL,      \
@@ -100,8 +100,8 @@
            NONE, SERVER, 0)                                                    \
     METHOD("berth.api.Berth/ListPools", list_pools, UNARY, NONE, NONE, ANYONE, \
            0)                                                                  \
-    METHOD("berth.api.Berth/ListPodGroups", list_pod_groups, UNARY, NONE,      \
-           NONE, ANYONE, 0)                                                    \
+    METHOD("berth.api.Berth/ListPodGroups", list_pod_groups, UNARY,            \
+           WATCH_ALL_EVENTS, WATCH, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/SubmitTrainingJob", submit_training_job, UNARY,    \
            SUBMIT_ANY_JOBS, SUBMIT, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/UpdateTrainingJob", update_training_job, UNARY,    \
@@ -109,19 +109,19 @@
     METHOD("berth.api.Berth/DeleteTrainingJob", delete_training_job, UNARY,    \
            CANCEL_ANY_JOBS, CANCEL, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/ListTrainingJobs", list_training_jobs, UNARY,      \
-           NONE, NONE, ANYONE, 0)                                              \
+           WATCH_ALL_EVENTS, WATCH, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/Backup", backup, SERVER_STREAM, BACKUP, NONE,      \
            SERVER, 0)                                                          \
-    METHOD("api.Jobs/GetJobStatus", get_job_status, UNARY, NONE, NONE, ANYONE, \
-           0)                                                                  \
+    METHOD("api.Jobs/GetJobStatus", get_job_status, UNARY, WATCH_ALL_EVENTS,   \
+           WATCH, JOBS, 0)                                                     \
     METHOD("api.Jobs/GetJobStatusUsingExternalJobUri", get_job_status_by_uri,  \
-           UNARY, NONE, NONE, ANYONE, 0)                                       \
-    METHOD("api.Jobs/GetJobDetails", get_job_details, UNARY, NONE, NONE,       \
-           ANYONE, 0)                                                          \
-    METHOD("api.Jobs/GetJobErrors", get_job_errors, UNARY, NONE, NONE, ANYONE, \
-           0)                                                                  \
-    METHOD("api.Jobs/GetJobRunDetails", get_job_run_details, UNARY, NONE,      \
-           NONE, ANYONE, 0)                                                    \
+           UNARY, WATCH_ALL_EVENTS, WATCH, JOBS, 0)                            \
+    METHOD("api.Jobs/GetJobDetails", get_job_details, UNARY, WATCH_ALL_EVENTS, \
+           WATCH, JOBS, 0)                                                     \
+    METHOD("api.Jobs/GetJobErrors", get_job_errors, UNARY, WATCH_ALL_EVENTS,   \
+           WATCH, JOBS, 0)                                                     \
+    METHOD("api.Jobs/GetJobRunDetails", get_job_run_details, UNARY,            \
+           WATCH_ALL_EVENTS, WATCH, JOBS, 0)                                   \
     METHOD("api.Jobs/GetActiveQueues", get_active_queues, UNARY, NONE, NONE,   \
            ANYONE, 0)                                                          \
     METHOD("api.Executor/UpsertExecutorSettings", upsert_executor_settings,    \
@@ -139,13 +139,13 @@
     METHOD("api.Node/PreemptOnNode", preempt_on_node, UNARY, PREEMPT_ANY_JOBS, \
            NONE, SERVER, 0)                                                    \
     METHOD("schedulerobjects.SchedulerReporting/GetSchedulingReport",          \
-           get_scheduling_report, UNARY, NONE, NONE, ANYONE, 0)                \
+           get_scheduling_report, UNARY, WATCH_ALL_EVENTS, WATCH, JOBS, 0)     \
     METHOD("schedulerobjects.SchedulerReporting/GetQueueReport",               \
            get_queue_report, UNARY, NONE, NONE, ANYONE, 0)                     \
     METHOD("schedulerobjects.SchedulerReporting/GetJobReport", get_job_report, \
-           UNARY, NONE, NONE, ANYONE, 0)                                       \
-    METHOD("binoculars.Binoculars/Logs", get_logs, UNARY, NONE, NONE, ANYONE,  \
-           0)                                                                  \
+           UNARY, WATCH_ALL_EVENTS, WATCH, JOBS, 0)                            \
+    METHOD("binoculars.Binoculars/Logs", get_logs, UNARY, WATCH_ALL_EVENTS,    \
+           WATCH, JOBS, 0)                                                     \
     METHOD("binoculars.Binoculars/Cordon", cordon_node, UNARY, CORDON_NODES,   \
            NONE, SERVER, 0)                                                    \
     METHOD("grpc.health.v1.Health/Check", check_health, UNARY, NONE, NONE,     \

@@ -61,8 +61,10 @@ struct api_call {
     const struct method *method;
     struct rpc_call *rpc;
     struct principal principal;
-    struct arena arena; /* until the call is over */
-    void *data;         /* the handler's own */
+    struct arena arena;      /* until the call is over */
+    struct str viewed_queue; /* that view.c asked for last; p NULL: none */
+    int viewed;              /* enum view: what that queue lets see */
+    void *data;              /* the handler's own */
     void (*destroy_data)(void *data);
 };
 

@@ -58,6 +58,19 @@ const char *queue_verb_name(enum queue_verb verb)
     return verb_names[verb];
 }
 
+enum queue_verb queue_verb_of_name(struct str name)
+{
+    if (str_equal(name, STR("view"))) {
+        return VERB_WATCH;
+    }
+    for (int verb = VERB_NONE + 1; verb < VERB_COUNT; verb++) {
+        if (str_equal(name, str_of(verb_names[verb]))) {
+            return (enum queue_verb)verb;
+        }
+    }
+    return VERB_COUNT;
+}
+
 /* Compare in a time that does not tell where they differ. */
 static bool is_same_secret(struct str a, struct str b)
 {
@@ -281,4 +294,15 @@ bool auth_queue_grants(const Api__Queue *queue,
         }
     }
     return false;
+}
+
+bool auth_queue_is_owner(const Api__Queue *queue,
+                         const struct principal *principal)
+{
+    for (int verb = VERB_NONE + 1; verb < VERB_COUNT; verb++) {
+        if (!auth_queue_grants(queue, principal, (enum queue_verb)verb)) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -51,7 +51,7 @@ enum queue_verb {
     VERB_CANCEL,
     VERB_PREEMPT,
     VERB_REPRIORITIZE,
-    VERB_WATCH,
+    VERB_WATCH, /* all reading: jobs, specs, events, logs */
     VERB_COUNT,
 };
 
@@ -134,6 +134,14 @@ bool auth_has_permission(const struct auth *auth,
  * are not asked for here. */
 bool auth_queue_grants(const Api__Queue *queue,
                        const struct principal *principal, enum queue_verb verb);
+
+/* Whether the queue grants every verb to the principal, as to its owners. */
+bool auth_queue_is_owner(const Api__Queue *queue,
+                         const struct principal *principal);
+
+/* The verb of a name as people write it: `view` is VERB_WATCH, too.
+ * VERB_COUNT: no verb. */
+enum queue_verb queue_verb_of_name(struct str name);
 
 /* The name as configurations and texts write it ("submit_any_jobs"). */
 const char *permission_name(enum permission permission);

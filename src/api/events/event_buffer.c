@@ -1,5 +1,6 @@
 #include "api/events/event_buffer.h"
 
+#include "api/core/view.h"
 #include "api/events/event_convert.h"
 #include "wire/log/log_codec.h"
 #include "wire/message/field.h"
@@ -46,6 +47,19 @@ static void release(struct filling *filling, bool is_last)
     filling->has_held = false;
 }
 
+/* Whether this fact shows a job of which the reader may not see all. */
+static bool is_redacted(const struct filling *filling,
+                        const Api__EventMessage *message)
+{
+    const struct event_buffer *buffer = filling->buffer;
+
+    return buffer->is_redacted &&
+           message->events_case == API__EVENT_MESSAGE__EVENTS_SUBMITTED &&
+           message->submitted->job &&
+           (buffer->viewer.byte_count == 0 ||
+            !str_equal(str_of(message->submitted->job->owner), buffer->viewer));
+}
+
 /* Takes one event of the job set. */
 static int take_event(void *ctx, const Api__EventMessage *message)
 {
@@ -59,6 +73,9 @@ static int take_event(void *ctx, const Api__EventMessage *message)
     }
     if (filling->count++ < filling->skip_count) {
         return 0;
+    }
+    if (is_redacted(filling, message)) {
+        view_redact(message->submitted->job->pod_spec);
     }
     strbuf_clear(&filling->held);
     wire_encode(&message->base, &filling->held);

@@ -26,6 +26,9 @@ struct event_buffer {
     /* Of that record, the facts that were shown in whole and the events that
      * they made: it is not converted anew for each filling. */
     uint32_t done_item_count, done_item_event_count;
+    bool is_redacted;  /* values of environment variables are left out, but of
+                          jobs whose owner is: */
+    struct str viewer; /* "": nobody */
     struct strbuf out; /* messages, each after its length */
     size_t out_at;
 };

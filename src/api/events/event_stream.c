@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "api/core/state.h"
+#include "api/core/view.h"
 #include "api/events/event_buffer.h"
 
 enum {
@@ -263,6 +264,10 @@ stream_create(struct api_call *call, const struct event_stream_query *query)
     stream->watcher.wake = on_woken;
     stream->watcher.queue = query->queue;
     stream->watcher.job_set = query->job_set;
+    stream->buffer.is_redacted =
+        view_of_job(call, query->queue, STR("")) != VIEW_ALL;
+    stream->buffer.viewer =
+        call->principal.is_anonymous ? STR("") : call->principal.name;
     call->data = stream;
     call->destroy_data = stream_destroy;
     return stream;

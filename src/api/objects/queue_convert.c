@@ -225,8 +225,24 @@ static Api__Queue__Permissions *make_permissions(const Api__Queue *queue,
     return entry;
 }
 
+/* Armada's clients take no verbs but Armada's: others are stored by its names,
+ * and what is no verb at all stays. */
+static void settle_verbs(Api__Queue *queue)
+{
+    for (size_t i = 0; i < queue->n_permissions; i++) {
+        Api__Queue__Permissions *entry = queue->permissions[i];
+        for (size_t v = 0; v < entry->n_verbs; v++) {
+            enum queue_verb verb = queue_verb_of_name(str_of(entry->verbs[v]));
+            if (verb != VERB_COUNT) {
+                entry->verbs[v] = message_text(str_of(queue_verb_name(verb)));
+            }
+        }
+    }
+}
+
 void queue_to_stored(Api__Queue *queue, struct arena *arena)
 {
+    settle_verbs(queue);
     if (queue->n_user_owners || queue->n_group_owners) {
         Api__Queue__Permissions **permissions = arena_alloc_array(
             arena, queue->n_permissions + 1, sizeof(*permissions));

@@ -1,5 +1,6 @@
 /* berth.api.Berth/GetApplications. */
 #include "api/core/message.h"
+#include "api/core/view.h"
 #include "api/handlers.h"
 #include "berth/api.pb-c.h"
 
@@ -53,6 +54,9 @@ void handle_get_applications(struct api_call *call, struct str request)
     if (!api_call_decode(call,
                          &berth__api__get_applications_request__descriptor,
                          request, &message)) {
+        return;
+    }
+    if (!view_check_queue(call, str_of(message->queue))) {
         return;
     }
     if (message->n_states > APPLICATION_STATES_MAX) {

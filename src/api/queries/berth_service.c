@@ -4,6 +4,7 @@
  */
 #include "api/core/message.h"
 #include "api/core/state.h"
+#include "api/core/view.h"
 #include "api/handlers.h"
 #include "berth/api.pb-c.h"
 
@@ -79,6 +80,11 @@ struct job_list {
     Berth__Api__ListJobsResponse response;
 };
 
+static bool is_seen(struct job_list *list, const struct stored_job *job)
+{
+    return view_of_job(list->call, job->queue, job->owner) != VIEW_NOTHING;
+}
+
 /* The jobs that the request names; those that do not exist are left out. */
 static int list_named(struct job_list *list, struct store_reader *reader,
                       struct err *err)
@@ -95,7 +101,7 @@ static int list_named(struct job_list *list, struct store_reader *reader,
             continue;
         }
         int rc = store_job(reader, id, arena, &job, err);
-        if (rc > 0) {
+        if (rc > 0 && is_seen(list, &job)) {
             rc = summarize(reader, &job, arena,
                            &list->response.jobs[list->response.n_jobs++], err);
         }
@@ -150,6 +156,9 @@ static int list_matching(struct job_list *list, struct store_reader *reader,
     list->response.jobs =
         arena_alloc_array(arena, (size_t)count, sizeof(*list->response.jobs));
     for (int i = 0; i < count; i++) {
+        if (!is_seen(list, &jobs[i])) {
+            continue;
+        }
         int rc = summarize(reader, &jobs[i], arena,
                            &list->response.jobs[list->response.n_jobs++], err);
         if (rc < 0) {
@@ -157,8 +166,9 @@ static int list_matching(struct job_list *list, struct store_reader *reader,
         }
     }
     if (count > 0 && (uint32_t)count == filter.count_max) {
-        list->response.next_job_id =
-            list->response.jobs[list->response.n_jobs - 1]->job_id;
+        char text[ID_TEXT_BYTES_MAX];
+        list->response.next_job_id = message_copy(
+            arena, str_of(job_id_format(jobs[count - 1].id, text)));
     }
     return 0;
 }

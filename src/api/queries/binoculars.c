@@ -1,6 +1,7 @@
 /* binoculars.Binoculars (armada-api.md 1.11). */
 #include "api/core/message.h"
 #include "api/core/state.h"
+#include "api/core/view.h"
 #include "api/handlers.h"
 #include "api/logs/log_hub.h"
 #include "api/logs/log_lines.h"
@@ -125,9 +126,11 @@ static int refuse_unrun(const struct stored_job *job, struct err *err)
 }
 
 /* The executor that has the job's latest run: 1; -ERR_NOT_FOUND if there is
- * no such job, or none ever had it. */
+ * no such job that the caller may see, or none ever had it.  `ret_may_look`:
+ * whether they may have what this machine has of it. */
 static int find_executor(struct api_call *call, struct job_id id,
-                         struct str *ret_executor, struct err *err)
+                         struct str *ret_executor, bool *ret_may_look,
+                         struct err *err)
 {
     struct readers *readers;
     struct stored_job job;
@@ -138,6 +141,9 @@ static int find_executor(struct api_call *call, struct job_id id,
         return rc;
     }
     rc = store_job(readers->store, id, &call->arena, &job, err);
+    *ret_may_look = (rc > 0 ? view_of_job(call, job.queue, job.owner)
+                            : view_of_unknown(call)) != VIEW_NOTHING;
+    rc = rc > 0 && !*ret_may_look ? 0 : rc;
     if (rc == 0) {
         rc = err_set(err, -ERR_NOT_FOUND,
                      "there is no such job, or it ended so long ago that it "
@@ -162,9 +168,10 @@ static void read_logs(struct api_call *call, const struct log_query *query)
     const struct log_source *source = call->api->ports.logs;
     struct log_answer answer;
     struct str executor = {0};
+    bool may_look = false;
     struct err err;
 
-    int rc = find_executor(call, query->job, &executor, &err);
+    int rc = find_executor(call, query->job, &executor, &may_look, &err);
     if (rc > 0) {
         rc = log_hub_ask(call->api->log_hub, executor, query, call, on_answered,
                          &err);
@@ -172,7 +179,7 @@ static void read_logs(struct api_call *call, const struct log_query *query)
             return; /* the answer comes */
         }
     }
-    if (rc == -ERR_NOT_FOUND && source) {
+    if (rc == -ERR_NOT_FOUND && source && may_look) {
         struct err here;
         int found = source->read(source, query, &call->arena, &answer, &here);
         if (found != -ERR_NOT_FOUND) {

@@ -3,6 +3,7 @@
 
 #include "api/core/message.h"
 #include "api/core/state.h"
+#include "api/core/view.h"
 #include "api/handlers.h"
 #include "api/queries/last_run.h"
 #include "berth/api.pb-c.h"
@@ -121,6 +122,18 @@ const struct last_run *last_run_read(struct api_call *call, struct job_id id)
     return last;
 }
 
+bool last_run_check(struct api_call *call, const struct last_run *last)
+{
+    enum view view = last->rc > 0
+                         ? view_of_job(call, last->job.queue, last->job.owner)
+                         : view_of_unknown(call);
+
+    if (view == VIEW_NOTHING) {
+        api_call_fail(call, RPC_NOT_FOUND, "no such job");
+    }
+    return view != VIEW_NOTHING;
+}
+
 void last_run_put(const struct last_run *last, struct strbuf *text,
                   struct strbuf *json)
 {
@@ -206,7 +219,11 @@ void handle_explain_job(struct api_call *call, struct str request)
                       message->job_id);
         return;
     }
-    call->data = (void *)(uintptr_t)last_run_read(call, id);
+    const struct last_run *last = last_run_read(call, id);
+    if (!last_run_check(call, last)) {
+        return;
+    }
+    call->data = (void *)(uintptr_t)last;
     struct command *command = command_create(COMMAND_EXPLAIN);
     command->explain.job = id;
     api_call_post(call, command, explained);

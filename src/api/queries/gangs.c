@@ -1,5 +1,6 @@
 /* berth.api.Berth: groups of pods and other gangs, with their state. */
 #include "api/core/message.h"
+#include "api/core/view.h"
 #include "api/handlers.h"
 #include "berth/api.pb-c.h"
 
@@ -86,6 +87,9 @@ void handle_list_pod_groups(struct api_call *call, struct str request)
 
     if (!api_call_decode(call, &berth__api__list_pod_groups_request__descriptor,
                          request, &message)) {
+        return;
+    }
+    if (!view_check_queue(call, str_of(message->queue))) {
         return;
     }
     struct job_id after = {0};

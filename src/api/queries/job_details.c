@@ -119,6 +119,9 @@ static int add_spec(struct job_query *query, const struct stored_job *job,
     details->job_spec =
         event_convert_job((const Armadaevents__SubmitJob *)submit, &scope,
                           job->submitted_ms, query->arena);
+    if (view_of_job(query->call, job->queue, job->owner) != VIEW_ALL) {
+        view_redact(details->job_spec->pod_spec);
+    }
     return 0;
 }
 
@@ -158,8 +161,7 @@ static int add_details(struct job_query *query, const char *text,
     if (job_id_parse(str_of(text), &id) < 0) {
         return 0;
     }
-    int rc =
-        store_job(query->readers->store, id, query->arena, &job, &query->err);
+    int rc = job_query_find(query, id, &job);
     if (rc <= 0) {
         return rc;
     }
@@ -200,6 +202,7 @@ static int add_run_details(struct job_query *query, char *text,
                            Api__JobRunDetailsResponse *response)
 {
     struct stored_run run;
+    struct stored_job job;
     struct run_id id;
 
     if (run_id_parse(str_of(text), &id) < 0) {
@@ -207,6 +210,9 @@ static int add_run_details(struct job_query *query, char *text,
     }
     int rc =
         store_run(query->readers->store, id, query->arena, &run, &query->err);
+    if (rc > 0) {
+        rc = job_query_find(query, run.job, &job);
+    }
     if (rc <= 0) {
         return rc;
     }

@@ -23,6 +23,19 @@ bool job_query_begin(struct job_query *query, struct api_call *call,
     return true;
 }
 
+int job_query_find(struct job_query *query, struct job_id id,
+                   struct stored_job *ret_job)
+{
+    *ret_job = (struct stored_job){0};
+    int rc = store_job(query->readers->store, id, query->arena, ret_job,
+                       &query->err);
+    if (rc > 0 && view_of_job(query->call, ret_job->queue, ret_job->owner) ==
+                      VIEW_NOTHING) {
+        return 0;
+    }
+    return rc;
+}
+
 void job_query_end(struct job_query *query, int rc,
                    const ProtobufCMessage *reply)
 {

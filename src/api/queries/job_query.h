@@ -8,7 +8,9 @@
 
 #include "api/core/api_call.h"
 #include "api/core/reader_pool.h"
+#include "api/core/view.h"
 #include "armada/job.pb-c.h"
+#include "store/store.h"
 
 /* One query: a call and the readers that it borrowed. */
 struct job_query {
@@ -21,6 +23,11 @@ struct job_query {
 /* Begin a query of `count` ids; false: the call is over. */
 bool job_query_begin(struct job_query *query, struct api_call *call,
                      size_t count) must_check;
+
+/* Find a job that the caller may see: as store_job(), and 0 if they may
+ * not. */
+int job_query_find(struct job_query *query, struct job_id id,
+                   struct stored_job *ret_job) must_check;
 
 /* End a query: with the reply, or (`rc` < 0) with what the store failed
  * with. */

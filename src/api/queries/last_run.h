@@ -24,6 +24,11 @@ struct last_run {
 /* Read it. */
 const struct last_run *last_run_read(struct api_call *call, struct job_id id);
 
+/* Whether the caller may see the job; false: the call is over.  One that the
+ * store has not got yet, or not any more, see those who may see every job. */
+bool last_run_check(struct api_call *call,
+                    const struct last_run *last) must_check;
+
 /* Append of a job that waits again how its last run ended, to an explanation as
  * a sentence, and to its JSON object, which is not closed yet (NULL: there is
  * none), as a member; nothing if it has never run, or the store could not

@@ -82,7 +82,8 @@ void handle_get_scheduling_report(struct api_call *call, struct str request)
                     NULL, message->verbosity);
         break;
     case SCHEDULEROBJECTS__SCHEDULING_REPORT_REQUEST__FILTER_MOST_RECENT_FOR_JOB:
-        if (read_job(call, message->most_recent_for_job->job_id, &job)) {
+        if (read_job(call, message->most_recent_for_job->job_id, &job) &&
+            last_run_check(call, last_run_read(call, job))) {
             post_report(call, STR(""), &job, message->verbosity);
         }
         break;
@@ -115,7 +116,11 @@ void handle_get_job_report(struct api_call *call, struct str request)
         !read_job(call, message->job_id, &job)) {
         return;
     }
-    call->data = (void *)(uintptr_t)last_run_read(call, job);
+    const struct last_run *last = last_run_read(call, job);
+    if (!last_run_check(call, last)) {
+        return;
+    }
+    call->data = (void *)(uintptr_t)last;
     struct command *command = command_create(COMMAND_EXPLAIN);
     command->explain.job = job;
     api_call_post(call, command, on_job_report);

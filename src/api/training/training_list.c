@@ -1,4 +1,5 @@
 /* Lists TrainingJobs with their progress. */
+#include "api/core/view.h"
 #include "api/training/training_private.h"
 #include "wire/message/message.h"
 
@@ -137,6 +138,9 @@ void handle_list_training_jobs(struct api_call *call, struct str request)
     if (!api_call_decode(call,
                          &berth__api__list_training_jobs_request__descriptor,
                          request, &message)) {
+        return;
+    }
+    if (!view_check_queue(call, str_of(message->queue))) {
         return;
     }
     struct command *command = training_command(call, COMMAND_QUERY_TRAINING,
