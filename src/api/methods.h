@@ -153,8 +153,8 @@
     METHOD("grpc.health.v1.Health/Watch", watch_health, SERVER_STREAM, NONE,   \
            NONE, ANYONE, 0)                                                    \
     METHOD("berth.api.Berth/ServeLogs", serve_logs, BIDI, EXECUTE_JOBS, NONE,  \
-           SERVER, 0)                                                          \
+           EXECUTOR, 0)                                                        \
     METHOD("executorapi.ExecutorApi/LeaseJobRuns", lease_job_runs, BIDI,       \
-           EXECUTE_JOBS, NONE, SERVER, METHOD_IS_LARGE)                        \
+           EXECUTE_JOBS, NONE, EXECUTOR, METHOD_IS_LARGE)                      \
     METHOD("executorapi.ExecutorApi/ReportEvents", report_events, UNARY,       \
-           EXECUTE_JOBS, NONE, SERVER, METHOD_IS_LARGE)
+           EXECUTE_JOBS, NONE, EXECUTOR, METHOD_IS_LARGE)

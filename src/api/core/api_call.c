@@ -199,6 +199,20 @@ bool api_call_authorize_job_set(struct api_call *call, struct str queue,
     return authorize(call, queue, job_set);
 }
 
+bool api_call_check_executor(struct api_call *call, struct str executor_id)
+{
+    const struct principal *caller = &call->principal;
+
+    if (auth_may_act_for(caller, executor_id)) {
+        return true;
+    }
+    fail_denied(call,
+                "%.*s may not act for executor \"%.*s\"; list it in the "
+                "user's `executors` in the server's auth.basicAuthUsers",
+                STR_ARG(caller->name), STR_ARG(executor_id));
+    return false;
+}
+
 void api_call_reply_bytes(struct api_call *call, struct str reply)
 {
     rpc_call_finish(call->rpc, RPC_OK, NULL, reply);

@@ -98,6 +98,11 @@ bool api_call_authorize_queue(struct api_call *call,
 bool api_call_authorize_job_set(struct api_call *call, struct str queue,
                                 struct str job_set) must_check;
 
+/* Whether the caller may act for the executor of that id; false: the call is
+ * over. */
+bool api_call_check_executor(struct api_call *call,
+                             struct str executor_id) must_check;
+
 /* End a unary call well. */
 void api_call_reply(struct api_call *call, const ProtobufCMessage *reply);
 void api_call_reply_bytes(struct api_call *call, struct str reply);

@@ -129,6 +129,8 @@ static void fill_principal(const struct basic_user *user, struct arena *arena,
         .name = user->name,
         .groups = groups,
         .group_count = user->group_count + 1,
+        .executors = user->executor_count ? user->executors : &user->name,
+        .executor_count = user->executor_count ? user->executor_count : 1,
     };
 }
 
@@ -245,6 +247,9 @@ int auth_authenticate(const struct auth *auth, struct str authorization,
         case AUTH_OK:
             ret_principal->is_administrator |=
                 is_granted(&auth->config->administrators, ret_principal);
+            if (ret_principal->is_administrator) {
+                ret_principal->executor_count = 0;
+            }
             return 0;
         case AUTH_BAD:
             return -ERR_INVALID;
@@ -263,6 +268,16 @@ bool auth_has_permission(const struct auth *auth,
 {
     return permission == PERMISSION_NONE || principal->is_administrator ||
            is_granted(&auth->config->grants[permission], principal);
+}
+
+bool auth_may_act_for(const struct principal *principal, struct str executor_id)
+{
+    for (uint32_t i = 0; i < principal->executor_count; i++) {
+        if (str_equal(principal->executors[i], executor_id)) {
+            return true;
+        }
+    }
+    return principal->executor_count == 0;
 }
 
 static bool is_meant(const Api__Queue__Permissions__Subject *subject,

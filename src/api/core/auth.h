@@ -60,9 +60,11 @@ struct principal {
     struct str name;
     const struct str *groups;
     uint32_t group_count;
-    bool is_administrator; /* has every permission; set by
-                              auth_authenticate() */
-    bool is_anonymous;     /* the name is nobody's: owns nothing by it */
+    const struct str *executors; /* that it may act for */
+    uint32_t executor_count;     /* 0: for any */
+    bool is_administrator;       /* has every permission; set by
+                                    auth_authenticate() */
+    bool is_anonymous;           /* the name is nobody's: owns nothing by it */
 };
 
 enum auth_answer {
@@ -88,6 +90,9 @@ struct basic_user {
     struct str password;
     const struct str *groups;
     uint32_t group_count;
+    const struct str *executors; /* that it may act for; none: that of its
+                                    own name */
+    uint32_t executor_count;
 };
 
 /* The groups that have a permission. */
@@ -129,6 +134,11 @@ int auth_authenticate(const struct auth *auth, struct str authorization,
 bool auth_has_permission(const struct auth *auth,
                          const struct principal *principal,
                          enum permission permission);
+
+/* Whether the principal may act for the executor of that id, given that it may
+ * act for executors at all. */
+bool auth_may_act_for(const struct principal *principal,
+                      struct str executor_id);
 
 /* Whether the queue itself grants the verb to the principal; administrators
  * are not asked for here. */

@@ -234,6 +234,10 @@ void handle_lease_job_runs(struct api_call *call, struct str request)
         api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", err.text);
         return;
     }
+    if (!api_call_check_executor(call, command->exchange.request.executor_id)) {
+        command_destroy(command);
+        return;
+    }
     struct lease_stream *stream = stream_create(call, wishes.is_held);
     stream->executor_id =
         arena_str(&call->arena, command->exchange.request.executor_id);

@@ -125,6 +125,18 @@ static int tidy(struct api_call *call, struct str request, struct str *ret_list,
     return rc;
 }
 
+static const struct str *copy_texts(const struct str *texts, uint32_t count,
+                                    struct arena *arena)
+{
+    struct str *copies =
+        arena_alloc_array(arena, (size_t)count + 1, sizeof(*copies));
+
+    for (uint32_t i = 0; i < count; i++) {
+        copies[i] = arena_str(arena, texts[i]);
+    }
+    return copies;
+}
+
 void handle_report_events(struct api_call *call, struct str request)
 {
     struct command *command = command_create(COMMAND_EVENTS);
@@ -148,5 +160,9 @@ void handle_report_events(struct api_call *call, struct str request)
         api_call_reply_empty(call);
         return;
     }
+    command->events.executors =
+        copy_texts(call->principal.executors, call->principal.executor_count,
+                   &command->arena);
+    command->events.executor_count = call->principal.executor_count;
     api_call_post(call, command, api_call_done_empty);
 }

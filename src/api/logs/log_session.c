@@ -217,6 +217,9 @@ void handle_serve_logs(struct api_call *call, struct str request)
     TAILQ_INIT(&session->questions);
     if (session->executor_id.byte_count == 0) {
         api_call_fail(call, RPC_INVALID_ARGUMENT, "the executor has no id");
+    } else if (!api_call_check_executor(call, session->executor_id)) {
+        rpc_call_unref(rpc);
+        return;
     } else if (!add_session(session->hub, session, &older)) {
         api_call_fail(call, RPC_RESOURCE_EXHAUSTED, "too many log streams");
     } else {

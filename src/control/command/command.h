@@ -152,6 +152,10 @@ struct command {
         struct {
             struct event_sequence *sequences;
             uint32_t sequence_count;
+            /* Of reports: the executors whose runs they may be about; what is
+             * about others is passed over.  0: all. */
+            const struct str *executors;
+            uint32_t executor_count;
             /* Of events about pools, which the leader decides by: several
              * requests may come at once. */
             enum pool_wish {

@@ -8,6 +8,7 @@
 /* A command while its sequences are looked through. */
 struct looking {
     struct control *c;
+    const struct command *command;
     uint32_t event_count, late_count;
     enum command_result result;
     const char *text; /* NULL: nothing is wrong */
@@ -32,15 +33,38 @@ static bool is_report(enum event_type type)
     }
 }
 
-/* Reports arrive at least once and may come after the end: those that change
- * nothing any more are not appended, so that no stream shows them. */
-static bool is_late(const struct control *c, const struct event *event)
+/* Whether who reports may report on the run of a job. */
+static bool is_of_reporter(const struct looking *l, uint32_t job)
 {
+    const struct command *command = l->command;
+    struct job_view view;
+
+    if (command->events.executor_count == 0) {
+        return true;
+    }
+    jobs_get(l->c->jobs, job, &view);
+    for (uint32_t i = 0; i < command->events.executor_count; i++) {
+        if (str_equal(view.run.executor_id, command->events.executors[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reports arrive at least once and may come after the end: those that change
+ * nothing any more are not appended, so that no stream shows them.  Nor are
+ * those on runs of others; they are not refused, because an executor that got
+ * another name would repeat them for ever. */
+static bool is_late(const struct looking *l, const struct event *event)
+{
+    const struct control *c = l->c;
+
     if (!is_report(event->type)) {
         return false;
     }
     uint32_t job = jobs_find_run(c->jobs, event->run);
-    if (job == JOBS_NONE || !jobs_has_id(c->jobs, job, event->job)) {
+    if (job == JOBS_NONE || !jobs_has_id(c->jobs, job, event->job) ||
+        !is_of_reporter(l, job)) {
         return true;
     }
     enum job_happening happening = job_happening_of(event);
@@ -209,7 +233,7 @@ static int judge(const struct log_item *item, void *ctx)
     struct looking *l = ctx;
 
     l->event_count++;
-    if (is_late(l->c, &item->event)) {
+    if (is_late(l, &item->event)) {
         l->late_count++;
         return 0;
     }
@@ -234,7 +258,7 @@ static int add_if_not_late(const struct log_item *item, void *ctx)
 {
     struct looking *l = ctx;
 
-    if (!is_late(l->c, &item->event)) {
+    if (!is_late(l, &item->event)) {
         log_batch_add_encoded(&l->c->batch.log, &item->scope, item->encoded);
     }
     return 0;
@@ -294,7 +318,8 @@ static void add_sequence(struct looking *l, struct str bytes,
 bool batch_add_events(struct control *c, struct command *command,
                       bool *ret_must_wait)
 {
-    struct looking l = {.c = c, .pool_wish = command->events.pool_wish};
+    struct looking l = {
+        .c = c, .command = command, .pool_wish = command->events.pool_wish};
     uint32_t before = c->batch.log.event_count;
     struct judged *judged = arena_alloc_array(
         &c->batch.arena, command->events.sequence_count, sizeof(*judged));

@@ -132,7 +132,7 @@ static void note_held(struct control *c,
     }
     for (uint32_t i = 0; i < request->runs_gone_count; i++) {
         uint32_t run = jobs_run_index(c->jobs, request->runs_gone[i]);
-        if (run != JOBS_NONE) {
+        if (run != JOBS_NONE && c->notes.items[run].executor == index) {
             c->notes.items[run].session_no = 0;
         }
     }

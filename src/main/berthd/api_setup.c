@@ -133,21 +133,34 @@ static void grant_local(struct auth_config *auth, struct arena *arena)
     *granted = (struct permission_grant){groups, granted->group_count + 1};
 }
 
-static void set_users(const struct config_auth *from,
+static void set_users(const struct config *config,
                       const struct api_local_user *local,
                       struct auth_config *auth, struct arena *arena)
 {
+    const struct config_auth *from = &config->auth;
     struct basic_user *users =
         arena_alloc_array(arena, from->user_count + 1, sizeof(*users));
 
     for (uint32_t i = 0; i < from->user_count; i++) {
         const struct config_user *user = &from->users[i];
         users[auth->user_count++] = (struct basic_user){
-            user->name, user->password, user->groups.items, user->groups.count};
+            .name = user->name,
+            .password = user->password,
+            .groups = user->groups.items,
+            .group_count = user->groups.count,
+            .executors = user->executors.items,
+            .executor_count = user->executors.count,
+        };
     }
     if (local) {
         users[auth->user_count++] = (struct basic_user){
-            str_of(local->name), str_of(local->password), &local_group, 1};
+            .name = str_of(local->name),
+            .password = str_of(local->password),
+            .groups = &local_group,
+            .group_count = 1,
+            .executors = &config->executor.id,
+            .executor_count = 1,
+        };
         grant_local(auth, arena);
     }
     auth->users = users;
@@ -170,7 +183,7 @@ struct api_config *api_setup(const struct config *config,
     };
     set_grants(&config->auth.permissions, &api->auth);
     api->backup_dir = str_of(data_dir);
-    set_users(&config->auth, local, &api->auth, arena);
+    set_users(config, local, &api->auth, arena);
     api->watchers_max = (uint32_t)config->server.stream_count_max;
     api->unstored_bytes_max = (size_t)config->store.behind_bytes_max;
     for (uint32_t i = 0; i < config->scheduling.resource_count; i++) {

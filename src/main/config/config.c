@@ -59,6 +59,9 @@ static const struct setting user_keys[] = {
             .about = "Password of the user."),
     SETTING("groups", TEXTS, config_user, groups,
             .about = "Groups of the user, in addition to everyone."),
+    SETTING("executors", TEXTS, config_user, executors,
+            .about = "Ids of the executors that the user may act for, if it "
+                     "has execute_jobs; []: that of its own name."),
 };
 static const struct settings user_table = TABLE(user_keys, config_user, NULL);
 

@@ -37,7 +37,7 @@ struct config_server {
 /* One user of basic authentication. */
 struct config_user {
     struct str name, password;
-    struct setting_texts groups;
+    struct setting_texts groups, executors;
 };
 
 /* Which groups hold each permission (armada-api.md 4.2). */

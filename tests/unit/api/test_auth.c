@@ -6,8 +6,14 @@
 
 static const struct str staff[] = {{"staff", 5}};
 static const struct basic_user users[] = {
-    {{"amy", 3}, {"secret", 6}, staff, 1},
-    {{"bob", 3}, {"a:b", 3}, NULL, 0},
+    {.name = {"amy", 3},
+     .password = {"secret", 6},
+     .groups = staff,
+     .group_count = 1},
+    {.name = {"bob", 3},
+     .password = {"a:b", 3},
+     .groups = NULL,
+     .group_count = 0},
 };
 
 /* The name that credentials give, NULL when they are refused. */

@@ -8,6 +8,7 @@
 #include "api/leases/lease_request.h"
 #include "armada/executorapi.pb-c.h"
 #include "armada/services.pb-c.h"
+#include "berth/api.pb-c.h"
 #include "field.h"
 #include "lease_fixture.h"
 #include "sample.h"
@@ -420,6 +421,56 @@ static void test_permission_of_executors(void **state)
     fixture_fini(&f);
 }
 
+/* A user that executes jobs does so for its own executors. */
+static void an_executor_has_its_own_id(void **state)
+{
+    static const struct str executors[] = {{"c", 1}};
+    static const struct basic_user users[] = {
+        {.name = {"cluster", 7}, .password = {"p", 1}},
+        {.name = {"amy", 3},
+         .password = {"secret", 6},
+         .executors = executors,
+         .executor_count = 1},
+    };
+    static const struct {
+        const char *credentials, *id;
+        bool is_let;
+    } rows[] = {
+        {"Basic Y2x1c3Rlcjpw", "cluster", true},
+        {"Basic Y2x1c3Rlcjpw", "c", false},
+        {"Basic YW15OnNlY3JldA==", "c", true},
+        {"Basic YW15OnNlY3JldA==", "amy", false},
+    };
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    f.config.auth.users = users;
+    f.config.auth.user_count = ARRAY_COUNT(users);
+    fixture_start(&f);
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
+        Berth__Api__LogAnswer hello = BERTH__API__LOG_ANSWER__INIT;
+        request.executor_id = hello.executor_id = field(rows[i].id);
+        f.credentials = rows[i].credentials;
+        struct rpc_stream *stream = fixture_stream(
+            &f, "/executorapi.ExecutorApi/LeaseJobRuns", &request.base);
+        while (lease_next(&f, stream)) {
+        }
+        bool is_let = f.status.code != RPC_PERMISSION_DENIED;
+        assert_int_equal(is_let, rows[i].is_let);
+        rpc_stream_close(stream);
+        /* It is held open for one that may, and ends when it says no more. */
+        stream = fixture_stream(&f, "/berth.api.Berth/ServeLogs", &hello.base);
+        assert_null(
+            fixture_next(&f, stream, &google__protobuf__empty__descriptor));
+        assert_int_equal(f.status.code,
+                         is_let ? RPC_OK : RPC_PERMISSION_DENIED);
+        rpc_stream_close(stream);
+    }
+    fixture_fini(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +484,7 @@ int main(void)
         TEST(test_reports_speak_only_of_runs),
         TEST(test_reports_with_bad_text),
         TEST(test_permission_of_executors),
+        TEST(an_executor_has_its_own_id),
     };
 
     return RUN_TESTS(tests);

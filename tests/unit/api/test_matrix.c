@@ -33,12 +33,30 @@ static const struct str granted_group[] = {{"granted", 7}};
 static const struct str cluster_group[] = {{"clusters", 8}};
 static const struct str executing[] = {{"granted", 7}, {"clusters", 8}};
 static const struct basic_user users[] = {
-    {{"root", 4}, {"p", 1}, root_group, 1},
-    {{"granted", 7}, {"p", 1}, granted_group, 1},
-    {{"owner", 5}, {"p", 1}, NULL, 0},
-    {{"reader", 6}, {"p", 1}, NULL, 0},
-    {{"cluster", 7}, {"p", 1}, cluster_group, 1},
-    {{"stranger", 8}, {"p", 1}, NULL, 0},
+    {.name = {"root", 4},
+     .password = {"p", 1},
+     .groups = root_group,
+     .group_count = 1},
+    {.name = {"granted", 7},
+     .password = {"p", 1},
+     .groups = granted_group,
+     .group_count = 1},
+    {.name = {"owner", 5},
+     .password = {"p", 1},
+     .groups = NULL,
+     .group_count = 0},
+    {.name = {"reader", 6},
+     .password = {"p", 1},
+     .groups = NULL,
+     .group_count = 0},
+    {.name = {"cluster", 7},
+     .password = {"p", 1},
+     .groups = cluster_group,
+     .group_count = 1},
+    {.name = {"stranger", 8},
+     .password = {"p", 1},
+     .groups = NULL,
+     .group_count = 0},
 };
 
 /* Who may; READER and OWNER of their own queue only. */
@@ -273,7 +291,7 @@ static void start(struct matrix *m)
 /* The request of a row; `which` is UNKNOWN_ID_AT for a job that is not
  * there. */
 static void make_request(const struct matrix *m, const struct cell_row *row,
-                         int which, struct strbuf *out)
+                         enum caller caller, int which, struct strbuf *out)
 {
     bool is_known = which < UNKNOWN_ID_AT;
     bool is_about_run = strstr(row->path, "JobRunDetails") != NULL;
@@ -282,6 +300,9 @@ static void make_request(const struct matrix *m, const struct cell_row *row,
                                     : m->jobs[which];
     auto_strbuf job = strbuf_make(0);
 
+    if (row->who == EXECUTORS && !strstr(row->path, "ReportEvents")) {
+        field_put_bytes(out, 1, str_of(names[caller])); /* its executor's id */
+    }
     if (row->queue_field) {
         field_put_bytes(out, row->queue_field,
                         str_of(is_known ? queues[which] : "nowhere"));
@@ -312,7 +333,7 @@ static struct outcome call(struct matrix *m, const struct cell_row *row,
     auto_strbuf request = strbuf_make(0), reply = strbuf_make(0);
     int64_t wait_ms = patient_ms(10000);
 
-    make_request(m, row, which, &request);
+    make_request(m, row, caller, which, &request);
     auto_ptr(rpc_stream) stream =
         rpc_stream_open(m->f.channel, row->path, &options);
     (void)rpc_stream_send(stream, strbuf_str(&request), wait_ms);

@@ -387,9 +387,14 @@ static void test_leader_s_refusals(void **state)
 static void test_queue_permissions(void **state)
 {
     static const struct str staff[] = {{"staff", 5}};
-    static const struct basic_user users[] = {
-        {{"amy", 3}, {"secret", 6}, staff, 1},
-        {{"bob", 3}, {"hunter2", 7}, NULL, 0}};
+    static const struct basic_user users[] = {{.name = {"amy", 3},
+                                               .password = {"secret", 6},
+                                               .groups = staff,
+                                               .group_count = 1},
+                                              {.name = {"bob", 3},
+                                               .password = {"hunter2", 7},
+                                               .groups = NULL,
+                                               .group_count = 0}};
     static const struct str everyone[] = {{"everyone", 8}};
     struct fixture f;
     Google__Protobuf__Empty empty = GOOGLE__PROTOBUF__EMPTY__INIT;

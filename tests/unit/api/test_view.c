@@ -9,10 +9,22 @@
 /* Each has the password p. */
 static const struct str submitters[] = {{"submitters", 10}};
 static const struct basic_user users[] = {
-    {{"root", 4}, {"p", 1}, submitters, 1},
-    {{"owner", 5}, {"p", 1}, NULL, 0},
-    {{"reader", 6}, {"p", 1}, NULL, 0},
-    {{"stranger", 8}, {"p", 1}, NULL, 0},
+    {.name = {"root", 4},
+     .password = {"p", 1},
+     .groups = submitters,
+     .group_count = 1},
+    {.name = {"owner", 5},
+     .password = {"p", 1},
+     .groups = NULL,
+     .group_count = 0},
+    {.name = {"reader", 6},
+     .password = {"p", 1},
+     .groups = NULL,
+     .group_count = 0},
+    {.name = {"stranger", 8},
+     .password = {"p", 1},
+     .groups = NULL,
+     .group_count = 0},
 };
 static const char as_root[] = "Basic cm9vdDpw";
 static const char as_owner[] = "Basic b3duZXI6cA==";

@@ -130,6 +130,32 @@ static void our_own_absence_is_not_their_silence(void **state)
 }
 
 /* TRAP-13. */
+/* A reporter that is bound to executors says nothing of the runs of others,
+ * neither by reports nor by leaving them out. */
+static void an_executor_reports_on_its_own_runs(void **state)
+{
+    static const struct str own[] = {{"e", 1}}, others[] = {{"f", 1}};
+    struct stage *s = stage_begin(1);
+    struct event running = stage_event_make(EVENT_RUN_RUNNING);
+    struct job_id job = stage_leased(s, (struct stage_job){0});
+
+    (void)state;
+    running.job = job;
+    running.run = stage_run(s, job);
+    struct command *foreign = stage_event_command("q", "set", "", &running);
+    foreign->events.executors = others;
+    foreign->events.executor_count = 1;
+    stage_do(s, foreign);
+    assert_int_equal(s->answer->result, COMMAND_OK);
+    STAGE_HISTORY(s, job, "submit leased");
+    struct command *mine = stage_event_command("q", "set", "", &running);
+    mine->events.executors = own;
+    mine->events.executor_count = 1;
+    stage_do(s, mine);
+    STAGE_HISTORY(s, job, "submit leased running");
+    stage_end(s);
+}
+
 static void leases_are_sent_until_they_are_reported(void **state)
 {
     struct stage *s = stage_begin(1);
@@ -266,6 +292,7 @@ int main(void)
         TEST(a_job_is_tried_once_on_each_node),
         TEST(ls_07_an_executor_falls_silent),
         TEST(our_own_absence_is_not_their_silence),
+        TEST(an_executor_reports_on_its_own_runs),
         TEST(leases_are_sent_until_they_are_reported),
         TEST(an_unchanged_inventory_is_not_logged),
         TEST(nodes_that_come_and_go_leave_the_state_as_it_was),
