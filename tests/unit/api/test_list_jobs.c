@@ -1,5 +1,5 @@
 /*
- * berth_service and backup: what the API serves beyond Armada's services.
+ * list_jobs, explain and backup: what the API serves beyond Armada's services.
  */
 #include <stdio.h>
 
