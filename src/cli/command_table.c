@@ -1,6 +1,7 @@
 #include "cli/command_table.h"
 
 #include "cli/commands/commands.h"
+#include "cli/shared/selection.h"
 
 const struct option_spec command_common_options[] = {
     {"config", 0, OPTION_TEXT, "FILE",
@@ -76,11 +77,46 @@ static const struct option_spec delete_training_job_options[] = {
 };
 static const struct option_spec watch_options[] = {
     {"raw", 0, OPTION_FLAG, NULL, "write events as JSON"},
-    {"exit-if-inactive", 0, OPTION_FLAG, NULL, "exit when no job is left"},
+    {"exit-if-inactive", 0, OPTION_FLAG, NULL,
+     "exit when no job is left, with code 0"},
+    {"exit-code", 0, OPTION_FLAG, NULL,
+     "the same, with code 7 unless all have succeeded"},
     {"force-new-events", 0, OPTION_FLAG, NULL,
      "accepted for armadactl; no effect"},
     {"force-legacy-events", 0, OPTION_FLAG, NULL,
      "accepted for armadactl; no effect"},
+};
+static const struct option_spec wait_options[] = {
+    SELECTION_FILTER_OPTIONS,
+    {"for", 0, OPTION_TEXT, "WHAT",
+     "until all have ended (ended), until one has (any), or until all have "
+     "succeeded or one has not (succeeded)"},
+    {"timeout", 0, OPTION_TEXT, "TIME", "at most so long (90s, 1h30m)"},
+};
+static const struct option_spec run_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME", "queue of the job (required)"},
+    {"job-set", 'j', OPTION_TEXT, "NAME",
+     "job set of the job (its name, or else run)"},
+    {"name", 0, OPTION_TEXT, "NAME",
+     "name of the job: its label " SELECTION_NAME_LABEL},
+    {"label", 'l', OPTION_LIST, "K=V,...", "labels of the job"},
+    {"cpu", 0, OPTION_TEXT, "N", "processors (1)"},
+    {"memory", 'm', OPTION_TEXT, "M", "memory (1Gi)"},
+    {"gpu", 0, OPTION_TEXT, "N", "GPUs: so many of nvidia.com/gpu (0)"},
+    {"storage", 0, OPTION_TEXT, "M", "ephemeral storage (1Gi)"},
+    {"image", 0, OPTION_TEXT, "IMAGE", "image of the container (none)"},
+    {"env", 'e', OPTION_LIST, "K=V,...", "variables of its environment"},
+    {"namespace", 0, OPTION_TEXT, "NAME", "namespace of the pod (default)"},
+    {"priority", 0, OPTION_TEXT, "N", "smaller goes first (0)"},
+    {"priority-class", 'p', OPTION_TEXT, "CLASS",
+     "priority class (the server's default)"},
+    {"script", 0, OPTION_TEXT, "FILE",
+     "run this script, which the job gets as it is now; what follows are its "
+     "arguments"},
+    {"follow", 'f', OPTION_FLAG, NULL,
+     "show the output until the job has ended, and exit with its code"},
+    {"timestamps", 0, OPTION_FLAG, NULL,
+     "with --follow: write the time before each line"},
 };
 static const struct option_spec on_executor_options[] = {QUEUES, CLASSES,
                                                          POOLS};
@@ -211,19 +247,20 @@ static const struct option_spec logs_options[] = {
     {"since", 0, OPTION_TEXT, "TIME", "only lines after this time (RFC 3339)"},
     {"timestamps", 0, OPTION_FLAG, NULL, "write the time before each line"},
     {"follow", 'f', OPTION_FLAG, NULL,
-     "keep following the output until the job has ended"},
+     "keep following the output until the job has ended, and exit with its "
+     "code"},
     {"namespace", 0, OPTION_TEXT, "NAME", "the pod's namespace (default)"},
 };
 
 /* A row of the table: path, alias, arguments, least, most, function, about. */
-#define ROW(path, alias, arguments, least, most, run, about)     \
-    {                                                            \
-        path, alias, arguments, least, most, about, run, NULL, 0 \
+#define ROW(path, alias, arguments, least, most, run, about)            \
+    {                                                                   \
+        path, alias, arguments, least, most, about, run, NULL, 0, false \
     }
 #define ROW_WITH(path, alias, arguments, least, most, run, options, about) \
     {                                                                      \
         path, alias, arguments, least, most, about, run, options,          \
-            ARRAY_COUNT(options)                                           \
+            ARRAY_COUNT(options), false                                    \
     }
 
 const struct command_spec command_table[] = {
@@ -231,6 +268,10 @@ const struct command_spec command_table[] = {
              "submit the jobs or TrainingJobs of a file"),
     ROW_WITH("watch", NULL, "QUEUE JOBSET", 2, 2, cmd_watch, watch_options,
              "follow the events of a job set"),
+    ROW_WITH("wait", NULL, "[ID...]", 0, -1, cmd_wait, wait_options,
+             "wait until jobs have ended"),
+    {"run", NULL, "[COMMAND...]", 0, -1, "run a command as a job", cmd_run,
+     run_options, ARRAY_COUNT(run_options), .takes_command_line = true},
     ROW_WITH("get jobs", "get job", "[ID...]", 0, -1, cmd_get_jobs,
              jobs_options, "list jobs"),
     ROW_WITH("get podgroups", "get podgroup", "[ID]", 0, 1, cmd_get_pod_groups,

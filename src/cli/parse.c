@@ -365,7 +365,8 @@ enum cli_exit options_parse(struct cli *cli, int argument_count,
         return rc;
     }
     add_options(cli, cli->command->options, cli->command->option_count);
-    rc = parse(cli, ":", argument_count - used, arguments + used);
+    rc = parse(cli, cli->command->takes_command_line ? "+:" : ":",
+               argument_count - used, arguments + used);
     if (rc != CLI_OK) {
         return rc;
     }

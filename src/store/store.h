@@ -90,7 +90,7 @@ struct stored_run {
 
 /* Which jobs to list, newest first.  An empty string or 0 stands for any. */
 struct store_filter {
-    struct str queue, job_set;
+    struct str queue, job_set, owner;
     uint32_t states;          /* bits 1 << stored_job_state */
     struct job_id older_than; /* none: from the newest on; for paging */
     uint32_t count_max;       /* 1..STORE_LIST_MAX */

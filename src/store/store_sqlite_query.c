@@ -37,12 +37,14 @@ static const char *const sql[QUERY_COUNT] = {
                    " AND (?2 = '' OR s.name = ?2)"
                    " AND (?3 = 0 OR ((?3 >> j.state) & 1))"
                    " AND j.id < ?4"
+                   " AND (?6 = '' OR j.owner = ?6)"
                    " ORDER BY j.id DESC LIMIT ?5",
     [QUERY_LIST_OF_SET] =
         "SELECT " STORE_JOB_COLUMNS " FROM job_set s CROSS JOIN job j"
         " WHERE s.queue = ?1 AND s.name = ?2 AND j.set_key = s.key"
         " AND (?3 = 0 OR ((?3 >> j.state) & 1))"
         " AND j.id < ?4"
+        " AND (?6 = '' OR j.owner = ?6)"
         " ORDER BY j.id DESC LIMIT ?5",
     [QUERY_JOBS_BY_URI] =
         "SELECT id FROM job WHERE set_key ="
@@ -234,6 +236,7 @@ int store_list(struct store_reader *reader, const struct store_filter *filter,
     sq_bind_int(stmt, 3, filter->states);
     sq_bind_blob(stmt, 4, upper_bound(filter->older_than, older_than));
     sq_bind_int(stmt, 5, filter->count_max);
+    sq_bind_text(stmt, 6, filter->owner);
     while ((rc = sq_step(stmt, err)) == 1) {
         VEC_PUSH(&jobs, store_job_row(stmt, arena).job);
     }

@@ -2,10 +2,12 @@
  * berth.api.Berth/ListJobs: pages of jobs from the store, with what the leader
  * knows beyond it.
  */
+#include "api/core/event_id.h"
 #include "api/core/message.h"
 #include "api/core/state.h"
 #include "api/core/view.h"
 #include "api/handlers.h"
+#include "api/queries/job_labels.h"
 #include "berth/api.pb-c.h"
 
 enum { LIST_JOBS_DEFAULT = 100, LIST_JOBS_MAX = 1000 };
@@ -112,6 +114,14 @@ static int list_named(struct job_list *list, struct store_reader *reader,
     return 0;
 }
 
+/* How many jobs an answer holds at most. */
+static uint32_t list_limit(const Berth__Api__ListJobsRequest *request)
+{
+    uint32_t limit = request->limit ? request->limit : LIST_JOBS_DEFAULT;
+
+    return limit < LIST_JOBS_MAX ? limit : LIST_JOBS_MAX;
+}
+
 static uint32_t state_bits(const Berth__Api__ListJobsRequest *request)
 {
     uint32_t bits = 0;
@@ -126,28 +136,66 @@ static uint32_t state_bits(const Berth__Api__ListJobsRequest *request)
     return bits;
 }
 
-static int list_matching(struct job_list *list, struct store_reader *reader,
-                         struct err *err)
+/* What the request asks of the store; -ERR_INVALID. */
+static int make_filter(const struct job_list *list, struct store_filter *ret,
+                       struct err *err)
 {
     const Berth__Api__ListJobsRequest *request = list->request;
-    struct arena *arena = &list->call->arena;
-    uint32_t limit = request->limit ? request->limit : LIST_JOBS_DEFAULT;
-    struct store_filter filter = {
+    uint32_t limit = list_limit(request);
+
+    *ret = (struct store_filter){
         .queue = str_of(request->queue),
         .job_set = str_of(request->job_set),
+        .owner =
+            request->mine ? list->call->principal.name : str_of(request->owner),
         .states = state_bits(request),
-        .count_max = limit < LIST_JOBS_MAX ? limit : LIST_JOBS_MAX,
+        .count_max = request->n_labels > 0 ? JOB_LABELS_SCAN_MAX : limit,
     };
-    struct stored_job *jobs;
-
     if (*request->older_than_job_id &&
-        job_id_parse(str_of(request->older_than_job_id), &filter.older_than) <
+        job_id_parse(str_of(request->older_than_job_id), &ret->older_than) <
             0) {
         return err_set(err, -ERR_INVALID, "%s is not a valid jobId",
                        request->older_than_job_id);
     }
-    if (request->n_states > 0 && filter.states == 0) {
-        return 0; /* states that no stored job is ever in */
+    return 0;
+}
+
+/* Take those of some jobs that match, up to the limit; the number of those
+ * that were looked at. */
+static int take_matching(struct job_list *list, struct store_reader *reader,
+                         const struct stored_job *jobs, int count,
+                         struct err *err)
+{
+    uint32_t limit = list_limit(list->request);
+    int at = 0;
+
+    for (; at < count && list->response.n_jobs < limit; at++) {
+        if (!is_seen(list, &jobs[at])) {
+            continue;
+        }
+        int rc = job_labels_match(reader, jobs[at].id, list->request, err);
+        if (rc > 0) {
+            rc = summarize(reader, &jobs[at], &list->call->arena,
+                           &list->response.jobs[list->response.n_jobs++], err);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return at;
+}
+
+static int list_matching(struct job_list *list, struct store_reader *reader,
+                         struct err *err)
+{
+    struct arena *arena = &list->call->arena;
+    struct store_filter filter;
+    struct stored_job *jobs;
+    char text[ID_TEXT_BYTES_MAX];
+
+    int rc = make_filter(list, &filter, err);
+    if (rc < 0 || (list->request->n_states > 0 && filter.states == 0)) {
+        return rc; /* or states that no stored job is ever in */
     }
     int count = store_list(reader, &filter, arena, &jobs, err);
     if (count < 0) {
@@ -155,22 +203,12 @@ static int list_matching(struct job_list *list, struct store_reader *reader,
     }
     list->response.jobs =
         arena_alloc_array(arena, (size_t)count, sizeof(*list->response.jobs));
-    for (int i = 0; i < count; i++) {
-        if (!is_seen(list, &jobs[i])) {
-            continue;
-        }
-        int rc = summarize(reader, &jobs[i], arena,
-                           &list->response.jobs[list->response.n_jobs++], err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    if (count > 0 && (uint32_t)count == filter.count_max) {
-        char text[ID_TEXT_BYTES_MAX];
+    int looked = take_matching(list, reader, jobs, count, err);
+    if (looked > 0 && (looked < count || (uint32_t)count == filter.count_max)) {
         list->response.next_job_id = message_copy(
-            arena, str_of(job_id_format(jobs[count - 1].id, text)));
+            arena, str_of(job_id_format(jobs[looked - 1].id, text)));
     }
-    return 0;
+    return looked < 0 ? looked : 0;
 }
 
 /* Whether the leader knows more of a job: it waits, or has a node. */
@@ -228,6 +266,23 @@ static bool ask_admissions(struct job_list *list)
     return true;
 }
 
+/* List them as of one moment of the log, which the answer names. */
+static int list_jobs(struct job_list *list, struct store_reader *reader,
+                     struct err *err)
+{
+    struct event_id as_of = {.is_last = true};
+    char text[EVENT_ID_TEXT_BYTES_MAX];
+    int rc = store_reader_seq(reader, &as_of.seq, err);
+
+    if (rc < 0) {
+        return rc;
+    }
+    list->response.event_id =
+        message_copy(&list->call->arena, str_of(event_id_format(&as_of, text)));
+    return list->request->n_job_ids > 0 ? list_named(list, reader, err)
+                                        : list_matching(list, reader, err);
+}
+
 void handle_list_jobs(struct api_call *call, struct str request)
 {
     struct job_list *list = arena_alloc(&call->arena, sizeof(*list));
@@ -248,8 +303,7 @@ void handle_list_jobs(struct api_call *call, struct str request)
         (struct job_list){call, message, BERTH__API__LIST_JOBS_RESPONSE__INIT};
     int rc = reader_pool_lend(call->api->readers, &readers, &err);
     if (rc == 0) {
-        rc = message->n_job_ids > 0 ? list_named(list, readers->store, &err)
-                                    : list_matching(list, readers->store, &err);
+        rc = list_jobs(list, readers->store, &err);
         reader_pool_give_back(call->api->readers, readers);
     }
     if (rc == -ERR_INVALID) {

@@ -6,6 +6,8 @@
 
 #include "cli/shared/command.h"
 
+struct submission;
+
 /* Submit every TrainingJob of a file's text, or only check them
  * (--dry-run). */
 enum cli_exit submit_training_jobs(struct cli *cli, struct str text);
@@ -15,9 +17,19 @@ enum cli_exit submit_training_jobs(struct cli *cli, struct str text);
 enum cli_exit groups_jobs(struct cli *cli, const char *id,
                           struct cli_names *ret_jobs);
 
+/* Submit the jobs of a file that was read, and say what became of them. */
+enum cli_exit submit_jobs(struct cli *cli, struct submission *submission);
+
+/* Show what a job prints until it has ended, with the times of --timestamps:
+ * the exit code of the job (CLI_JOB_FAILED if it failed without one), or how
+ * following failed. */
+enum cli_exit logs_follow(struct cli *cli, const char *job_id);
+
 /* The commands themselves, by file. */
 enum cli_exit cmd_submit(struct cli *cli);
 enum cli_exit cmd_watch(struct cli *cli);
+enum cli_exit cmd_wait(struct cli *cli);
+enum cli_exit cmd_run(struct cli *cli);
 enum cli_exit cmd_cancel_job(struct cli *cli);
 enum cli_exit cmd_cancel_job_set(struct cli *cli);
 enum cli_exit cmd_cancel_executor(struct cli *cli);

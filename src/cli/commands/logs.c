@@ -99,6 +99,7 @@ struct following {
     enum check_course course; /* before the last look */
     bool has_seen;            /* the job was there once */
     bool was_lost;            /* the server was away meanwhile */
+    enum cli_exit end_code;   /* of a job that is over */
     int64_t pause_ms;         /* of the last try; 0: it was answered */
     int64_t waited_ms;        /* since the last answer */
 };
@@ -109,7 +110,8 @@ static enum rpc_code look(struct cli *cli, struct reading *reading,
                           struct following *following,
                           struct rpc_status *status)
 {
-    following->course = check_course(cli, reading->request.job_id);
+    following->course =
+        check_course(cli, reading->request.job_id, &following->end_code);
     following->has_seen |= following->course <= CHECK_OVER;
     enum rpc_code code = print_now(cli, reading, true, status);
     if (code == RPC_NOT_FOUND && following->course == CHECK_GOES_ON) {
@@ -181,6 +183,7 @@ static enum cli_exit follow(struct cli *cli, struct reading *reading)
         if (code == RPC_OK) {
             following.pause_ms = following.waited_ms = 0;
             is_done = following.course != CHECK_GOES_ON;
+            rc = following.course == CHECK_OVER ? following.end_code : CLI_OK;
         } else if (!may_try_again(cli, &following, code)) {
             is_done = true;
             rc = fail(cli, reading, status);
@@ -205,6 +208,26 @@ static enum cli_exit print_once(struct cli *cli, struct reading *reading)
                : fail(cli, reading, status);
 }
 
+/* A request for the logs of a job, which takes what the reading holds. */
+static void begin(struct cli *cli, const char *job_id, struct reading *reading)
+{
+    reading->request.job_id = cli_format(cli, "%s", job_id);
+    reading->request.since_time = reading->since;
+    reading->request.log_options = &reading->options;
+}
+
+enum cli_exit logs_follow(struct cli *cli, const char *job_id)
+{
+    struct reading reading = {
+        .request = BINOCULARS__LOG_REQUEST__INIT,
+        .options = K8S__IO__API__CORE__V1__POD_LOG_OPTIONS__INIT};
+
+    begin(cli, job_id, &reading);
+    reading.request.pod_namespace =
+        cli_format(cli, "%s", cli_text(cli, "namespace", "default"));
+    return follow(cli, &reading);
+}
+
 enum cli_exit cmd_logs(struct cli *cli)
 {
     struct reading reading = {
@@ -215,11 +238,9 @@ enum cli_exit cmd_logs(struct cli *cli)
 
     (void)snprintf(reading.since, sizeof(reading.since), "%s",
                    cli_text(cli, "since", ""));
-    reading.request.job_id = cli_argument(cli, 0);
+    begin(cli, cli_argument(cli, 0), &reading);
     reading.request.pod_namespace =
         cli_format(cli, "%s", cli_text(cli, "namespace", "default"));
-    reading.request.since_time = reading.since;
-    reading.request.log_options = &reading.options;
     reading.options.container =
         cli_format(cli, "%s", cli_text(cli, "container", ""));
     if (tail) {

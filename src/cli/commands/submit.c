@@ -18,6 +18,16 @@ enum {
     NS_PER_MS = 1000000,
 };
 
+/* What became of an item, for people. */
+static const char *line_of(struct cli *cli, const struct submission *submission,
+                           const Api__JobSubmitResponseItem *item)
+{
+    return *item->error
+               ? cli_format(cli, "Error submitting job: %s", item->error)
+               : cli_format(cli, "Submitted job with id %s to job set %s",
+                            item->job_id, submission->job_set);
+}
+
 /* Say what became of each item; how many were refused. */
 static size_t report(struct cli *cli, struct submission *submission,
                      const Api__JobSubmitResponse *response)
@@ -27,13 +37,17 @@ static size_t report(struct cli *cli, struct submission *submission,
     for (size_t i = 0; i < response->n_job_response_items; i++) {
         const Api__JobSubmitResponseItem *item =
             response->job_response_items[i];
+        const char *line = line_of(cli, submission, item);
         if (*item->error) {
             refused++;
-            cli_say(cli, "Error submitting job: %s", item->error);
         } else {
             submission->accepted_count++;
-            cli_say(cli, "Submitted job with id %s to job set %s", item->job_id,
-                    submission->job_set);
+            submission->accepted_id = item->job_id;
+        }
+        if (submission->is_remarked) {
+            cli_remark(cli, "%s", line);
+        } else if (cli->output == CLI_OUTPUT_TEXT) {
+            cli_say(cli, "%s", line);
         }
     }
     return refused;
@@ -116,13 +130,14 @@ static enum cli_exit send_some(struct cli *cli, struct submission *submission,
     if (rc != CLI_OK) {
         return rc;
     }
-    if (cli_print_message(cli, reply)) {
+    size_t refused = report(cli, submission, (void *)reply);
+    if (!submission->is_remarked && cli_print_message(cli, reply)) {
         return CLI_OK;
     }
-    return report(cli, submission, (void *)reply) > 0 ? CLI_FAILED : CLI_OK;
+    return refused > 0 ? CLI_FAILED : CLI_OK;
 }
 
-static enum cli_exit send_all(struct cli *cli, struct submission *submission)
+enum cli_exit submit_jobs(struct cli *cli, struct submission *submission)
 {
     enum cli_exit worst = CLI_OK;
 
@@ -199,7 +214,7 @@ send_documents(struct cli *cli, struct submission *submissions, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         cli->place = place_of(cli, i, count);
-        enum cli_exit rc = send_all(cli, &submissions[i]);
+        enum cli_exit rc = submit_jobs(cli, &submissions[i]);
         cli->place = NULL;
         worst = rc != CLI_OK ? rc : worst;
         if (rc == CLI_OK || rc == CLI_FAILED) {

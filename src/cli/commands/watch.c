@@ -6,6 +6,7 @@
 #include "armada/services.pb-c.h"
 #include "base/intern.h"
 #include "cli/commands/commands.h"
+#include "cli/shared/event_stream.h"
 
 enum { RECONNECT_MS = 5000 };
 
@@ -227,26 +228,27 @@ static bool is_inactive(const struct watch *watch)
            watch->counts[WATCHED_NONE] == 0;
 }
 
+static bool ends_with_jobs(const struct cli *cli)
+{
+    return cli_has(cli, "exit-if-inactive") || cli_has(cli, "exit-code");
+}
+
 static bool is_over(const struct cli *cli, const struct watch *watch)
 {
-    return cli_has(cli, "exit-if-inactive") && is_inactive(watch);
+    return ends_with_jobs(cli) && is_inactive(watch);
 }
 
 /* Take one message of the stream; true when watching is over. */
 static bool take_message(struct cli *cli, struct watch *watch, struct str bytes)
 {
     auto_arena arena = {0};
-    ProtobufCMessage *decoded;
     struct seen seen;
-    struct err err;
 
-    if (wire_decode(&api__event_stream_message__descriptor, bytes,
-                    &wire_request_limits, &arena, &decoded, &err) < 0) {
-        (void)cli_fail(cli, CLI_FAILED, "an event cannot be read: %s",
-                       err.text);
+    const Api__EventStreamMessage *message =
+        event_stream_decode(cli, bytes, &arena);
+    if (!message) {
         return false;
     }
-    const Api__EventStreamMessage *message = (void *)decoded;
     mem_free(watch->last_id);
     watch->last_id = mem_strdup(message->id);
     if (!message->message || !see_common(message->message, &seen)) {
@@ -267,40 +269,13 @@ static bool take_message(struct cli *cli, struct watch *watch, struct str bytes)
     return watch->is_live && is_over(cli, watch);
 }
 
-static struct rpc_stream *open_stream(struct cli *cli,
-                                      const struct watch *watch)
-{
-    Api__JobSetRequest request = API__JOB_SET_REQUEST__INIT;
-    struct rpc_call_options options = cli_call_options(cli);
-    auto_strbuf bytes = {0};
-    char none[] = "";
-
-    request.queue = cli_argument(cli, 0);
-    request.id = cli_argument(cli, 1);
-    request.watch = watch->is_live;
-    request.errorifmissing = true;
-    request.from_message_id = watch->last_id ? watch->last_id : none;
-    struct rpc_stream *stream =
-        rpc_stream_open(cli->channel, "/api.Event/GetJobSetEvents", &options);
-    wire_encode(&request.base, &bytes);
-    (void)rpc_stream_send(stream, strbuf_str(&bytes), -1);
-    rpc_stream_close_send(stream);
-    return stream;
-}
-
-/* Whether an error will not pass by itself. */
-static bool is_final(enum rpc_code code)
-{
-    return code == RPC_OK || code == RPC_NOT_FOUND ||
-           code == RPC_PERMISSION_DENIED || code == RPC_UNAUTHENTICATED ||
-           code == RPC_INVALID_ARGUMENT || code == RPC_UNIMPLEMENTED;
-}
-
 /* Follow one stream to its end; `ret_is_done`: do not open another. */
 static enum cli_exit follow(struct cli *cli, struct watch *watch,
                             bool *ret_is_done)
 {
-    auto_ptr(rpc_stream) stream = open_stream(cli, watch);
+    auto_ptr(rpc_stream) stream =
+        event_stream_open(cli, cli_argument(cli, 0), cli_argument(cli, 1),
+                          watch->last_id ? watch->last_id : "", watch->is_live);
     auto_strbuf bytes = {0};
 
     while (rpc_stream_next(stream, -1, &bytes) == RPC_WAIT_READY) {
@@ -310,7 +285,7 @@ static enum cli_exit follow(struct cli *cli, struct watch *watch,
         }
     }
     const struct rpc_status *status = rpc_stream_status(stream);
-    *ret_is_done = is_final(status->code);
+    *ret_is_done = event_stream_is_final(status->code);
     if (status->code == RPC_OK) {
         *ret_is_done = watch->is_live || is_over(cli, watch);
         watch->is_live = true;
@@ -324,7 +299,7 @@ static enum cli_exit follow(struct cli *cli, struct watch *watch,
 enum cli_exit cmd_watch(struct cli *cli)
 {
     struct watch watch = {.ids = intern_create(),
-                          .is_live = !cli_has(cli, "exit-if-inactive")};
+                          .is_live = !ends_with_jobs(cli)};
     bool is_done = false;
 
     if (cli_has(cli, "force-new-events") &&
@@ -348,6 +323,10 @@ enum cli_exit cmd_watch(struct cli *cli)
         }
         struct timespec pause = {RECONNECT_MS / 1000, 0};
         (void)nanosleep(&pause, NULL);
+    }
+    if (rc == CLI_OK && cli_has(cli, "exit-code") &&
+        watch.counts[WATCHED_SUCCEEDED] < watch.states.count) {
+        rc = CLI_JOB_FAILED;
     }
     intern_destroy(watch.ids);
     VEC_FREE(&watch.states);

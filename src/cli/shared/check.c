@@ -134,7 +134,20 @@ enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
     return tell_state(cli, job, verb);
 }
 
-enum check_course check_course(struct cli *cli, char *id)
+/* What following a job that is over exits with. */
+static enum cli_exit code_of(const Berth__Api__JobSummary *job)
+{
+    if (job->state == API__JOB_STATE__SUCCEEDED) {
+        return CLI_OK;
+    }
+    return job->state == API__JOB_STATE__FAILED && job->exit_code > 0 &&
+                   job->exit_code < 256
+               ? (enum cli_exit)job->exit_code
+               : CLI_JOB_FAILED;
+}
+
+enum check_course check_course(struct cli *cli, char *id,
+                               enum cli_exit *ret_code)
 {
     char none[] = "";
     struct check_jobs check = {.queue = none, .job_set = none, .id = id};
@@ -142,6 +155,9 @@ enum check_course check_course(struct cli *cli, char *id)
     const Berth__Api__JobSummary *job = find_jobs(cli, &check, &code);
 
     if (job) {
+        if (ret_code) {
+            *ret_code = code_of(job);
+        }
         return is_over(job) ? CHECK_OVER : CHECK_GOES_ON;
     }
     if (code == RPC_OK) {
@@ -161,8 +177,8 @@ enum cli_exit check_no_job(struct cli *cli, const char *id)
 
 enum cli_exit check_one_job(struct cli *cli, char *id)
 {
-    return check_course(cli, id) == CHECK_NO_JOB ? check_no_job(cli, id)
-                                                 : CLI_OK;
+    return check_course(cli, id, NULL) == CHECK_NO_JOB ? check_no_job(cli, id)
+                                                       : CLI_OK;
 }
 
 enum cli_exit check_executor(struct cli *cli, const char *name)

@@ -54,8 +54,10 @@ enum check_course {
     CHECK_NO_SERVER, /* it cannot be reached, or not now */
 };
 
-/* Ask it. */
-enum check_course check_course(struct cli *cli, char *id);
+/* Ask it.  Of a job that is over `ret_code` (may be NULL) is its exit code, or
+ * CLI_JOB_FAILED if it has none and did not succeed. */
+enum check_course check_course(struct cli *cli, char *id,
+                               enum cli_exit *ret_code);
 
 /* Say that there is no such job and what to do: CLI_NOT_FOUND. */
 enum cli_exit check_no_job(struct cli *cli, const char *id);

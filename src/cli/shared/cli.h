@@ -10,7 +10,8 @@
 #include "base/clock.h"
 #include "base/rng.h"
 
-/* What berthctl exits with; scripts rely on them. */
+/* What berthctl exits with; scripts rely on them.  A command that follows one
+ * job to its end exits with the job's own code instead. */
 enum cli_exit {
     CLI_OK = 0,
     CLI_FAILED = 1,      /* the server refused or failed; text says how */
@@ -19,6 +20,8 @@ enum cli_exit {
     CLI_DENIED = 4,      /* not authenticated, or not permitted */
     CLI_UNAVAILABLE = 5, /* the server cannot be reached, or not now */
     CLI_INVALID = 6,     /* a file or a request that breaks a rule */
+    CLI_JOB_FAILED = 7,  /* a job that was waited for did not succeed */
+    CLI_TIMEOUT = 8,     /* the time that was given for it has passed */
 };
 
 /* The outside world, borrowed. */

@@ -66,6 +66,9 @@ struct command_spec {
     enum cli_exit (*run)(struct cli *cli);
     const struct option_spec *options;
     uint32_t option_count;
+    /* Its first argument ends the options: what follows is another program's
+     * command line. */
+    bool takes_command_line;
 };
 
 /* One invocation. */

@@ -14,6 +14,11 @@ struct submission {
     const char **names;
     size_t item_count;
     size_t accepted_count;
+    /* Of the job that was accepted last; NULL: none was. */
+    const char *accepted_id;
+    /* Standard output is for something else: what became of the jobs is
+     * remarked on. */
+    bool is_remarked;
     /* All are the pods of this Kubernetes Job; NULL: they are a file's. */
     const char *job_name;
 };

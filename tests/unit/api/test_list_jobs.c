@@ -12,6 +12,9 @@
 
 enum { JOBS = 5 };
 
+/* Which of them gets the label k=v; -1: none. */
+static int labelled = -1;
+
 /* Five jobs of queue q in the store, oldest first. */
 static void make_jobs(struct fixture *f, char *ids[JOBS])
 {
@@ -21,6 +24,9 @@ static void make_jobs(struct fixture *f, char *ids[JOBS])
     fixture_queue(f, "q");
     for (int i = 0; i < JOBS; i++) {
         items[i] = sample_item(&f->arena, sample_pod(&f->arena));
+        if (i == labelled) {
+            sample_label(&f->arena, items[i], "k", "v");
+        }
     }
     response = fixture_call(f, "/api.Submit/SubmitJobs",
                             &sample_request_of(&f->arena, items, JOBS)->base,
@@ -95,6 +101,49 @@ static void jobs_are_found_by_id_queue_and_state(void **state)
     request.older_than_job_id = other;
     assert_null(list_jobs(&f, &request));
     assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
+    fixture_fini(&f);
+}
+
+static void jobs_are_found_by_labels_and_owner(void **state)
+{
+    Berth__Api__ListJobsRequest request = BERTH__API__LIST_JOBS_REQUEST__INIT;
+    Berth__Api__ListJobsRequest__LabelsEntry pair =
+        BERTH__API__LIST_JOBS_REQUEST__LABELS_ENTRY__INIT;
+    Berth__Api__ListJobsRequest__LabelsEntry *pairs[] = {&pair};
+    char key[] = "k", value[] = "v", other[] = "other";
+    struct fixture f;
+    char *ids[JOBS];
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    labelled = 2;
+    make_jobs(&f, ids);
+    labelled = -1;
+    pair.key = key;
+    pair.value = value;
+    request.labels = pairs;
+    request.n_labels = 1;
+    Berth__Api__ListJobsResponse *response = list_jobs(&f, &request);
+    assert_int_equal(response->n_jobs, 1);
+    assert_string_equal(response->jobs[0]->job_id, ids[2]);
+    assert_string_equal(response->next_job_id, "");
+    assert_non_null(strstr(response->event_id, ":"));
+    request.limit = 1; /* whatever was not looked at yet follows */
+    response = list_jobs(&f, &request);
+    assert_string_equal(response->next_job_id, ids[2]);
+    request.older_than_job_id = response->next_job_id;
+    assert_int_equal(list_jobs(&f, &request)->n_jobs, 0);
+    request.older_than_job_id = other + sizeof(other) - 1;
+    pair.value = other;
+    assert_int_equal(list_jobs(&f, &request)->n_jobs, 0);
+    request.n_labels = 0;
+    request.limit = 0;
+    request.mine = true;
+    assert_int_equal(list_jobs(&f, &request)->n_jobs, JOBS);
+    request.mine = false;
+    request.owner = other;
+    assert_int_equal(list_jobs(&f, &request)->n_jobs, 0);
     fixture_fini(&f);
 }
 
@@ -284,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(jobs_are_listed_newest_first_in_pages),
         TEST(jobs_are_found_by_id_queue_and_state),
+        TEST(jobs_are_found_by_labels_and_owner),
         TEST(job_that_the_leader_has_forgotten_is_explained_from_the_store),
         TEST(job_that_waits_again_is_told_how_its_last_run_ended),
         TEST(last_run_is_read_before_the_leader_is_asked),

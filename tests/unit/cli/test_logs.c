@@ -21,6 +21,7 @@ struct look {
     enum rpc_code jobs_code; /* of ListJobs */
     bool has_no_job;
     Api__JobState state;
+    int exit_code;
     enum rpc_code code; /* of Logs */
     const char *line;   /* NULL: no line */
 };
@@ -58,6 +59,7 @@ static void on_jobs(void *ctx, struct rpc_call *call, struct str request)
     job.queue = field("q");
     job.job_set = field("s");
     job.state = look->state;
+    job.exit_code = look->exit_code;
     response.jobs = jobs;
     response.n_jobs = !look->has_no_job;
     wire_encode(&response.base, &reply);
@@ -236,8 +238,16 @@ static void a_job_that_waits_is_followed_until_it_has_ended(void **state)
     };
 
     play(player, looks, ARRAY_COUNT(looks));
-    check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID), CLI_OK,
-          "one\ntwo\n", "");
+    check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID),
+          CLI_JOB_FAILED, "one\ntwo\n", "");
+    player->looks[2].exit_code = 42;
+    player->at = 0;
+    check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID),
+          (enum cli_exit)42, "one\ntwo\n", "");
+    player->looks[2].state = API__JOB_STATE__CANCELLED;
+    player->at = 0;
+    check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID),
+          CLI_JOB_FAILED, "one\ntwo\n", "");
 }
 
 #define SERVED(name) cmocka_unit_test_setup_teardown(name, start, stop)

@@ -1,0 +1,221 @@
+/*
+ * run: a command or a script as a job of its own.
+ */
+#include "cli/commands/commands.h"
+#include "cli/shared/job_file.h"
+#include "cli/shared/selection.h"
+
+enum {
+    /* A script travels as one word of a command line, which Linux limits to
+     * 128 KiB. */
+    SCRIPT_BYTES_MAX = 120 << 10,
+    INTERPRETER_WORDS_MAX = 2, /* after #!, as Linux reads it */
+};
+
+/* Keeps the script in a file while its interpreter runs: the words are
+ * interpreter..., "--", the script, and its arguments. */
+static const char script_runner[] =
+    "file=$(mktemp) || exit 1\n"
+    "interpreter=\n"
+    "while [ \"$1\" != -- ]; do interpreter=\"$interpreter $1\"; shift; done\n"
+    "printf '%s' \"$2\" > \"$file\" || exit 1\n"
+    "shift 2\n"
+    "trap 'rm -f \"$file\"' EXIT\n"
+    "$interpreter \"$file\" \"$@\"\n";
+
+static void add_words(json_t *words, char *const *items, int count)
+{
+    for (int i = 0; i < count; i++) {
+        (void)json_array_append_new(words, json_string(items[i]));
+    }
+}
+
+/* The words after #!, else the shell. */
+static void add_interpreter(struct cli *cli, json_t *words, struct str script)
+{
+    const char *at = script.p;
+    size_t length = 0;
+
+    if (script.byte_count < 2 || memcmp(script.p, "#!", 2) != 0) {
+        (void)json_array_append_new(words, json_string("/bin/sh"));
+        return;
+    }
+    char *line =
+        arena_strdup(&cli->arena, str_make(at + 2, strcspn(at + 2, "\n")));
+    for (int i = 0; i < INTERPRETER_WORDS_MAX; i++) {
+        line += strspn(line, " \t\r");
+        length = i + 1 < INTERPRETER_WORDS_MAX ? strcspn(line, " \t\r")
+                                               : strcspn(line, "\r");
+        if (length > 0) {
+            (void)json_array_append_new(words, json_stringn(line, length));
+        }
+        line += length;
+    }
+}
+
+/* The command that runs a script, without its arguments. */
+static enum cli_exit add_script(struct cli *cli, json_t *words)
+{
+    const char *path = cli_text(cli, "script", "");
+    struct str script;
+
+    enum cli_exit rc = cli_read_file(cli, path, &script);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (script.byte_count > SCRIPT_BYTES_MAX ||
+        strlen(script.p) != script.byte_count) {
+        return cli_fail(cli, CLI_INVALID,
+                        "%s: a script is a text of at most %d KiB; a larger "
+                        "program must be in the image or on the node",
+                        path, SCRIPT_BYTES_MAX >> 10);
+    }
+    const char *const shell[] = {"/bin/sh", "-c", script_runner, path};
+    for (size_t i = 0; i < ARRAY_COUNT(shell); i++) {
+        (void)json_array_append_new(words, json_string(shell[i]));
+    }
+    add_interpreter(cli, words, script);
+    (void)json_array_append_new(words, json_string("--"));
+    json_t *body = json_stringn(script.p, script.byte_count);
+    if (!body) {
+        return cli_fail(cli, CLI_INVALID, "%s: it is not UTF-8", path);
+    }
+    (void)json_array_append_new(words, body);
+    return CLI_OK;
+}
+
+/* The items K=V of a list option, given to `add`. */
+static enum cli_exit each_pair(struct cli *cli, const char *option,
+                               void (*add)(json_t *to, const char *key,
+                                           const char *value),
+                               json_t *to)
+{
+    struct cli_names pairs = cli_list(cli, option);
+
+    for (size_t i = 0; i < pairs.count; i++) {
+        char *value = strchr(pairs.items[i], '=');
+        if (!value || value == pairs.items[i]) {
+            return cli_fail(cli, CLI_USAGE, "--%s takes KEY=VALUE, not \"%s\"",
+                            option, pairs.items[i]);
+        }
+        *value = '\0';
+        add(to, pairs.items[i], value + 1);
+    }
+    return CLI_OK;
+}
+
+static void add_label(json_t *labels, const char *key, const char *value)
+{
+    (void)json_object_set_new(labels, key, json_string(value));
+}
+
+static void add_variable(json_t *env, const char *key, const char *value)
+{
+    (void)json_array_append_new(
+        env, json_pack("{s:s, s:s}", "name", key, "value", value));
+}
+
+static json_t *make_resources(struct cli *cli)
+{
+    json_t *amounts =
+        json_pack("{s:s, s:s, s:s}", "cpu", cli_text(cli, "cpu", "1"), "memory",
+                  cli_text(cli, "memory", "1Gi"), "ephemeral-storage",
+                  cli_text(cli, "storage", "1Gi"));
+
+    if (cli_has(cli, "gpu")) {
+        (void)json_object_set_new(amounts, "nvidia.com/gpu",
+                                  json_string(cli_text(cli, "gpu", "0")));
+    }
+    return json_pack("{s:O, s:o}", "requests", amounts, "limits", amounts);
+}
+
+/* The pod, without its command. */
+static json_t *make_pod(struct cli *cli, json_t *command, json_t *env)
+{
+    json_t *container =
+        json_pack("{s:s, s:s, s:O, s:O, s:o}", "name", "main", "image",
+                  cli_text(cli, "image", "none"), "command", command, "env",
+                  env, "resources", make_resources(cli));
+    json_t *pod = json_pack("{s:s, s:[o]}", "restartPolicy", "Never",
+                            "containers", container);
+
+    if (cli_has(cli, "priority-class")) {
+        (void)json_object_set_new(
+            pod, "priorityClassName",
+            json_string(cli_text(cli, "priority-class", "")));
+    }
+    return pod;
+}
+
+/* The job as a file of jobs would say it. */
+static json_t *make_file(struct cli *cli, json_t *pod, json_t *labels)
+{
+    const char *name = cli_text(cli, "name", "run");
+    json_t *job = json_pack("{s:s, s:O, s:[O]}", "namespace",
+                            cli_text(cli, "namespace", "default"), "labels",
+                            labels, "podSpecs", pod);
+    const char *priority = cli_text(cli, "priority", NULL);
+
+    if (priority) {
+        (void)json_object_set_new(job, "priority", json_string(priority));
+    }
+    return json_pack("{s:s, s:s, s:[o]}", "queue", cli_text(cli, "queue", ""),
+                     "jobSetId", cli_text(cli, "job-set", name), "jobs", job);
+}
+
+static enum cli_exit check_usage(struct cli *cli)
+{
+    if (!cli_has(cli, "queue")) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--queue is required (get queues lists the queues)");
+    }
+    if (cli->argument_count == 0 && !cli_has(cli, "script")) {
+        return cli_fail(cli, CLI_USAGE,
+                        "what shall run? give a COMMAND after "
+                        "--, or --script FILE");
+    }
+    return CLI_OK;
+}
+
+/* Make the job of the command line. */
+static enum cli_exit make_job(struct cli *cli, struct submission *ret)
+{
+    auto_json_t *command = json_array(), *env = json_array(),
+                *labels = json_object();
+    enum cli_exit rc = each_pair(cli, "env", add_variable, env);
+
+    if (rc == CLI_OK) {
+        rc = each_pair(cli, "label", add_label, labels);
+    }
+    if (rc == CLI_OK && cli_has(cli, "script")) {
+        rc = add_script(cli, command);
+    }
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (cli_has(cli, "name")) {
+        add_label(labels, SELECTION_NAME_LABEL, cli_text(cli, "name", ""));
+    }
+    add_words(command, cli->arguments, cli->argument_count);
+    auto_json_t *pod = make_pod(cli, command, env);
+    auto_json_t *file = make_file(cli, pod, labels);
+    return submission_read(cli, file, ret);
+}
+
+enum cli_exit cmd_run(struct cli *cli)
+{
+    struct submission submission;
+
+    enum cli_exit rc = check_usage(cli);
+    if (rc == CLI_OK) {
+        rc = make_job(cli, &submission);
+    }
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    submission.is_remarked = cli_has(cli, "follow");
+    rc = submit_jobs(cli, &submission);
+    return rc == CLI_OK && submission.accepted_id && cli_has(cli, "follow")
+               ? logs_follow(cli, submission.accepted_id)
+               : rc;
+}

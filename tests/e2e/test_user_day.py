@@ -1,0 +1,90 @@
+"""What users do every day with berthctl: run, wait, follow, select."""
+
+import json
+import pathlib
+import unittest
+
+import harness
+
+CONFIG = """
+executor:
+  process:
+    resources: {cpu: 4, memory: 2Gi, ephemeral-storage: 8Gi}
+"""
+SMALL = ("--cpu", "100m", "--memory", "16Mi", "--storage", "16Mi")
+
+
+class UserDay(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.berth = harness.Berth(CONFIG, arguments=["--stop-jobs"]).start()
+        cls.addClassCleanup(cls.berth.close)
+
+    def setUp(self):
+        self.queue = "q-" + self.id().rsplit(".", 1)[1].replace("_", "-")
+        self.ctl("create", "queue", self.queue)
+
+    def ctl(self, *arguments, **options):
+        return self.berth.ctl(*arguments, **options).stdout
+
+    def ends(self, code, *arguments, **options):
+        """A command that must exit with `code`."""
+        done = self.berth.ctl(*arguments, check=False, **options)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def run_job(self, *words, options=()):
+        """The id of a job that runs a shell's text."""
+        out = self.ctl("run", "-q", self.queue, *SMALL, *options, "--",
+                       "sh", "-c", *words)
+        return out.split()[4]
+
+    def test_run_follows_a_job_to_its_own_code(self):
+        done = self.ends(7, "run", "-q", self.queue, *SMALL, "--name", "seven",
+                         "--follow", "-e", "WHO=anna", "--",
+                         "sh", "-c", "echo hello $WHO; exit 7")
+        self.assertEqual(done.stdout, "hello anna\n")
+        self.assertIn("Submitted job with id", done.stderr)
+        self.assertEqual(
+            self.ends(0, "run", "-q", self.queue, *SMALL, "-f", "true").stdout,
+            "")
+        job_id = self.run_job("exit 3")
+        self.ends(3, "logs", "-f", job_id)
+
+    def test_a_script_gets_its_arguments(self):
+        script = "#!/bin/sh\necho \"$# $2\"\nexit 4\n"
+        done = self.ends(4, "run", "-q", self.queue, *SMALL, "-f", "--script",
+                         "-", "--", "a", "b c", input_text=script)
+        self.assertEqual(done.stdout, "2 b c\n")
+
+    def test_wait_by_ids_names_and_labels(self):
+        go = pathlib.Path(self.berth.folder) / "go-wait"
+        self.addCleanup(lambda: go.unlink(missing_ok=True))
+        wait = f"until [ -e {go} ]; do sleep 0.05; done"
+        good = self.run_job(wait, options=["--name", "good", "-l", "k=v"])
+        bad = self.run_job("exit 1", options=["-l", "k=v,x=y"])
+        self.assertIn("1 failed", self.ends(
+            7, "wait", good, bad, "--for", "succeeded").stdout)
+        self.ends(7, "wait", "-l", "k=v", "--for", "any", "-q", self.queue)
+        self.ends(8, "wait", "--name", "good", "--timeout", "50ms")
+        self.ends(3, "wait", "-l", "k=w")
+        self.ends(3, "wait", "01h00000000000000000000000")
+        go.touch()
+        self.assertEqual(self.ends(0, "wait", "--name", "good").stdout,
+                         "1 succeeded, 0 failed, 0 have not ended\n")
+        told = json.loads(self.ends(
+            7, "wait", "-q", self.queue, "-o", "json").stdout)
+        self.assertEqual(told, {"succeeded": [good], "failed": [bad],
+                                "waiting": []})
+
+    def test_watch_tells_how_it_went(self):
+        self.run_job("true", options=["-j", "well"])
+        self.run_job("exit 1", options=["-j", "ill"])
+        self.ends(0, "watch", self.queue, "well", "--exit-code")
+        self.ends(7, "watch", self.queue, "ill", "--exit-code")
+        # armadactl's own flag keeps its meaning.
+        self.ends(0, "watch", self.queue, "ill", "--exit-if-inactive")
+
+
+if __name__ == "__main__":
+    unittest.main()
