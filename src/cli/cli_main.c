@@ -46,6 +46,10 @@ static enum cli_exit choose_context(struct cli *cli)
     }
     const char *url =
         cli_text(cli, "berthUrl", cli_text(cli, "armadaUrl", NULL));
+    if (!url && !cli_has(cli, "context") && cli->ports->server &&
+        *cli->ports->server) {
+        url = cli->ports->server;
+    }
     if (url) {
         cli->context.url = url;
         cli->context.is_plain |= context_is_local(url);

@@ -6,7 +6,9 @@
 const struct option_spec command_common_options[] = {
     {"config", 0, OPTION_TEXT, "FILE",
      "configuration file (~/.berthctl.yaml, else ~/.armadactl.yaml)"},
-    {"berthUrl", 0, OPTION_TEXT, "HOST:PORT", "address of the server"},
+    {"berthUrl", 0, OPTION_TEXT, "HOST:PORT",
+     "address of the server (BERTH_SERVER in the environment, else the "
+     "configuration file's)"},
     {"armadaUrl", 0, OPTION_TEXT, "HOST:PORT", "the same as --berthUrl"},
     {"context", 'c', OPTION_TEXT, "NAME",
      "context of the configuration file to use"},
@@ -92,6 +94,19 @@ static const struct option_spec wait_options[] = {
      "until all have ended (ended), until one has (any), or until all have "
      "succeeded or one has not (succeeded)"},
     {"timeout", 0, OPTION_TEXT, "TIME", "at most so long (90s, 1h30m)"},
+};
+#define YES                                       \
+    {                                             \
+        "yes", 'y', OPTION_FLAG, NULL,            \
+            "do not ask about jobs that options " \
+            "select"                              \
+    }
+static const struct option_spec job_act_options[] = {SELECTION_FILTER_OPTIONS,
+                                                     YES};
+static const struct option_spec preempt_job_options[] = {
+    SELECTION_FILTER_OPTIONS,
+    YES,
+    {"reason", 0, OPTION_TEXT, "TEXT", "why; the jobs' events tell it"},
 };
 static const struct option_spec run_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "queue of the job (required)"},
@@ -220,8 +235,7 @@ static const struct option_spec report_options[] = {
 };
 static const struct option_spec queue_report_options[] = {VERBOSE};
 static const struct option_spec jobs_options[] = {
-    {"queue", 'q', OPTION_TEXT, "NAME", "only jobs of this queue"},
-    {"job-set", 'j', OPTION_TEXT, "NAME", "only jobs of this job set"},
+    SELECTION_FILTER_OPTIONS,
     {"states", 's', OPTION_LIST, "S,...", "only jobs in these states"},
     {"limit", 'n', OPTION_TEXT, "N", "list at most so many (100); 0: all"},
     {"gang", 0, OPTION_TEXT, "ID",
@@ -280,8 +294,8 @@ const struct command_spec command_table[] = {
         "explain why a job waits, or what became of it"),
     ROW_WITH("logs", NULL, "ID", 1, 1, cmd_logs, logs_options,
              "show the output of a job"),
-    ROW("cancel job", NULL, "QUEUE JOBSET ID", 3, 3, cmd_cancel_job,
-        "cancel one job"),
+    ROW_WITH("cancel job", "cancel jobs", "[ID...]", 0, -1, cmd_cancel_job,
+             job_act_options, "cancel jobs; also QUEUE JOBSET ID"),
     ROW("cancel job-set", NULL, "QUEUE JOBSET", 2, 2, cmd_cancel_job_set,
         "cancel the jobs of a job set"),
     ROW_WITH("cancel executor", NULL, "NAME", 1, 1, cmd_cancel_executor,
@@ -290,8 +304,8 @@ const struct command_spec command_table[] = {
              on_node_options, "cancel jobs on a node"),
     ROW_WITH("cancel queues", "cancel queue", "[QUEUE...]", 0, -1,
              cmd_cancel_queues, cancel_queues_options, "cancel jobs of queues"),
-    ROW("preempt job", NULL, "QUEUE JOBSET ID REASON", 4, 4, cmd_preempt_job,
-        "preempt one job"),
+    ROW_WITH("preempt job", "preempt jobs", "[ID...]", 0, -1, cmd_preempt_job,
+             preempt_job_options, "preempt jobs; also QUEUE JOBSET ID REASON"),
     ROW_WITH("preempt executor", NULL, "NAME", 1, 1, cmd_preempt_executor,
              on_executor_options, "preempt jobs on an executor"),
     ROW_WITH("preempt node", NULL, "NAME", 1, 1, cmd_preempt_node,
@@ -299,8 +313,9 @@ const struct command_spec command_table[] = {
     ROW_WITH("preempt queues", "preempt queue", "[QUEUE...]", 0, -1,
              cmd_preempt_queues, preempt_queues_options,
              "preempt jobs of queues"),
-    ROW("reprioritize job", NULL, "QUEUE JOBSET ID PRIORITY", 4, 4,
-        cmd_reprioritize_job, "change the priority of one job"),
+    ROW_WITH("reprioritize job", "reprioritize jobs", "[ID...] PRIORITY", 1, -1,
+             cmd_reprioritize_job, job_act_options,
+             "change the priority of jobs; also QUEUE JOBSET ID PRIORITY"),
     ROW("reprioritize job-set", NULL, "QUEUE JOBSET PRIORITY", 3, 3,
         cmd_reprioritize_job_set, "change the priority of a job set"),
     ROW_WITH("create", NULL, "", 0, 0, cmd_create, create_options,

@@ -24,7 +24,9 @@ int main(int argument_count, char **arguments)
         .clock = &machine_clock,
         .rng = &machine_rng,
         .home = getenv("HOME"),
+        .server = getenv("BERTH_SERVER"),
         .is_terminal = isatty(STDOUT_FILENO),
+        .is_input_terminal = isatty(STDIN_FILENO),
         .pause_ms = pause_ms,
     };
 

@@ -1,7 +1,9 @@
 """What users do every day with berthctl: run, wait, follow, select."""
 
 import json
+import os
 import pathlib
+import subprocess
 import unittest
 
 import harness
@@ -76,6 +78,37 @@ class UserDay(unittest.TestCase):
             7, "wait", "-q", self.queue, "-o", "json").stdout)
         self.assertEqual(told, {"succeeded": [good], "failed": [bad],
                                 "waiting": []})
+
+    def test_jobs_are_acted_on_by_id_name_and_label(self):
+        wait = "sleep 600"
+        a = self.run_job(wait, options=["--name", "a"])
+        b = self.run_job(wait, options=["-l", "k=v"])
+        c = self.run_job(wait, options=["-j", "other"])
+        listed = json.loads(self.ctl("get", "jobs", "-l", "k=v", "--me", "-q",
+                                     self.queue, "-o", "json"))
+        self.assertEqual([job["jobId"] for job in listed], [b])
+        self.ends(0, "reprioritize", "job", a, b, c, "5")
+        self.ends(2, "reprioritize", "job", a, "0.5")
+        done = self.ends(2, "cancel", "job", "-q", self.queue)
+        self.assertIn("3 jobs match:", done.stderr)
+        self.ends(0, "cancel", "job", c)
+        self.assertEqual(
+            sorted(self.ctl("cancel", "jobs", "-q", self.queue, "-j", "run",
+                            "-l", "k=v", "--yes").splitlines()),
+            [f"Requested cancellation for job {b}"])
+        self.ends(7, "wait", b, c)
+        self.ends(8, "wait", a, "--timeout", "1ms")
+        self.ends(0, "cancel", "job", "--name", "a", "-y")
+        self.ends(7, "wait", a)
+        self.ends(3, "cancel", "job", "01h00000000000000000000000")
+        self.ends(0, "cancel", "job", a)  # as it was to be, with a remark
+
+    def test_the_server_comes_from_the_environment(self):
+        done = subprocess.run(
+            [harness.program("berthctl"), "get", "queue", self.queue],
+            env={**os.environ, "BERTH_SERVER": self.berth.grpc},
+            capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_watch_tells_how_it_went(self):
         self.run_job("true", options=["-j", "well"])

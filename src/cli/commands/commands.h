@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cli/shared/check.h"
 #include "cli/shared/command.h"
 
 struct submission;
@@ -24,6 +25,19 @@ enum cli_exit submit_jobs(struct cli *cli, struct submission *submission);
  * the exit code of the job (CLI_JOB_FAILED if it failed without one), or how
  * following failed. */
 enum cli_exit logs_follow(struct cli *cli, const char *job_id);
+
+/* Read a priority: a whole number that is not negative.  CLI_USAGE, having said
+ * so. */
+enum cli_exit job_priority(struct cli *cli, const char *text,
+                           double *ret_priority);
+
+/* Whether the arguments are not those of armadactl's form, which are so many
+ * and begin with a queue. */
+bool selected_is_meant(const struct cli *cli, int armada_count);
+/* Cancel, preempt or reprioritize the jobs that the arguments name by their ids
+ * alone, or that options select.  The codes are those of
+ * check_jobs_after(). */
+enum cli_exit selected_act(struct cli *cli, enum check_verb verb);
 
 /* The commands themselves, by file. */
 enum cli_exit cmd_submit(struct cli *cli);

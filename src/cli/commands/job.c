@@ -33,8 +33,12 @@ static void print_cancelled(struct cli *cli,
 enum cli_exit cmd_cancel_job(struct cli *cli)
 {
     Api__JobCancelRequest request = API__JOB_CANCEL_REQUEST__INIT;
-    struct check_jobs check = look(cli, false);
     ProtobufCMessage *reply;
+
+    if (selected_is_meant(cli, 3)) {
+        return selected_act(cli, CHECK_CANCEL);
+    }
+    struct check_jobs check = look(cli, false);
 
     request.queue = cli_argument(cli, 0);
     request.job_set_id = cli_argument(cli, 1);
@@ -75,6 +79,10 @@ enum cli_exit cmd_cancel_job_set(struct cli *cli)
 enum cli_exit cmd_preempt_job(struct cli *cli)
 {
     Api__JobPreemptRequest request = API__JOB_PREEMPT_REQUEST__INIT;
+
+    if (selected_is_meant(cli, 4)) {
+        return selected_act(cli, CHECK_PREEMPT);
+    }
     struct check_jobs check = look(cli, false);
     char *id = cli_argument(cli, 2);
 
@@ -120,25 +128,42 @@ static void print_reprioritized(struct cli *cli,
     }
 }
 
+/* The server would round a fraction without a word, as Armada's does. */
+enum cli_exit job_priority(struct cli *cli, const char *text,
+                           double *ret_priority)
+{
+    static const int64_t one = 1000000;
+    int64_t ppm;
+
+    if (setting_parse_ppm(str_of(text), &ppm) < 0) {
+        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a priority", text);
+    }
+    if (ppm < 0 || ppm % one != 0) {
+        return cli_fail(cli, CLI_USAGE,
+                        "a priority is a whole number, 0 or more, not %s",
+                        text);
+    }
+    *ret_priority = (double)(ppm / one);
+    return CLI_OK;
+}
+
 static enum cli_exit reprioritize(struct cli *cli, char **ids, size_t id_count,
                                   const char *priority)
 {
     Api__JobReprioritizeRequest request = API__JOB_REPRIORITIZE_REQUEST__INIT;
     ProtobufCMessage *reply;
-    int64_t ppm;
 
-    if (setting_parse_ppm(str_of(priority), &ppm) < 0) {
-        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a priority", priority);
+    enum cli_exit rc = job_priority(cli, priority, &request.new_priority);
+    if (rc != CLI_OK) {
+        return rc;
     }
     struct check_jobs check = look(cli, id_count == 0);
     request.queue = cli_argument(cli, 0);
     request.job_set_id = cli_argument(cli, 1);
     request.job_ids = ids;
     request.n_job_ids = id_count;
-    request.new_priority = (double)ppm / 1e6;
-    enum cli_exit rc =
-        cli_call(cli, "/api.Submit/ReprioritizeJobs", &request.base,
-                 &api__job_reprioritize_response__descriptor, &reply);
+    rc = cli_call(cli, "/api.Submit/ReprioritizeJobs", &request.base,
+                  &api__job_reprioritize_response__descriptor, &reply);
     if (rc != CLI_OK) {
         return rc;
     }
@@ -150,8 +175,10 @@ static enum cli_exit reprioritize(struct cli *cli, char **ids, size_t id_count,
 
 enum cli_exit cmd_reprioritize_job(struct cli *cli)
 {
+    if (selected_is_meant(cli, 4)) {
+        return selected_act(cli, CHECK_REPRIORITIZE);
+    }
     char *id = cli_argument(cli, 2);
-
     return reprioritize(cli, &id, 1, cli_argument(cli, 3));
 }
 

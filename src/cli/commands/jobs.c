@@ -4,6 +4,7 @@
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
+#include "cli/shared/selection.h"
 #include "cli/shared/states.h"
 
 enum { JOBS_DEFAULT_MAX = 100, JOBS_PER_REQUEST = 1000 };
@@ -248,11 +249,11 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
         listing.named =
             (struct cli_names){cli->arguments, (size_t)cli->argument_count};
     }
-    listing.request.queue = cli_format(cli, "%s", cli_text(cli, "queue", ""));
-    listing.request.job_set =
-        cli_format(cli, "%s", cli_text(cli, "job-set", ""));
-    rc = take_limit(cli, &listing.limit);
-    listing.left = listing.limit;
+    rc = selection_filter(cli, &listing.request);
+    if (rc == CLI_OK) {
+        rc = take_limit(cli, &listing.limit);
+        listing.left = listing.limit;
+    }
     if (rc == CLI_OK) {
         rc = states_of_option(cli, "states", &listing.request.states,
                               &listing.request.n_states);

@@ -1,6 +1,7 @@
 #include "cli/shared/check.h"
 
 #include "armada/services.pb-c.h"
+#include "cli/shared/selection.h"
 #include "cli/shared/states.h"
 
 /* Ask, and say nothing when it fails.  RPC_OK with a reply. */
@@ -66,26 +67,16 @@ static bool has_come(struct cli *cli, const struct check_jobs *check)
     return false;
 }
 
-static bool is_over(const Berth__Api__JobSummary *job)
+enum cli_exit check_job_state(struct cli *cli,
+                              const Berth__Api__JobSummary *job,
+                              enum check_verb verb)
 {
-    return job->state == API__JOB_STATE__SUCCEEDED ||
-           job->state == API__JOB_STATE__FAILED ||
-           job->state == API__JOB_STATE__CANCELLED ||
-           job->state == API__JOB_STATE__PREEMPTED ||
-           job->state == API__JOB_STATE__REJECTED;
-}
-
-/* Of a job that there is, in that queue and job set. */
-static enum cli_exit tell_state(struct cli *cli,
-                                const Berth__Api__JobSummary *job,
-                                enum check_verb verb)
-{
-    if (is_over(job) && verb == CHECK_REPRIORITIZE) {
+    if (selection_has_ended(job->state) && verb == CHECK_REPRIORITIZE) {
         return cli_fail(cli, CLI_FAILED,
                         "job %s has ended (%s): its priority stays as it was",
                         job->job_id, states_name(job->state));
     }
-    if (is_over(job)) {
+    if (selection_has_ended(job->state)) {
         (void)cli_fail(cli, CLI_OK, "job %s had ended already (%s)",
                        job->job_id, states_name(job->state));
         return CLI_OK;
@@ -131,7 +122,7 @@ enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
             "job %s belongs to queue %s, job set %s: nothing was done",
             job->job_id, job->queue, job->job_set);
     }
-    return tell_state(cli, job, verb);
+    return check_job_state(cli, job, verb);
 }
 
 /* What following a job that is over exits with. */
@@ -158,7 +149,7 @@ enum check_course check_course(struct cli *cli, char *id,
         if (ret_code) {
             *ret_code = code_of(job);
         }
-        return is_over(job) ? CHECK_OVER : CHECK_GOES_ON;
+        return selection_has_ended(job->state) ? CHECK_OVER : CHECK_GOES_ON;
     }
     if (code == RPC_OK) {
         return has_come(cli, &check) ? CHECK_GOES_ON : CHECK_NO_JOB;

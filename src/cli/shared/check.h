@@ -45,6 +45,12 @@ void check_jobs_before(struct cli *cli, struct check_jobs *check);
 enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
                                enum check_verb verb);
 
+/* Say of a job that there is what a verb could not do to it; CLI_OK or
+ * CLI_FAILED as above. */
+enum cli_exit check_job_state(struct cli *cli,
+                              const Berth__Api__JobSummary *job,
+                              enum check_verb verb);
+
 /* What the server says of a job. */
 enum check_course {
     CHECK_GOES_ON,   /* it waits or runs */

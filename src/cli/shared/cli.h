@@ -30,6 +30,8 @@ struct cli_ports {
     const struct clock *clock;
     const struct rng *rng;
     const char *home;             /* $HOME, or NULL */
+    const char *server;           /* $BERTH_SERVER, or NULL */
     bool is_terminal;             /* `out` is one */
+    bool is_input_terminal;       /* `in` is one */
     void (*pause_ms)(int64_t ms); /* NULL: not at all */
 };

@@ -69,6 +69,20 @@ static bool remark_unknown(struct cli *cli, const json_t *json, size_t index)
     return true;
 }
 
+/* The server would round a fraction without a word, as Armada's does. */
+static enum cli_exit check_priority(struct cli *cli, size_t index,
+                                    double priority)
+{
+    if (priority >= 0 && priority <= UINT32_MAX &&
+        priority == (double)(uint32_t)priority) {
+        return CLI_OK;
+    }
+    return cli_fail(cli, CLI_INVALID,
+                    "jobs[%zu].priority: must be a whole number from 0 to "
+                    "4294967295, not %g",
+                    index, priority);
+}
+
 static enum cli_exit read_job(struct cli *cli, const json_t *json, size_t index,
                               Api__JobSubmitRequestItem **ret_item)
 {
@@ -86,7 +100,7 @@ static enum cli_exit read_job(struct cli *cli, const json_t *json, size_t index,
         return cli_fail(cli, CLI_INVALID, "jobs[%zu]: %s", index, err.text);
     }
     *ret_item = (Api__JobSubmitRequestItem *)(void *)message;
-    return CLI_OK;
+    return check_priority(cli, index, (*ret_item)->priority);
 }
 
 static void take_client_id(struct cli *cli, struct submission *submission,

@@ -54,15 +54,14 @@ static void reprioritizing_lists_what_changed_and_what_failed(void **state)
     response.n_reprioritization_results = 2;
     answer(script, &response.base);
     set_job(script, "01a", API__JOB_STATE__QUEUED, false);
-    check(ASK(script, "", "reprioritize", "job", "q", "s", "01a", "2.5"),
-          CLI_OK,
+    check(ASK(script, "", "reprioritize", "job", "q", "s", "01a", "2"), CLI_OK,
           "Reprioritized jobs with ID:\n01a\nFailed to reprioritize:\n"
           "01b failed to reprioritize due to error no\n",
           "");
 
     Api__JobReprioritizeRequest *request =
         asked(script, &arena, &api__job_reprioritize_request__descriptor);
-    assert_true(request->new_priority == 2.5);
+    assert_true(request->new_priority == 2);
     assert_int_equal(request->n_job_ids, 1);
 }
 
