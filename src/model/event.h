@@ -125,6 +125,7 @@ struct event_error {
     bool is_run_attempted; /* of a returned lease */
     struct str message;
     struct str category, subcategory;
+    struct str retry_policy; /* that decided; "": none did */
     struct str debug_message;
     struct str node_name;
     int32_t exit_code;  /* of the first container that failed, or 0 */
@@ -215,6 +216,7 @@ struct event {
         } preempted;          /* RUN_PREEMPTED */
         struct {
             uint32_t priority;
+            bool avoids_node; /* where it ran last */
         } requeued;
         struct {
             struct queue_record record;

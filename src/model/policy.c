@@ -72,6 +72,8 @@ void policy_defaults(struct policy *ret_policy)
         .lookback_max = 100000,
         .round_work_max = 5000 * POLICY_WORK_PER_MS,
         .retries_max = 3,
+        .has_retry_policies = true,
+        .policy_retries_max = 5,
         .round_period_ms = 10000,
         .balance_period_ms = 1000,
         .cooldown_ms = (int64_t)60 * 1000,

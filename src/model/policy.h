@@ -192,6 +192,9 @@ struct policy {
     uint32_t lookback_max;     /* jobs of a queue looked at per round; 0: all */
     int64_t round_work_max;    /* nodes and jobs a plan looks at; 0: no bound */
     uint32_t retries_max;      /* returned leases and lost executors; 3 */
+    /* Whether retry policies of queues are applied, and how often at most. */
+    bool has_retry_policies;
+    uint32_t policy_retries_max;
     int64_t round_period_ms;   /* schedulePeriod of the limits above */
     int64_t balance_period_ms; /* at most this long between rounds */
     /* Who took a place for fairness takes none again for so long, and until

@@ -103,6 +103,42 @@ class UserDay(unittest.TestCase):
         self.ends(3, "cancel", "job", "01h00000000000000000000000")
         self.ends(0, "cancel", "job", a)  # as it was to be, with a remark
 
+    def test_a_retry_policy_tries_again_what_its_rules_say(self):
+        policy = {"apiVersion": "armadaproject.io/v1beta1",
+                  "kind": "RetryPolicy", "name": "again", "retryLimit": 2,
+                  "defaultAction": "Fail", "rules": [
+                      {"action": "Retry", "match": {"exitCodes": [3, 9]}}]}
+        self.ctl("create", "-f", "-", input_text=json.dumps(policy))
+        self.ctl("update", "queue", self.queue, "--retry-policies", "again")
+        count = pathlib.Path(self.berth.folder) / "tries"
+        count.touch()
+        count.chmod(0o666)  # jobs may run as another user
+        # The third try succeeds.
+        good = self.run_job(f"echo x >> {count}; [ $(wc -l < {count}) -ge 3 ] "
+                            "|| exit 9")
+        self.ends(0, "wait", good)
+        bad = self.run_job("exit 3", options=["-j", "bad"])
+        other = self.run_job("exit 4", options=["-j", "other"])
+        self.ends(7, "wait", bad, other)
+
+        def job(job_id):
+            return json.loads(self.ctl("get", "jobs", job_id, "-o", "json"))[0]
+        self.assertEqual(job(good)["runCount"], 3)
+        self.assertEqual(job(bad)["runCount"], 3)
+        self.assertRegex(job(bad)["reason"],
+                         r"^Retry policy: the limit of policy again \(2\) is "
+                         r"reached\n\nFinal run error:\n")
+        self.assertNotIn("runCount", {k: v for k, v in job(other).items()
+                                      if k == "runCount" and v != 1})
+        self.assertIn("no rule of policy again matches", job(other)["reason"])
+        events = [json.loads(line) for line in self.ctl(
+            "watch", self.queue, "bad", "--exit-if-inactive", "-o",
+            "json").splitlines()]
+        failed = [event["event"].get("retryable", False) for event in events
+                  if event["type"] == "JobFailedEvent"]
+        self.assertEqual(failed, [True, True, False])
+        self.assertIn("Retry policy", self.ctl("explain", bad))
+
     def test_the_server_comes_from_the_environment(self):
         done = subprocess.run(
             [harness.program("berthctl"), "get", "queue", self.queue],

@@ -1,6 +1,7 @@
 #include "api/objects/retry_validate.h"
 
 #include "model/quantity.h"
+#include "model/retry.h"
 #include "wire/kube/kube_name.h"
 
 static bool is_action(int action)
@@ -40,8 +41,12 @@ static int check_rule(const Api__RetryRule *rule, struct refusal *refusal)
     if (!is_action((int)rule->action)) {
         return refusal_set(refusal, "a rule's action must be Fail or Retry");
     }
-    if (!*rule->on_category) {
+    if (!*rule->on_category && !rule->match) {
         return refusal_set(refusal, "a rule must name on_category");
+    }
+    if (rule->match && rule->match->n_exit_codes > RETRY_EXIT_CODES_MAX) {
+        return refusal_set(refusal, "a rule names more than %d exit codes",
+                           RETRY_EXIT_CODES_MAX);
     }
     if (!mutate) {
         return 0;

@@ -28,10 +28,6 @@ static bool is_next(struct control_audit *audit, size_t at,
 void audit_make_due(struct control_audit *audit, size_t *at)
 {
     struct control *c = audit->control;
-    struct job_rules rules = {
-        .retries_max = c->policy->policy.retries_max,
-        .now_ms = c->batch.time_ms,
-    };
     bool goes_on = true;
     uint32_t count;
     auto_mem uint32_t *dirty = jobs_take_dirty(c->jobs, 0, &count);
@@ -39,6 +35,7 @@ void audit_make_due(struct control_audit *audit, size_t *at)
     for (uint32_t i = 0; i < count; i++) {
         struct job_decisions decisions = {0};
         if (goes_on && !batch_is_touched(&c->batch, dirty[i])) {
+            struct job_rules rules = batch_job_rules(c, dirty[i]);
             job_due(c->jobs, dirty[i], &rules, &c->batch.arena, &decisions);
             if (decisions.event_count == 0) {
                 continue;

@@ -68,6 +68,8 @@ uint64_t executors_due_ns(const struct control *c);
 /* Add the events of decisions about one job. */
 void batch_add_decisions(struct batch *batch,
                          const struct job_decisions *decisions);
+/* What stands above the state of a job that something may be due to. */
+struct job_rules batch_job_rules(struct control *c, uint32_t job);
 /* Add what is due to a job; false if that is nothing. */
 bool batch_add_due(struct control *c, uint32_t job);
 

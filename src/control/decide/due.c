@@ -13,12 +13,60 @@ void batch_add_decisions(struct batch *batch,
     batch->decision_count += decisions->event_count > 0;
 }
 
-bool batch_add_due(struct control *c, uint32_t job)
+/* A copy of what a table has under a name; "": nothing. */
+static struct str copy_of(struct control *c, struct queue_table *table,
+                          struct str name)
 {
+    const struct queue_entry *entry = queue_table_find(table, name);
+    struct str copy =
+        entry ? arena_str(&c->batch.arena, entry->encoded) : (struct str){0};
+
+    queue_entry_unref(entry);
+    return copy;
+}
+
+/* The retry policy of a queue, or NULL.  Failures are few: it is looked up for
+ * each. */
+static const struct retry_policy *find_policy(struct control *c,
+                                              struct str queue)
+{
+    struct retry_policy *policy = arena_alloc(&c->batch.arena, sizeof(*policy));
+    struct str name =
+        log_queue_retry_policy(copy_of(c, c->config.queues, queue));
+
+    if (name.byte_count == 0) {
+        return NULL;
+    }
+    struct str encoded = copy_of(c, c->config.retry_policies, name);
+    if (encoded.byte_count == 0 ||
+        log_decode_retry_policy(encoded, &c->batch.arena, policy, NULL) < 0) {
+        return NULL;
+    }
+    return policy;
+}
+
+struct job_rules batch_job_rules(struct control *c, uint32_t job)
+{
+    const struct policy *policy = &c->policy->policy;
     struct job_rules rules = {
-        .retries_max = c->policy->policy.retries_max,
+        .retries_max = policy->retries_max,
+        .policy_retries_max = policy->policy_retries_max,
         .now_ms = c->batch.time_ms,
     };
+    struct job_view view;
+
+    jobs_get(c->jobs, job, &view);
+    if (policy->has_retry_policies &&
+        (view.state == JOB_RUN_FAILED || view.state == JOB_RUN_EXPIRED ||
+         (view.flags & JOB_FLAG_LOST))) {
+        rules.retry = find_policy(c, view.queue);
+    }
+    return rules;
+}
+
+bool batch_add_due(struct control *c, uint32_t job)
+{
+    struct job_rules rules = batch_job_rules(c, job);
     struct job_decisions decisions;
 
     /* A run that ends in the batch decides first. */

@@ -8,11 +8,12 @@
 
 /* The node that a job which goes back to its queue must avoid. */
 static uint32_t node_to_avoid(struct control *c, uint32_t job,
-                              enum job_state before)
+                              enum job_state before, const struct event *event)
 {
     struct job_tried tried[JOBS_TRIED_MAX];
-    uint32_t count =
-        before == JOB_RUN_RETURNED ? jobs_tried(c->jobs, job, tried) : 0;
+    uint32_t count = before == JOB_RUN_RETURNED || event->requeued.avoids_node
+                         ? jobs_tried(c->jobs, job, tried)
+                         : 0;
 
     if (count == 0) {
         return SCHED_NONE;
@@ -272,7 +273,7 @@ static bool feed_change(struct control *c, const struct jobs_change *change,
         return false; /* a plan's own work wants no plan */
     } else if (event->type == EVENT_REQUEUED) {
         pools_job_requeue(c->pools, change->job,
-                          node_to_avoid(c, change->job, change->before));
+                          node_to_avoid(c, change->job, change->before, event));
         note_requeued(c, change->job);
         /* What waits again has given its place back. */
         ASSERT(pools_job_node(c->pools, change->job) == SCHED_NONE);

@@ -197,6 +197,11 @@ static void get_extra(struct decoder *d, uint32_t job)
     extra->preempt_reason = get_string(d);
     extra->error = get_string(d);
     extra->error_message = get_string(d);
+    if (d->version >= 6) {
+        extra->error_category = get_string(d);
+        extra->error_subcategory = get_string(d);
+        extra->error_exit_code = (int32_t)unpack_i64(&d->reader);
+    }
     extra->error_kind = unpack_count(&d->reader, UINT32_MAX);
     uint32_t error_bits = unpack_count(&d->reader, 3);
     extra->error_attempted = error_bits & 1;

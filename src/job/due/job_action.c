@@ -1,5 +1,6 @@
 #include "job/due/job_action.h"
 
+#include "job/due/retry.h"
 #include "job/table/jobs_private.h"
 
 #define TEXT_RETRY_ENDS " - this job will no longer be retried"
@@ -151,9 +152,96 @@ static void decide_after_return(struct deciding *d)
     }
 }
 
+/* Why the policy lets a failure be the end. */
+static void put_verdict(struct strbuf *text, const struct deciding *d,
+                        const struct retry_answer *answer)
+{
+    const struct retry_policy *policy = d->rules->retry;
+
+    strbuf_add_text(text, "Retry policy: ");
+    switch (answer->cause) {
+    case RETRY_BY_RULE:
+        strbuf_addf(text, "rule %u of policy %.*s says Fail", answer->rule + 1,
+                    STR_ARG(policy->name));
+        break;
+    case RETRY_BY_DEFAULT:
+        strbuf_addf(text,
+                    "no rule of policy %.*s matches, and its default is "
+                    "Fail",
+                    STR_ARG(policy->name));
+        break;
+    case RETRY_LIMIT:
+        strbuf_addf(text, "the limit of policy %.*s (%u) is reached",
+                    STR_ARG(policy->name), policy->limit);
+        break;
+    case RETRY_GLOBAL_LIMIT:
+        strbuf_addf(text, "the limit of all policies (%u) is reached",
+                    d->rules->policy_retries_max);
+        break;
+    }
+}
+
+/* The failure as a policy sees it; the job's runs have failed so often. */
+static struct retry_failure failure_of(const struct deciding *d,
+                                       const struct event_error *error,
+                                       uint32_t failure_count)
+{
+    return (struct retry_failure){
+        .category = error->category,
+        .subcategory = error->subcategory,
+        .message = error->message,
+        .exit_code = d->extra ? d->extra->error_exit_code : 0,
+        .failure_count = failure_count,
+    };
+}
+
+/* Let the retry policy decide about a failure, if there is one: false if there
+ * is none.  Members of gangs are not tried again one by one. */
+static bool decide_by_policy(struct deciding *d,
+                             const struct event_error *error,
+                             uint32_t failure_count)
+{
+    auto_strbuf text = {0};
+
+    if (!d->rules->retry || d->view.gang_index != JOBS_NONE ||
+        (d->view.flags & JOB_FLAG_FAIL_FAST)) {
+        return false;
+    }
+    struct retry_failure failure = failure_of(d, error, failure_count);
+    struct retry_answer answer =
+        retry_decide(d->rules->retry, d->rules->policy_retries_max, &failure);
+    struct event *event = add(d->out, EVENT_FAILED, &d->view, d->rules->now_ms);
+    event->error = *error;
+    event->error.retry_policy = d->rules->retry->name;
+    event->error.is_terminal = !answer.is_retry;
+    if (answer.is_retry) {
+        add_requeued(d->out, &d->view, d->rules->now_ms);
+        d->out->events[d->out->event_count - 1].requeued.avoids_node =
+            answer.avoids_node;
+        return true;
+    }
+    put_verdict(&text, d, &answer);
+    strbuf_addf(&text, "\n\nFinal run error:\n%.*s", STR_ARG(error->message));
+    event->error.kind = ERROR_MAX_RUNS_EXCEEDED;
+    event->error.message = arena_str(d->arena, strbuf_str(&text));
+    return true;
+}
+
+static const struct event_error lease_expired = {
+    .kind = ERROR_LEASE_EXPIRED,
+    .is_terminal = true,
+    .message = {"Lease expired", sizeof("Lease expired") - 1},
+    .category = {"internal", sizeof("internal") - 1},
+    .subcategory = {"lease-expired", sizeof("lease-expired") - 1},
+};
+
 /* After its executor was lost; `attempted_count` has this run in it. */
 static void decide_after_loss(struct deciding *d, uint32_t attempted_count)
 {
+    if (!(d->view.flags & JOB_FLAG_REQUEUE_LOST) &&
+        decide_by_policy(d, &lease_expired, attempted_count)) {
+        return;
+    }
     if (!(d->view.flags & JOB_FLAG_REQUEUE_LOST)) {
         decide_failure(d, ERROR_LEASE_EXPIRED, STR("Lease expired"),
                        STR("lease-expired"));
@@ -169,13 +257,7 @@ static void decide_loss(struct deciding *d)
     struct event *event =
         add(d->out, EVENT_RUN_ERRORS, &d->view, d->rules->now_ms);
 
-    event->error = (struct event_error){
-        .kind = ERROR_LEASE_EXPIRED,
-        .is_terminal = true,
-        .message = STR("Lease expired"),
-        .category = STR("internal"),
-        .subcategory = STR("lease-expired"),
-    };
+    event->error = lease_expired;
     decide_after_loss(d, d->view.attempted_count + 1);
 }
 
@@ -202,6 +284,16 @@ static void decide_after_failure(struct deciding *d)
 {
     if (is_replaced(d)) {
         add_requeued(d->out, &d->view, d->rules->now_ms);
+        return;
+    }
+    const struct event_error error = {
+        .kind = (enum error_kind)d->extra->error_kind,
+        .message = text_of(d, d->extra->error_message),
+        .category = text_of(d, d->extra->error_category),
+        .subcategory = text_of(d, d->extra->error_subcategory),
+        .exit_code = d->extra->error_exit_code,
+    };
+    if (decide_by_policy(d, &error, d->view.attempted_count + 1)) {
         return;
     }
     decide_failure(d, (enum error_kind)d->extra->error_kind,

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "job/table/jobs.h"
+#include "model/retry.h"
 
 enum { JOB_DECISIONS_MAX = 6 };
 
@@ -25,10 +26,13 @@ struct job_decisions {
     uint32_t event_count;
 };
 
-/* What stands above the state: how many returned leases a job survives, and
- * when it is. */
+/* What stands above the state: how many returned leases a job survives, by
+ * which policy its failures are tried again (NULL: they are not), and when it
+ * is. */
 struct job_rules {
     uint32_t retries_max;
+    const struct retry_policy *retry;
+    uint32_t policy_retries_max; /* whatever the policy says */
     int64_t now_ms;
 };
 

@@ -99,6 +99,9 @@ static void keep_error(struct jobs *jobs, uint32_t job,
     extra->error_is_foreign = is_not_of_the_program(error);
     extra_set(jobs, &extra->error, encoded);
     extra_set(jobs, &extra->error_message, message);
+    extra_set(jobs, &extra->error_category, error->category);
+    extra_set(jobs, &extra->error_subcategory, error->subcategory);
+    extra->error_exit_code = error->exit_code;
 }
 
 static void keep_tried(struct jobs *jobs, uint32_t job)
@@ -187,6 +190,9 @@ static void on_enter(struct jobs *jobs, uint32_t job,
     case JOB_ON_REQUEUED:
         if (row->state == JOB_RUN_FAILED) {
             count_attempt(row); /* it ended badly, and is replaced */
+        }
+        if (event->requeued.avoids_node) {
+            keep_tried(jobs, job);
         }
         run_free(jobs, job);
         row->flags &= (uint16_t)~RUN_FLAGS;

@@ -146,6 +146,8 @@ static void extra_free(struct jobs *jobs, uint32_t job)
     intern_unref(&jobs->strings, extra->preempt_reason);
     intern_unref(&jobs->strings, extra->error);
     intern_unref(&jobs->strings, extra->error_message);
+    intern_unref(&jobs->strings, extra->error_category);
+    intern_unref(&jobs->strings, extra->error_subcategory);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         intern_unref(&jobs->strings, extra->tried[i].executor);
         intern_unref(&jobs->strings, extra->tried[i].node);
@@ -198,6 +200,8 @@ struct extra_row *extra_of(struct jobs *jobs, uint32_t job)
         .preempt_reason = INTERN_NONE,
         .error = INTERN_NONE,
         .error_message = INTERN_NONE,
+        .error_category = INTERN_NONE,
+        .error_subcategory = INTERN_NONE,
     };
     return &jobs->extras.items[row->extra];
 }

@@ -29,7 +29,8 @@ enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
     JOBS_TRIED_MAX = 32,     /* nodes that a job remembers to avoid */
-    JOBS_FORMAT_VERSION = 5, /* 4: nobody is unproven; 3: nothing counted of
+    JOBS_FORMAT_VERSION = 6, /* 5: errors without category and exit code;
+                                4: nobody is unproven; 3: nothing counted of
                                 gangs; 2: no terms of gangs; 1: neither
                                 admission nor applications */
     /* Of an error's encoding that is kept until the job's fate is decided;

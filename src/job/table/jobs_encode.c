@@ -104,6 +104,9 @@ static void put_extra(struct encoder *e, uint32_t index)
     put_string(e, extra->preempt_reason);
     put_string(e, extra->error);
     put_string(e, extra->error_message);
+    put_string(e, extra->error_category);
+    put_string(e, extra->error_subcategory);
+    pack_i64(e->buf, extra->error_exit_code);
     pack_u64(e->buf, extra->error_kind);
     pack_u64(e->buf, (uint32_t)extra->error_attempted |
                          (uint32_t)extra->error_is_foreign << 1);

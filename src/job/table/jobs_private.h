@@ -63,7 +63,9 @@ struct extra_row {
     uint32_t cancel_user, cancel_reason;
     uint32_t preempt_user, preempt_reason;
     uint32_t error, error_message; /* of the run that ended: encoded, text */
+    uint32_t error_category, error_subcategory;
     uint32_t error_kind;
+    int32_t error_exit_code;
     bool error_attempted, error_is_foreign; /* the latter: not the program's
                                                doing */
     struct tried_pair {

@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "model/event.h"
+#include "model/retry.h"
 
 enum { LOG_LIST_ITEMS_MAX = 1 << 20 }; /* in one list of an event */
 
@@ -97,6 +98,15 @@ enum queue_ordering log_queue_ordering(struct str word);
 int log_decode_queue(struct str encoded, struct arena *arena,
                      struct queue_record *ret_record,
                      struct err *err) must_check;
+
+/* The first retry policy that an encoded api.Queue names, which is the one
+ * that counts; "": none. */
+struct str log_queue_retry_policy(struct str encoded);
+
+/* Decode an encoded api.RetryPolicy; all of it lives in the arena. */
+int log_decode_retry_policy(struct str encoded, struct arena *arena,
+                            struct retry_policy *ret_policy,
+                            struct err *err) must_check;
 
 /* Append the encoding of one EventSequence.Event (its fields, without the
  * tag that it has in a sequence).  A submit's `encoded` must already hold the

@@ -152,6 +152,7 @@ static const struct slot error_slots[] = {
     CHOICE(ERROR_RECONCILIATION, error_text_layout),
     {16, SLOT_STR, AT(error.category), 0, NULL},
     {17, SLOT_STR, AT(error.subcategory), 0, NULL},
+    {18, SLOT_STR, AT(error.retry_policy), 0, NULL},
 };
 static const struct layout error_layout = LAYOUT(error_slots);
 static const struct slot failed_slots[] = {
@@ -182,6 +183,7 @@ static const struct layout scheduling_info_layout =
 static const struct slot requeued_slots[] = {
     {2, SLOT_MESSAGE, 0, 0, &scheduling_info_layout},
     {4, SLOT_JOB, AT(job), 0, NULL},
+    {1000, SLOT_BOOL, AT(requeued.avoids_node), 0, NULL},
 };
 
 static const struct slot ingress_info_slots[] = {

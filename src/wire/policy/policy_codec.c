@@ -270,6 +270,8 @@ static void limits_from_form(const struct policy_form *form,
     policy->lookback_max = (uint32_t)form->lookback_max;
     policy->round_work_max = form->round_ms_max * POLICY_WORK_PER_MS;
     policy->retries_max = (uint32_t)form->retries_max;
+    policy->has_retry_policies = form->has_retry_policies;
+    policy->policy_retries_max = (uint32_t)form->policy_retries_max;
     policy->round_period_ms = form->round_period_ms;
     policy->balance_period_ms = form->balance_period_ms;
     policy->cooldown_ms = form->cooldown_ms;
@@ -323,7 +325,8 @@ static bool has_key(struct str yaml, const char *key)
 
 /* policy_print() writes every key; what releases logged that did not know one
  * must be decided again as it was: they took nothing by urgency of classes that
- * are not preemptible, and had the first rules. */
+ * are not preemptible, had the first rules, and stored retry policies without
+ * applying them. */
 static void mean_what_it_meant(struct str yaml, struct policy_form *form)
 {
     if (!has_key(yaml, "urgencyPreemptible:")) {
@@ -334,6 +337,9 @@ static void mean_what_it_meant(struct str yaml, struct policy_form *form)
     }
     if (!has_key(yaml, "rulesRevision:")) {
         form->rules_revision = POLICY_RULES_FIRST;
+    }
+    if (!has_key(yaml, "retryPolicies:")) {
+        form->has_retry_policies = false;
     }
 }
 

@@ -137,6 +137,8 @@ struct policy_form {
     int64_t lookback_max;
     int64_t round_ms_max;
     int64_t retries_max;
+    bool has_retry_policies;
+    int64_t policy_retries_max;
     int64_t round_period_ms;
     int64_t balance_period_ms;
     int64_t cooldown_ms;
@@ -168,8 +170,8 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
 
 /* Read a policy from the YAML of a log; what is not said there has its default,
  * but for what a text of a release that had no such key means:
- * urgencyPreemptible is what the class's `preemptible` is, and rulesRevision is
- * POLICY_RULES_FIRST.
+ * urgencyPreemptible is what the class's `preemptible` is, rulesRevision is
+ * POLICY_RULES_FIRST, and retryPolicies is false.
  * Strings live in `arena`.  `file_name` is for messages. */
 int policy_read(struct str yaml, const char *file_name, struct arena *arena,
                 struct policy *ret_policy, struct err *err) must_check;

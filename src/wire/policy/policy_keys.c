@@ -301,6 +301,12 @@ static const struct setting form_keys[] = {
     SETTING("maxRetries", INT, policy_form, retries_max,
             .about = "How often a job is requeued when executors return it.",
             .max = 1000),
+    SETTING("retryPolicies", BOOL, policy_form, has_retry_policies,
+            .about = "Whether retry policies of queues are applied."),
+    SETTING("maxPolicyRetries", INT, policy_form, policy_retries_max,
+            .about = "How often a job is tried again at most, whatever its "
+                     "queue's retry policy allows.",
+            .max = 1000),
     SETTING("schedulePeriod", DURATION, policy_form, round_period_ms,
             .about = "Period of maximumResourceFractionToSchedule.", .min = 1,
             .max = DAY_MS),

@@ -102,6 +102,8 @@ static void limits_to_form(const struct policy *policy,
     form->lookback_max = policy->lookback_max;
     form->round_ms_max = policy->round_work_max / POLICY_WORK_PER_MS;
     form->retries_max = policy->retries_max;
+    form->has_retry_policies = policy->has_retry_policies;
+    form->policy_retries_max = policy->policy_retries_max;
     form->round_period_ms = policy->round_period_ms;
     form->balance_period_ms = policy->balance_period_ms;
     form->cooldown_ms = policy->cooldown_ms;

@@ -10,6 +10,7 @@ struct scene {
     enum event_type said[64];
     uint32_t said_count;
     struct event last; /* its strings live in `arena` */
+    const struct retry_policy *retry;
     struct arena arena;
 };
 
@@ -92,7 +93,10 @@ static void give_back(struct scene *s, uint32_t n, bool is_attempted)
 /* Say all that is due, until nothing is. */
 static void settle(struct scene *s)
 {
-    struct job_rules rules = {.retries_max = 3, .now_ms = 9};
+    struct job_rules rules = {.retries_max = 3,
+                              .retry = s->retry,
+                              .policy_retries_max = 5,
+                              .now_ms = 9};
     struct event_scope scope = s->scope;
 
     while (jobs_has_dirty(s->jobs)) {
@@ -109,6 +113,8 @@ static void settle(struct scene *s)
                 if (s->last.type == EVENT_FAILED) {
                     s->last.error.message =
                         arena_str(&s->arena, s->last.error.message);
+                    s->last.error.category =
+                        arena_str(&s->arena, s->last.error.category);
                 }
                 jobs_apply(s->jobs, &scope, &decisions.events[k], &change);
             }
@@ -178,6 +184,59 @@ static void runs_are_counted_by_queue_pool_and_state(void **state)
     (void)report(&s, 2, EVENT_RUN_SUCCEEDED);
     ASSERT_SAID(&s, EVENT_SUCCEEDED);
     assert_runs(&s, "default", (struct jobs_run_counts){1, 1, 0});
+    scene_end(&s);
+}
+
+static void fail_with(struct scene *s, uint32_t n, int32_t exit_code)
+{
+    struct event event = table_about(s->jobs, n, EVENT_RUN_ERRORS);
+
+    event.error = (struct event_error){.kind = ERROR_POD,
+                                       .is_terminal = true,
+                                       .exit_code = exit_code,
+                                       .category = STR("infra"),
+                                       .message = STR("it broke")};
+    assert_int_equal(apply(s, &event), JOBS_APPLIED);
+}
+
+static void a_retry_policy_decides_about_failures(void **state)
+{
+    static const int32_t code = 3;
+    const struct retry_rule rule = {.is_retry = true,
+                                    .avoids_node = true,
+                                    .exit_codes = &code,
+                                    .exit_code_count = 1};
+    const struct retry_policy policy = {
+        .name = STR("p"), .limit = 1, .rules = &rule, .rule_count = 1};
+    struct job_tried tried[JOBS_TRIED_MAX];
+    struct scene s = scene_make();
+
+    (void)state;
+    s.retry = &policy;
+    submit(&s, 1, (struct wish){0});
+    lease(&s, 1);
+    fail_with(&s, 1, 3);
+    ASSERT_SAID(&s, EVENT_FAILED, EVENT_REQUEUED);
+    assert_int_equal(jobs_tried(s.jobs, table_find(s.jobs, 1), tried), 1);
+    assert_true(str_equal(tried[0].node_name, STR("node")));
+    lease(&s, 1);
+    fail_with(&s, 1, 3);
+    ASSERT_SAID(&s, EVENT_FAILED);
+    assert_true(s.last.error.is_terminal);
+    assert_true(str_equal(
+        s.last.error.message,
+        STR("Retry policy: the limit of policy p (1) is reached\n\nFinal run "
+            "error:\nit broke")));
+    assert_true(str_equal(s.last.error.category, STR("infra")));
+    submit(&s, 2, (struct wish){0});
+    lease(&s, 2);
+    fail_with(&s, 2, 4);
+    ASSERT_SAID(&s, EVENT_FAILED);
+    submit(&s, 3, (struct wish){.gang = "g"}); /* policies pass gangs over */
+    lease(&s, 3);
+    fail_with(&s, 3, 3);
+    ASSERT_SAID(&s, EVENT_FAILED);
+    assert_true(str_equal(s.last.error.message, STR("it broke")));
     scene_end(&s);
 }
 
@@ -468,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_run_that_succeeds_makes_the_job_succeed),
         TEST(runs_are_counted_by_queue_pool_and_state),
+        TEST(a_retry_policy_decides_about_failures),
         TEST(a_returned_lease_is_tried_four_times),
         TEST(a_fail_fast_job_is_not_tried_again),
         TEST(cancelling_ends_a_job_in_every_state),

@@ -27,6 +27,7 @@ static void empty_text_is_the_default_policy(void **state)
             !defaults->classes[c].is_preemptible; /* as in old logs */
     }
     defaults->rules_revision = POLICY_RULES_FIRST; /* likewise */
+    defaults->has_retry_policies = false;          /* stored without effect */
     policy_print(defaults, &expected);
     struct policy *policy = read_policy("", &arena, &err);
 
