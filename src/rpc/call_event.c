@@ -62,6 +62,18 @@ static void copy_headers(struct rpc_call *call)
     }
 }
 
+/* Whose connection it came by.  A client may say the header, too, but none that
+ * finds a connection other than its own. */
+static void find_peer(struct rpc_call *call)
+{
+    for (uint32_t i = 0; i < call->header_count && !call->has_peer; i++) {
+        call->has_peer =
+            str_equal(call->headers[i].name, str_of(guard_header)) &&
+            guard_find(call->server->guard, call->headers[i].value,
+                       &call->peer);
+    }
+}
+
 /* One batch is done.  With the last one of a closed call goes the library's
  * half of it.  The call may be gone afterwards. */
 static void batch_done(struct rpc_call *call)
@@ -97,6 +109,7 @@ static void on_new(struct rpc_call *call)
     const char *refusal = NULL;
 
     copy_headers(call);
+    find_peer(call);
     call->deadline = call->details.deadline;
     call->method =
         server_find(call->server, core_slice_str(&call->details.method));

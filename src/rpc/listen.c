@@ -63,32 +63,80 @@ static uint16_t port_of(int fd)
                      : ((struct sockaddr_in *)&name)->sin_port);
 }
 
-int listen_open(const char *address, int *ret_fd, uint16_t *ret_port,
-                struct err *err)
+/* Ask for a socket to be bound to this port. */
+static void set_port(struct sockaddr *address, uint16_t port)
+{
+    if (address->sa_family == AF_INET6) {
+        ((struct sockaddr_in6 *)(void *)address)->sin6_port = htons(port);
+    } else {
+        ((struct sockaddr_in *)(void *)address)->sin_port = htons(port);
+    }
+}
+
+/* Open up to `max` of what was found: their count; 0 with errno set. */
+static uint32_t open_found(const struct addrinfo *found, int *fds, uint32_t max,
+                           uint16_t *ret_port)
+{
+    uint32_t count = 0;
+    int saved = 0;
+
+    for (const struct addrinfo *info = found; info && count < max;
+         info = info->ai_next) {
+        if (count > 0) {
+            set_port(info->ai_addr, *ret_port);
+        }
+        int fd = open_one(info);
+        if (fd < 0) {
+            saved = saved ? saved : errno;
+            continue;
+        }
+        if (count == 0) {
+            *ret_port = port_of(fd);
+        }
+        fds[count++] = fd;
+    }
+    errno = saved;
+    return count;
+}
+
+static int open_some(const char *address, int *fds, uint32_t max,
+                     uint32_t *ret_count, uint16_t *ret_port, struct err *err)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                                    .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
     char host[HOST_BYTES_MAX];
     const char *port = NULL;
-    int rc = 0, fd = -1;
 
     if (split(address, host, &port) < 0) {
         return err_set(err, -ERR_INVALID, "'%s' is not of the form host:port",
                        address);
     }
-    rc = getaddrinfo(host[0] ? host : NULL, port, &hints, &found);
+    int rc = getaddrinfo(host[0] ? host : NULL, port, &hints, &found);
     if (rc != 0) {
         return err_set(err, -ERR_INVALID, "cannot listen on %s: %s", address,
                        gai_strerror(rc));
     }
-    fd = open_one(found);
+    *ret_count = open_found(found, fds, max, ret_port);
     freeaddrinfo(found);
-    if (fd < 0) {
+    if (*ret_count == 0) {
         return err_set(err, -ERR_IO, "cannot listen on %s: %s", address,
                        strerror(errno));
     }
-    *ret_fd = fd;
-    *ret_port = port_of(fd);
     return 0;
+}
+
+int listen_open(const char *address, int *ret_fd, uint16_t *ret_port,
+                struct err *err)
+{
+    uint32_t count;
+
+    return open_some(address, ret_fd, 1, &count, ret_port, err);
+}
+
+int listen_open_each(const char *address, int fds[LISTEN_SOCKETS_MAX],
+                     uint32_t *ret_count, uint16_t *ret_port, struct err *err)
+{
+    return open_some(address, fds, LISTEN_SOCKETS_MAX, ret_count, ret_port,
+                     err);
 }

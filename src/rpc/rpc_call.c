@@ -21,7 +21,6 @@ void rpc_call_unref(struct rpc_call *call)
     }
     grpc_slice_unref(call->message);
     grpc_slice_unref(call->field);
-    gpr_free(call->peer);
     mem_free(call->header_bytes);
     mem_free(call->headers);
     pthread_mutex_destroy(&call->lock);
@@ -172,17 +171,15 @@ struct str rpc_call_header(const struct rpc_call *call, const char *name)
     return (struct str){0};
 }
 
-const char *rpc_call_peer(struct rpc_call *call)
+const char *rpc_call_peer(const struct rpc_call *call)
 {
-    const char *peer = NULL;
+    return call->has_peer ? call->peer.name : "gone";
+}
 
-    pthread_mutex_lock(&call->lock);
-    if (!call->peer && call->core) {
-        call->peer = grpc_call_get_peer(call->core);
-    }
-    peer = call->peer;
-    pthread_mutex_unlock(&call->lock);
-    return peer ? peer : "gone";
+bool rpc_call_peer_user(const struct rpc_call *call, uint32_t *ret_user_id)
+{
+    *ret_user_id = call->peer.user_id;
+    return call->has_peer && call->peer.has_user;
 }
 
 int64_t rpc_call_remaining_ms(const struct rpc_call *call)

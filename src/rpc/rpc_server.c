@@ -1,6 +1,8 @@
 #include <errno.h>
+#include <grpc/grpc_posix.h>
 #include <grpc/grpc_security.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "rpc/listen.h"
@@ -13,7 +15,8 @@ enum {
     IDLE_MAX_MS = 5 * 60 * 1000,
     PING_AFTER_MS = 120 * 1000,
     PING_TIMEOUT_MS = 20 * 1000,
-    HANDSHAKE_MAX_MS = 20 * 1000,
+    SILENCE_MAX_MS = 60 * 1000, /* until a connection's first request */
+    DESCRIPTORS_KEPT = 512,     /* for files, streams of logs, HTTP */
 };
 
 static const char STOPPING[] = "the server is stopping";
@@ -139,6 +142,26 @@ uint32_t rpc_server_call_count(const struct rpc_server *server)
     return count;
 }
 
+void rpc_server_connections(struct rpc_server *server,
+                            struct rpc_server_connections *ret_connections)
+{
+    struct guard_counts counts;
+
+    guard_counts(server->guard, &counts);
+    *ret_connections = (struct rpc_server_connections){
+        .open_count = counts.open_count,
+        .accepted_count = counts.accepted_count,
+        .refused_count = counts.refused_count,
+        .silent_count = counts.silent_count,
+        .ended_count = counts.ended_count,
+    };
+}
+
+bool rpc_server_is_listening(struct rpc_server *server, uint32_t ms_max)
+{
+    return guard_is_alive(server->guard, ms_max);
+}
+
 uint16_t rpc_server_port(const struct rpc_server *server,
                          uint32_t address_index)
 {
@@ -226,8 +249,6 @@ static grpc_server *make_core(const struct rpc_server *server,
         core_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MAX_MS),
         core_arg(GRPC_ARG_KEEPALIVE_TIME_MS, PING_AFTER_MS),
         core_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, PING_TIMEOUT_MS),
-        core_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MAX_MS),
-        core_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
         core_arg(GRPC_ARG_ENABLE_CHANNELZ, 0),
         {.type = GRPC_ARG_POINTER,
          .key = (char *)(uintptr_t)GRPC_ARG_RESOURCE_QUOTA,
@@ -241,66 +262,78 @@ static grpc_server *make_core(const struct rpc_server *server,
     return core;
 }
 
-static grpc_server_credentials *make_tls(const struct rpc_server_tls *tls,
-                                         struct err *err)
+/* The guard hands over a connection. */
+static void take_connection(void *ctx, int fd)
 {
-    auto_mem char *certificate = core_read_file(tls->certificate_file, err);
-    auto_mem char *key =
-        certificate ? core_read_file(tls->key_file, err) : NULL;
-    auto_mem char *ca = key && tls->client_ca_file
-                            ? core_read_file(tls->client_ca_file, err)
-                            : NULL;
-    grpc_ssl_pem_key_cert_pair pair = {key, certificate};
+    struct rpc_server *server = ctx;
 
-    if (!key || (tls->client_ca_file && !ca)) {
-        return NULL;
-    }
-    return grpc_ssl_server_credentials_create_ex(
-        ca, &pair, 1,
-        ca ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
-           : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
-        NULL);
+    grpc_server_add_channel_from_fd(server->core, fd, server->credentials);
 }
 
-/* The library does not say why it cannot listen: try, to find out. */
-static int explain_bind(const char *address, const struct rpc_server_tls *tls,
-                        struct err *err)
+/* As many connections as there are descriptors for, and some left. */
+static uint32_t connections_max(const struct rpc_server_options *options)
 {
-    uint16_t port = 0;
-    int fd = -1;
-    int rc = listen_open(address, &fd, &port, err);
+    struct rlimit limit = {0};
+    uint32_t count_max = options->connection_count_max
+                             ? options->connection_count_max
+                             : RPC_SERVER_CONNECTIONS_DEFAULT_MAX;
 
-    if (rc == 0) {
-        close(fd);
-        rc = err_set(err, -ERR_IO, "cannot listen on %s%s", address,
-                     tls ? " with these TLS files" : "");
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY) {
+        rlim_t left = limit.rlim_cur > 2 * DESCRIPTORS_KEPT
+                          ? limit.rlim_cur - DESCRIPTORS_KEPT
+                          : limit.rlim_cur / 2;
+        rlim_t most = left / GUARD_DESCRIPTORS_EACH;
+        count_max = most < count_max ? (uint32_t)most : count_max;
     }
-    return rc;
+    return count_max < GUARD_CONNECTIONS_MAX ? count_max
+                                             : GUARD_CONNECTIONS_MAX;
+}
+
+/* Listen on every address, and put the guard in front. */
+static int start_guard(struct rpc_server *server,
+                       const struct rpc_server_options *options, int *fds,
+                       uint32_t fd_count, struct err *err)
+{
+    struct guard_tls tls = {0};
+    struct guard_options guard = {
+        .fds = fds,
+        .fd_count = fd_count,
+        .connection_count_max = connections_max(options),
+        .address_count_max = options->address_count_max
+                                 ? options->address_count_max
+                                 : RPC_SERVER_ADDRESS_DEFAULT_MAX,
+        .silence_ms_max = SILENCE_MAX_MS,
+        .hand_over = take_connection,
+        .ctx = server,
+    };
+
+    if (options->tls) {
+        tls = (struct guard_tls){options->tls->certificate_file,
+                                 options->tls->key_file,
+                                 options->tls->client_ca_file};
+        guard.tls = &tls;
+    }
+    server->guard = guard_create(&guard, err);
+    return server->guard ? 0 : -ERR_IO;
 }
 
 static int bind_all(struct rpc_server *server,
-                    const struct rpc_server_options *options, struct err *err)
+                    const struct rpc_server_options *options, int *fds,
+                    uint32_t *ret_count, struct err *err)
 {
-    grpc_server_credentials *credentials =
-        options->tls ? make_tls(options->tls, err)
-                     : grpc_insecure_server_credentials_create();
     int rc = 0;
 
-    if (!credentials) {
-        return -ERR_IO;
-    }
+    *ret_count = 0;
     for (uint32_t i = 0; i < options->address_count && rc == 0; i++) {
-        const char *address = options->addresses[i];
-        int port =
-            grpc_server_add_http2_port(server->core, address, credentials);
-
-        if (port <= 0) {
-            rc = explain_bind(address, options->tls, err);
-        } else {
-            server->ports[i] = (uint16_t)port;
-        }
+        uint32_t count = 0;
+        rc = listen_open_each(options->addresses[i], fds + *ret_count, &count,
+                              &server->ports[i], err);
+        *ret_count += rc == 0 ? count : 0;
     }
-    grpc_server_credentials_release(credentials);
+    for (uint32_t i = 0; i < *ret_count && rc < 0; i++) {
+        close(fds[i]);
+    }
     return rc;
 }
 
@@ -335,22 +368,26 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options,
                                      struct err *err)
 {
     struct rpc_server *server = make(options);
+    int fds[RPC_SERVER_ADDRESSES_MAX * LISTEN_SOCKETS_MAX];
     bool is_bound = false, is_served = false;
+    uint32_t fd_count = 0;
     sigset_t before;
 
     core_block_signals(&before);
     core_begin();
+    server->credentials = grpc_insecure_server_credentials_create();
     server->core = make_core(server, options->buffer_bytes_max
                                          ? options->buffer_bytes_max
                                          : RPC_SERVER_BUFFER_BYTES_DEFAULT_MAX);
     server->queue = grpc_completion_queue_create_for_next(NULL);
     grpc_server_register_completion_queue(server->core, server->queue, NULL);
-    is_bound = bind_all(server, options, err) == 0;
+    is_bound = bind_all(server, options, fds, &fd_count, err) == 0;
     if (is_bound) {
         grpc_server_start(server->core);
         for (int posted = 0; posted < POSTED_COUNT; posted++) {
             call_post(server);
         }
+        is_bound = start_guard(server, options, fds, fd_count, err) == 0;
     }
     /* Also one that was not started has to be shut down by its threads. */
     is_served = start_threads(server, is_bound ? err : NULL) == 0;
@@ -418,6 +455,9 @@ void rpc_server_stop(struct rpc_server *server, uint32_t grace_ms)
     pthread_mutex_lock(&server->lock);
     server->is_stopping = true;
     pthread_mutex_unlock(&server->lock);
+    if (server->guard) {
+        guard_close(server->guard);
+    }
     core_hand_over(&server->shutdown_tag);
     grpc_server_shutdown_and_notify(server->core, server->queue,
                                     &server->shutdown_tag);
@@ -436,8 +476,10 @@ void rpc_server_stop(struct rpc_server *server, uint32_t grace_ms)
     for (uint32_t i = 0; i < server->thread_count; i++) {
         pthread_join(server->threads[i], NULL);
     }
+    guard_destroy(steal_ptr(server->guard));
     grpc_completion_queue_destroy(server->queue);
     grpc_server_destroy(server->core);
+    grpc_server_credentials_release(server->credentials);
     server->core = NULL;
 }
 

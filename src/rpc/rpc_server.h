@@ -43,6 +43,9 @@ enum {
     RPC_SERVER_CALLS_DEFAULT_MAX = 10000,
     /* Of these, server streams and bidi calls. */
     RPC_SERVER_STREAMS_DEFAULT_MAX = 4000,
+    /* Connections in all, and of one address (over loopback: user). */
+    RPC_SERVER_CONNECTIONS_DEFAULT_MAX = 4096,
+    RPC_SERVER_ADDRESS_DEFAULT_MAX = 1024,
     /* Calls at once on one connection; a client queues what is over it. */
     RPC_SERVER_CONNECTION_CALLS_MAX = 1000,
     /* What the library may hold in buffers, over all connections.  A message is
@@ -106,6 +109,9 @@ struct rpc_server_options {
     size_t receive_bytes_max;         /* RPC_RECEIVE_BYTES_DEFAULT_MAX */
     uint32_t call_count_max;          /* RPC_SERVER_CALLS_DEFAULT_MAX */
     uint32_t stream_count_max;        /* RPC_SERVER_STREAMS_DEFAULT_MAX */
+    uint32_t connection_count_max;    /* RPC_SERVER_CONNECTIONS_DEFAULT_MAX, or
+                                         as descriptors allow */
+    uint32_t address_count_max;       /* RPC_SERVER_ADDRESS_DEFAULT_MAX */
     size_t buffer_bytes_max;          /* RPC_SERVER_BUFFER_BYTES_DEFAULT_MAX */
     enum rpc_gzip gzip;
 };
@@ -118,6 +124,21 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options,
 /* The port that address `address_index` of the options got. */
 uint16_t rpc_server_port(const struct rpc_server *server,
                          uint32_t address_index);
+
+/* How its connections stand. */
+struct rpc_server_connections {
+    uint32_t open_count;
+    uint64_t accepted_count;
+    uint64_t refused_count; /* over a limit of connections, or no descriptor */
+    uint64_t silent_count;  /* ended, for nothing was asked in time */
+    uint64_t ended_count;   /* ended, for what they sent */
+};
+void rpc_server_connections(struct rpc_server *server,
+                            struct rpc_server_connections *ret_connections);
+
+/* Whether it still takes connections: its guard has gone round within
+ * `ms_max`. */
+bool rpc_server_is_listening(struct rpc_server *server, uint32_t ms_max);
 
 /* Calls under way. */
 uint32_t rpc_server_call_count(const struct rpc_server *server);
@@ -216,7 +237,12 @@ struct str rpc_call_header(const struct rpc_call *call, const char *name);
 
 /* The other end ("ipv4:127.0.0.1:40000"); valid as long as the call.  Not
  * authenticated: for logs only. */
-const char *rpc_call_peer(struct rpc_call *call);
+const char *rpc_call_peer(const struct rpc_call *call);
+
+/* The user of this machine who made the connection; false where that cannot be
+ * told. */
+bool rpc_call_peer_user(const struct rpc_call *call,
+                        uint32_t *ret_user_id) must_check;
 
 /* Milliseconds to the client's deadline, 0 if passed, INT64_MAX if none. */
 int64_t rpc_call_remaining_ms(const struct rpc_call *call);

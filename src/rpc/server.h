@@ -17,6 +17,7 @@
 
 #include "base/strbuf.h"
 #include "rpc/core.h"
+#include "rpc/guard/guard.h"
 #include "rpc/rpc_server.h"
 
 /* What an event of the completion queue is about. */
@@ -55,6 +56,8 @@ struct rpc_call {
     struct header *headers;
     uint32_t header_count;
     gpr_timespec deadline;
+    bool has_peer;
+    struct guard_peer peer; /* who sent it; has_peer */
 
     /* Tied by the handler. */
     void *data;
@@ -66,7 +69,6 @@ struct rpc_call {
 
     pthread_mutex_t lock; /* all below */
     grpc_call *core;      /* NULL before it arrives and after it is done */
-    char *peer;           /* the library's, or NULL */
     uint32_t batch_count; /* outstanding */
     int close_is_cancelled;
     bool is_dispatched; /* the handler has been called */
@@ -100,6 +102,8 @@ struct rpc_server {
     uint32_t call_count_max, stream_count_max;
     enum rpc_gzip gzip;
     grpc_server *core;
+    grpc_server_credentials *credentials;
+    struct guard *guard;          /* owned; NULL before it listens */
     grpc_completion_queue *queue; /* served by all threads */
     pthread_t threads[RPC_SERVER_THREADS_MAX];
     uint32_t thread_count;

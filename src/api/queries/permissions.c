@@ -44,8 +44,12 @@ void handle_get_permissions(struct api_call *call, struct str request)
         BERTH__API__GET_PERMISSIONS_RESPONSE__INIT;
     const struct api *api = call->api;
     const struct principal *caller = &call->principal;
+    Berth__Api__GetPermissionsRequest *message;
 
-    (void)request;
+    if (!api_call_decode(call, &berth__api__get_permissions_request__descriptor,
+                         request, &message)) {
+        return;
+    }
     response.methods = arena_alloc_array(&call->arena, api->method_count,
                                          sizeof(*response.methods));
     for (uint32_t i = 0; i < api->method_count; i++) {

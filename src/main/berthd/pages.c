@@ -5,7 +5,10 @@
 #include "main/berthd/queue_page.h"
 #include "main/berthd/round_page.h"
 
-enum { SHARES_TIMEOUT_MS = 2000 };
+enum {
+    SHARES_TIMEOUT_MS = 2000,
+    LISTENING_MS_MAX = 5000, /* since the listener was last heard of */
+};
 
 static void serve_health(void *ctx, const struct http_request *request,
                          struct http_reply *reply)
@@ -15,7 +18,8 @@ static void serve_health(void *ctx, const struct http_request *request,
 
     (void)request;
     leader_metrics(pages->leader, &metrics);
-    bool is_well = metrics.state == CONTROL_LEADING;
+    bool is_well = metrics.state == CONTROL_LEADING &&
+                   rpc_server_is_listening(pages->server, LISTENING_MS_MAX);
     reply->status = is_well ? 204 : 503; /* as Armada says it */
     strbuf_add_text(&reply->body, is_well ? "" : "not serving\n");
 }
@@ -211,6 +215,28 @@ static void put_unstored(struct strbuf *out, struct api *api)
         (double)byte_count);
 }
 
+static void put_connections(struct strbuf *out, struct rpc_server *server)
+{
+    static const char counter[] = "counter";
+    struct rpc_server_connections now;
+
+    rpc_server_connections(server, &now);
+    put(out, "berth_grpc_connections", "gauge", "Connections to the gRPC port.",
+        now.open_count);
+    put(out, "berth_grpc_connections_accepted_total", counter,
+        "Connections accepted.", (double)now.accepted_count);
+    put(out, "berth_grpc_connections_refused_total", counter,
+        "Connections closed at once: over server.maxConnections, "
+        "server.maxConnectionsPerAddress or the limit of open files.",
+        (double)now.refused_count);
+    put(out, "berth_grpc_connections_silent_total", counter,
+        "Connections closed because nothing was asked in time.",
+        (double)now.silent_count);
+    put(out, "berth_grpc_connections_ended_total", counter,
+        "Connections closed because of what they sent.",
+        (double)now.ended_count);
+}
+
 static void serve_metrics(void *ctx, const struct http_request *request,
                           struct http_reply *reply)
 {
@@ -229,6 +255,7 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     put_unstored(out, pages->api);
     put(out, "berth_grpc_calls", "gauge", "gRPC calls under way.",
         rpc_server_call_count(pages->server));
+    put_connections(out, pages->server);
     put(out, "berth_event_streams", "gauge", "Event streams that are open.",
         api_watcher_count(pages->api));
     if (pages->executor) {

@@ -242,6 +242,8 @@ static int serve_grpc(struct server *server, struct err *err)
         .receive_bytes_max = (size_t)config->receive_bytes_max,
         .call_count_max = (uint32_t)config->call_count_max,
         .stream_count_max = (uint32_t)config->stream_count_max,
+        .connection_count_max = (uint32_t)config->connection_count_max,
+        .address_count_max = (uint32_t)config->address_connection_count_max,
     };
 
     options.methods = api_methods(server->api, &options.method_count);

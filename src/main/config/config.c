@@ -46,6 +46,14 @@ static const struct setting server_keys[] = {
             .about = "Size of the largest request, after decompression."),
     SETTING("maxCalls", INT, config_server, call_count_max, .min = 16,
             .max = 1000000, .about = "Calls that may be in progress at once."),
+    SETTING("maxConnections", INT, config_server, connection_count_max,
+            .min = 16, .max = 65536,
+            .about = "Connections to the gRPC port at once; fewer where the "
+                     "limit of open files allows no more."),
+    SETTING("maxConnectionsPerAddress", INT, config_server,
+            address_connection_count_max, .min = 1, .max = 65535,
+            .about = "Of these, from one address (an IPv6 network of 64 bits "
+                     "is one); over loopback, of one user."),
     SETTING("maxStreams", INT, config_server, stream_count_max, .min = 16,
             .max = 1000000, .about = "Streams among these calls."),
 };
@@ -407,6 +415,8 @@ static void init_config(void *record)
         .receive_bytes_max = 4 << 20,
         .call_count_max = 10000,
         .stream_count_max = 4000,
+        .connection_count_max = 4096,
+        .address_connection_count_max = 1024,
     };
     default_auth(&config->auth);
     default_submission(&config->submission);

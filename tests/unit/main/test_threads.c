@@ -51,12 +51,12 @@ static void test_a_server_with_too_few_threads_is_none(void **state)
     struct err err;
 
     (void)state;
-    for (int count = 0; count < 2; count++) {
+    for (int count = 0; count < 3; count++) {
         threads_left = count;
         assert_null(rpc_server_create(&options, &err));
         assert_said(&err);
     }
-    threads_left = 2;
+    threads_left = 3;
     struct rpc_server *server = rpc_server_create(&options, &err);
     assert_non_null(server);
     rpc_server_destroy(server);

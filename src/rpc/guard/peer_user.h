@@ -1,0 +1,20 @@
+/*
+ * peer_user - which user of this machine a connection over loopback belongs to,
+ * as the kernel's socket tables say.
+ *
+ * Threads: any.
+ */
+#pragma once
+
+#include <sys/socket.h>
+
+#include "base/base.h"
+
+/* The user whose socket is the other end of `fd`, a connected TCP socket: true.
+ * False where it cannot be told: the other end is on another machine, or it is
+ * closed by now (of a socket that nobody holds any more the kernel says that it
+ * is root's). */
+bool peer_user_find(int fd, uint32_t *ret_user_id) must_check;
+
+/* Whether an address is one of this machine's loopback addresses. */
+bool peer_user_is_loopback(const struct sockaddr_storage *address);
