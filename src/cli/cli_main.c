@@ -51,8 +51,7 @@ static enum cli_exit choose_context(struct cli *cli)
         url = cli->ports->server;
     }
     if (url) {
-        cli->context.url = url;
-        cli->context.is_plain |= context_is_local(url);
+        context_set_url(&cli->context, url);
     }
     if (strstr(cli->context.url, "://")) {
         return cli_fail(

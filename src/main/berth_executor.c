@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/shared/context.h"
 #include "main/berthd/data_dir.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
 #include "main/common/usage.h"
 #include "main/executor/executor_thread.h"
+#include "wire/text/host.h"
 
 enum { EXIT_USAGE = 2, JOBS_GRACE_MS = 3000 };
 
@@ -140,8 +140,9 @@ static struct executor_thread *start(const struct config *config,
     }
     struct executor_thread_options options = {
         .config = executor,
-        .tls = executor->is_plain || context_is_local(server) ? NULL
-                                                              : &executor->tls,
+        .tls = executor->is_plain || wire_is_loopback(str_of(server))
+                   ? NULL
+                   : &executor->tls,
         .server = server,
         .user_name = has_user ? arena_strdup(arena, executor->user_name) : NULL,
         .password = arena_strdup(arena, executor->password),

@@ -72,8 +72,11 @@ void api_call_dispatch(struct api *api, const struct method *method,
 
     *call = (struct api_call){.api = api, .method = method, .rpc = rpc};
     rpc_call_own(rpc, call, api_call_destroy);
-    if (auth_authenticate(&api->auth, rpc_call_header(rpc, "authorization"),
-                          &call->arena, &call->principal, &err) < 0) {
+    struct auth_claim claim = {.authorization =
+                                   rpc_call_header(rpc, "authorization")};
+    claim.has_user = rpc_call_peer_user(rpc, &claim.user_id);
+    if (auth_authenticate(&api->auth, &claim, &call->arena, &call->principal,
+                          &err) < 0) {
         api_call_fail(call, RPC_UNAUTHENTICATED, "%s", err.text);
         return;
     }

@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include "base/strbuf.h"
 #include "wire/text/base64.h"
 
 static const char *const permission_names[PERMISSION_COUNT] = {
@@ -136,11 +137,11 @@ static void fill_principal(const struct basic_user *user, struct arena *arena,
 
 static enum auth_answer
 authenticate_basic(const struct authenticator *authenticator,
-                   struct str authorization, struct arena *arena,
+                   const struct auth_claim *claim, struct arena *arena,
                    struct principal *ret_principal, struct err *err)
 {
     const struct auth_config *config = authenticator->ctx;
-    struct str token = after_scheme(authorization, "basic");
+    struct str token = after_scheme(claim->authorization, "basic");
     auto_strbuf buf = {0};
 
     if (!token.p) {
@@ -170,23 +171,49 @@ authenticate_basic(const struct authenticator *authenticator,
     return AUTH_OK;
 }
 
+/* The groups of who is anonymous: those of the user, if that is known. */
+static void fill_groups(const struct auth_claim *claim, struct arena *arena,
+                        struct principal *principal)
+{
+    struct str *groups = arena_alloc_array(arena, 2, sizeof(*groups));
+    auto_strbuf own = {0};
+
+    groups[0] = everyone[0];
+    if (claim->has_user) {
+        strbuf_addf(&own, "uid:%u", claim->user_id);
+        groups[1] = arena_str(arena, strbuf_str(&own));
+    }
+    principal->groups = groups;
+    principal->group_count = claim->has_user ? 2 : 1;
+}
+
+/* Whether it shows the token that only the server's user can read. */
+static bool shows_token(const struct auth_config *config,
+                        const struct auth_claim *claim)
+{
+    struct str shown = after_scheme(claim->authorization, "bearer");
+
+    return shown.p && config->token.byte_count > 0 &&
+           is_same_secret(shown, config->token);
+}
+
 static enum auth_answer
 authenticate_anonymous(const struct authenticator *authenticator,
-                       struct str authorization, struct arena *arena,
+                       const struct auth_claim *claim, struct arena *arena,
                        struct principal *ret_principal, struct err *err)
 {
     const struct auth_config *config = authenticator->ctx;
+    bool is_own =
+        claim->has_user && config->has_own_user &&
+        (claim->user_id == 0 || claim->user_id == config->own_user_id);
 
-    (void)authorization;
-    (void)arena;
     (void)err;
     *ret_principal = (struct principal){
         .name = STR("anonymous"),
-        .groups = everyone,
-        .group_count = 1,
-        .is_administrator = config->is_anonymous_administrator,
+        .is_administrator = is_own || shows_token(config, claim),
         .is_anonymous = true,
     };
+    fill_groups(claim, arena, ret_principal);
     return AUTH_OK;
 }
 
@@ -233,16 +260,16 @@ static bool is_granted(const struct permission_grant *grant,
     return false;
 }
 
-int auth_authenticate(const struct auth *auth, struct str authorization,
+int auth_authenticate(const struct auth *auth, const struct auth_claim *claim,
                       struct arena *arena, struct principal *ret_principal,
                       struct err *err)
 {
-    if (authorization.byte_count > AUTH_HEADER_BYTES_MAX) {
+    if (claim->authorization.byte_count > AUTH_HEADER_BYTES_MAX) {
         return err_set(err, -ERR_INVALID, "credentials are too long");
     }
     for (uint32_t i = 0; i < auth->authenticator_count; i++) {
         const struct authenticator *authenticator = &auth->authenticators[i];
-        switch (authenticator->authenticate(authenticator, authorization, arena,
+        switch (authenticator->authenticate(authenticator, claim, arena,
                                             ret_principal, err)) {
         case AUTH_OK:
             ret_principal->is_administrator |=

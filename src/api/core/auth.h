@@ -5,6 +5,11 @@
  * kind passes the call on; one that sees bad ones ends it.  Basic and
  * anonymous are here; others plug in as `struct authenticator`.
  *
+ * Callers without credentials are anonymous.  Over loopback they are told apart
+ * by the user of their socket: the server's own user and root are
+ * administrators, as is who shows the server's token.  All others are in the
+ * group `everyone` and, if their user is known, in `uid:N`.
+ *
  * A principal may do something if one of its groups has the permission, or if
  * a queue's own permissions say so; every principal is in group `everyone`.
  *
@@ -73,11 +78,17 @@ enum auth_answer {
     AUTH_BAD,      /* credentials of this kind, but wrong: the end */
 };
 
-/* One way to tell who calls.  `authorization` is the header's value, p NULL
- * when there is none. */
+/* What a call says of who calls. */
+struct auth_claim {
+    struct str authorization; /* the header's value; p NULL: there is none */
+    bool has_user;            /* it comes from this machine, and from: */
+    uint32_t user_id;
+};
+
+/* One way to tell who calls. */
 struct authenticator {
     enum auth_answer (*authenticate)(const struct authenticator *authenticator,
-                                     struct str authorization,
+                                     const struct auth_claim *claim,
                                      struct arena *arena,
                                      struct principal *ret_principal,
                                      struct err *err);
@@ -104,7 +115,11 @@ struct permission_grant {
 /* What main reads from the configuration; borrowed as long as the auth. */
 struct auth_config {
     bool is_anonymous_allowed;
-    bool is_anonymous_administrator;        /* who is anonymous may do all */
+    /* Of those who are anonymous, administrators are: this user of the
+     * machine and root, and who knows the token ("": nobody). */
+    bool has_own_user;
+    uint32_t own_user_id;
+    struct str token;
     struct permission_grant administrators; /* auth.administratorGroups */
     const struct basic_user *users;         /* basicAuth.users */
     uint32_t user_count;
@@ -125,7 +140,7 @@ void auth_init(struct auth *auth, const struct auth_config *config);
 bool auth_has_method(const struct auth *auth);
 
 /* Tell who calls.  -ERR_INVALID with a text for people: nobody we know. */
-int auth_authenticate(const struct auth *auth, struct str authorization,
+int auth_authenticate(const struct auth *auth, const struct auth_claim *claim,
                       struct arena *arena, struct principal *ret_principal,
                       struct err *err) must_check;
 

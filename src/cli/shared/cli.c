@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cli/shared/command.h"
+#include "cli/shared/token.h"
 #include "wire/yaml/yaml.h"
 
 enum {
@@ -224,10 +225,12 @@ struct rpc_call_options cli_call_options(struct cli *cli)
     struct rpc_call_options options = {.is_gzip = true};
     struct rpc_header *header = arena_alloc(&cli->arena, sizeof(*header));
 
-    if (cli->context.user_name) {
-        header->name = "authorization";
-        header->value = context_basic(cli->context.user_name,
-                                      cli->context.password, &cli->arena);
+    header->name = "authorization";
+    header->value = cli->context.user_name
+                        ? context_basic(cli->context.user_name,
+                                        cli->context.password, &cli->arena)
+                        : token_find(cli->context.url, &cli->arena);
+    if (header->value) {
         options.headers = header;
         options.header_count = 1;
     }

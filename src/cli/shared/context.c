@@ -1,6 +1,7 @@
 #include "cli/shared/context.h"
 
 #include "base/strbuf.h"
+#include "wire/text/host.h"
 
 static const char *text_of(const json_t *object, const char *key,
                            struct arena *arena)
@@ -10,10 +11,19 @@ static const char *text_of(const json_t *object, const char *key,
     return text ? arena_strdup(arena, str_of(text)) : NULL;
 }
 
-bool context_is_local(const char *url)
+/* Clear text goes to this machine, unless TLS is asked for, and to others only
+ * by name. */
+static void choose_plain(struct context *context)
 {
-    return strstr(url, "localhost") || strncmp(url, "127.", 4) == 0 ||
-           strncmp(url, "[::1]", 5) == 0;
+    context->is_plain =
+        context->is_plain_forced ||
+        (!context->is_tls_asked && wire_is_loopback(str_of(context->url)));
+}
+
+void context_set_url(struct context *context, const char *url)
+{
+    context->url = url;
+    choose_plain(context);
 }
 
 static void read_context(const json_t *json, struct arena *arena,
@@ -24,9 +34,10 @@ static void read_context(const json_t *json, struct arena *arena,
 
     context->url = url ? url : text_of(json, "armadaUrl", arena);
     context->url = context->url ? context->url : CONTEXT_URL_DEFAULT;
-    context->is_plain = json_is_true(json_object_get(json, "forceNoTls")) ||
-                        (context_is_local(context->url) &&
-                         !json_is_true(json_object_get(json, "tls")));
+    context->is_plain_forced =
+        json_is_true(json_object_get(json, "forceNoTls"));
+    context->is_tls_asked = json_is_true(json_object_get(json, "tls"));
+    choose_plain(context);
     context->ca_file = text_of(json, "tlsCaFile", arena);
     context->user_name = text_of(basic, "username", arena);
     context->password = text_of(basic, "password", arena);

@@ -13,11 +13,12 @@
 
 /* One context; texts live in the arena it was read with. */
 struct context {
-    const char *name;                 /* "": none was named */
-    const char *url;                  /* host:port */
-    const char *user_name, *password; /* basic; NULL: anonymous */
-    const char *ca_file;              /* tlsCaFile; NULL: the system's */
-    bool is_plain;                    /* no TLS */
+    const char *name;                   /* "": none was named */
+    const char *url;                    /* host:port */
+    const char *user_name, *password;   /* basic; NULL: anonymous */
+    const char *ca_file;                /* tlsCaFile; NULL: the system's */
+    bool is_plain;                      /* no TLS */
+    bool is_plain_forced, is_tls_asked; /* forceNoTls, tls */
 };
 
 /* The name of the server when nobody says otherwise. */
@@ -29,9 +30,9 @@ struct context {
 int context_choose(const json_t *file, const char *name, struct arena *arena,
                    struct context *ret_context, struct err *err) must_check;
 
-/* Whether a server at `url` is spoken to without TLS unless told otherwise:
- * one on this machine. */
-bool context_is_local(const char *url);
+/* Take another server, with or without TLS as the context says of it: what is
+ * sent in clear text to this machine is not to another. */
+void context_set_url(struct context *context, const char *url);
 
 /* The value of an `authorization` header for basic authentication. */
 char *context_basic(const char *user_name, const char *password,

@@ -1,6 +1,7 @@
 #include "main/berthd/api_setup.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "model/gang_terms.h"
 #include "model/quantity.h"
@@ -8,16 +9,22 @@
 /* The group of the executor inside the server. */
 static const struct str local_group = {"berth:local-executor", 20};
 
-void api_local_user_make(const struct rng *rng, struct api_local_user *ret_user)
+static void make_secret(const struct rng *rng, char ret_text[API_SECRET_BYTES])
 {
-    uint8_t random[24];
+    uint8_t random[API_SECRET_BYTES / 2];
 
     rng->fill(rng, random, sizeof(random));
+    for (size_t i = 0; i < sizeof(random); i++) {
+        (void)snprintf(ret_text + 2 * i, 3, "%02x", random[i]);
+    }
+}
+
+void api_local_user_make(const struct rng *rng, struct api_local_user *ret_user)
+{
     (void)snprintf(ret_user->name, sizeof(ret_user->name),
                    "berth-local-executor");
-    for (size_t i = 0; i < sizeof(random); i++) {
-        (void)snprintf(ret_user->password + 2 * i, 3, "%02x", random[i]);
-    }
+    make_secret(rng, ret_user->password);
+    make_secret(rng, ret_user->token);
 }
 
 static struct str quantity_text(struct str name, int64_t milli,
@@ -152,7 +159,7 @@ static void set_users(const struct config *config,
             .executor_count = user->executors.count,
         };
     }
-    if (local) {
+    if (config->executor.is_enabled) {
         users[auth->user_count++] = (struct basic_user){
             .name = str_of(local->name),
             .password = str_of(local->password),
@@ -177,7 +184,9 @@ struct api_config *api_setup(const struct config *config,
     set_training(config, &api->training);
     api->auth = (struct auth_config){
         .is_anonymous_allowed = config->auth.is_anonymous,
-        .is_anonymous_administrator = config->auth.is_anonymous,
+        .has_own_user = true,
+        .own_user_id = geteuid(),
+        .token = config->auth.is_anonymous ? str_of(local->token) : STR(""),
         .administrators = {config->auth.administrators.items,
                            config->auth.administrators.count},
     };

@@ -38,6 +38,7 @@ int data_dir_open(const char *path, struct arena *arena,
         .log = inside(folder, "log.db", arena),
         .store = inside(folder, "store.db", arena),
         .jobs = inside(folder, "jobs", arena),
+        .token = inside(folder, "token", arena),
     };
     return 0;
 }

@@ -13,7 +13,7 @@
 /* Absolute paths, all in the arena. */
 struct data_dir {
     const char *path;
-    const char *log, *store, *jobs;
+    const char *log, *store, *jobs, *token;
 };
 
 /* Make `path` if it is not there (mode 0711: jobs under another user reach

@@ -12,6 +12,7 @@
 #include "main/berthd/pod_logs.h"
 #include "main/berthd/policy_event.h"
 #include "main/berthd/projector.h"
+#include "main/berthd/token_file.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
 #include "main/executor/executor_thread.h"
@@ -165,11 +166,9 @@ static int make_api(struct server *server, struct err *err)
     };
 
     api_local_user_make(&machine_rng, &server->local_user);
-    server->api = api_create(
-        api_setup(config,
-                  config->executor.is_enabled ? &server->local_user : NULL,
-                  server->dir.path, &server->arena),
-        &ports, err);
+    server->api = api_create(api_setup(config, &server->local_user,
+                                       server->dir.path, &server->arena),
+                             &ports, err);
     return server->api ? 0 : -ERR_IO;
 }
 
@@ -255,6 +254,15 @@ static int serve_grpc(struct server *server, struct err *err)
     return 0;
 }
 
+/* For who cannot be told by their socket's user. */
+static int write_token(struct server *server, struct err *err)
+{
+    return server->options.config->auth.is_anonymous
+               ? token_file_write(server->dir.token, server->grpc,
+                                  server->local_user.token, err)
+               : token_file_remove(server->dir.token, err);
+}
+
 static int start_executor(struct server *server, struct err *err)
 {
     const struct config *config = server->options.config;
@@ -318,8 +326,8 @@ static int wait_ready(struct server *server, struct err *err)
 static int start_all(struct server *server, struct err *err)
 {
     static int (*const steps[])(struct server *, struct err *) = {
-        open_files,      start_leader, wait_ready,     make_api,
-        start_projector, serve_grpc,   start_executor, serve_http,
+        open_files, start_leader, wait_ready,     make_api,   start_projector,
+        serve_grpc, write_token,  start_executor, serve_http,
     };
 
     server->queues = queue_table_create();

@@ -102,7 +102,9 @@ static const struct settings permission_table =
 static const struct setting auth_keys[] = {
     SETTING("anonymousAuth", BOOL, config_auth, is_anonymous,
             .about = "Whether callers without credentials are accepted, as "
-                     "user anonymous, who has every permission."),
+                     "user anonymous. Over loopback the server's own user "
+                     "and root are administrators then, others have what is "
+                     "granted to everyone, or to uid:N of their user's id."),
     SETTING("basicAuthUsers", RECORDS, config_auth, users, .table = &user_table,
             .count_max = CONFIG_USERS_MAX,
             .count_offset = offsetof(struct config_auth, user_count),

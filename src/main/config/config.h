@@ -181,6 +181,3 @@ int config_check(const struct config *config, struct err *err) must_check;
 /* The scheduling policy, in the arena. */
 int config_policy(const struct config *config, struct arena *arena,
                   struct policy **ret_policy, struct err *err) must_check;
-
-/* Whether only this machine can reach `address` ("host:port"). */
-bool config_is_loopback(struct str address);

@@ -1,10 +1,10 @@
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "main/config/config.h"
 #include "wire/kube/kube_name.h"
+#include "wire/text/host.h"
 
 struct config *config_defaults(struct arena *arena)
 {
@@ -52,21 +52,6 @@ int config_read_file(const char *path, struct arena *arena,
     return config_read(strbuf_str(&text), path, arena, ret_config, err);
 }
 
-bool config_is_loopback(struct str address)
-{
-    auto_mem char *host = str_dup(address);
-    char *colon = strrchr(host, ':');
-    struct in_addr parsed;
-
-    if (colon) {
-        *colon = '\0';
-    }
-    /* Not by its first letters: 127.example.org is a name like any other. */
-    return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
-           (strncmp(host, "127.", 4) == 0 &&
-            inet_pton(AF_INET, host, &parsed) == 1);
-}
-
 static int check_address(const char *key, struct str address, struct err *err)
 {
     size_t colon = address.byte_count;
@@ -98,7 +83,7 @@ static int check_listen(const struct config *config, struct err *err)
     if (server->is_insecure_listen_allowed) {
         return 0;
     }
-    if (!config_is_loopback(server->grpc)) {
+    if (!wire_is_loopback(server->grpc)) {
         missing = server->tls.certificate.byte_count == 0 ? "server.tls"
                   : config->auth.is_anonymous ? "auth.anonymousAuth: false"
                                               : NULL;
@@ -109,7 +94,7 @@ static int check_listen(const struct config *config, struct err *err)
                        "that needs %s, or server.allowInsecureListen: true",
                        STR_ARG(server->grpc), missing);
     }
-    if (!config_is_loopback(server->http)) {
+    if (!wire_is_loopback(server->http)) {
         return err_set(err, -ERR_INVALID,
                        "server.http: %.*s can be reached from other machines "
                        "and has no authentication; that needs "

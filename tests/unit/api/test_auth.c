@@ -25,8 +25,8 @@ static const char *name_of(const struct auth_config *config,
     struct err err;
 
     auth_init(&auth, config);
-    if (auth_authenticate(&auth, str_of(authorization), arena, &principal,
-                          &err) < 0) {
+    struct auth_claim claim = {.authorization = str_of(authorization)};
+    if (auth_authenticate(&auth, &claim, arena, &principal, &err) < 0) {
         assert_true(err.text[0] != '\0');
         return NULL;
     }
@@ -105,40 +105,76 @@ static void test_permissions_by_group(void **state)
     assert_true(auth_has_permission(&auth, &nobody, PERMISSION_NONE));
 }
 
-/* Administrators have what nobody was granted; being in their group is what
- * makes one, and anonymous callers are none unless that is said. */
-static void test_administrators(void **state)
+/* Who calls so; it must be somebody. */
+static struct principal caller(const struct auth_config *config,
+                               struct auth_claim claim, struct arena *arena)
 {
-    auto_arena arena = {0};
-    struct auth_config config = {.users = users,
-                                 .user_count = 2,
-                                 .is_anonymous_allowed = true,
-                                 .administrators = {staff, 1}};
     struct principal principal;
     struct auth auth;
     struct err err;
 
+    auth_init(&auth, config);
+    assert_int_equal(auth_authenticate(&auth, &claim, arena, &principal, &err),
+                     0);
+    return principal;
+}
+
+/* Administrators have what nobody was granted, and are so by their group. */
+static void test_administrators(void **state)
+{
+    auto_arena arena = {0};
+    struct auth_config config = {
+        .users = users, .user_count = 2, .administrators = {staff, 1}};
+    struct auth_claim amy = {.authorization = STR("Basic YW15OnNlY3JldA==")};
+    struct auth_claim bob = {.authorization = STR("Basic Ym9iOmE6Yg==")};
+    struct auth auth;
+
     (void)state;
     auth_init(&auth, &config);
-    assert_int_equal(auth_authenticate(&auth, STR("Basic YW15OnNlY3JldA=="),
-                                       &arena, &principal, &err),
-                     0);
+    struct principal principal = caller(&config, amy, &arena);
     assert_true(principal.is_administrator);
     assert_false(principal.is_anonymous);
     assert_true(auth_has_permission(&auth, &principal, PERMISSION_BACKUP));
-    assert_int_equal(auth_authenticate(&auth, STR("Basic Ym9iOmE6Yg=="), &arena,
-                                       &principal, &err),
-                     0);
+    principal = caller(&config, bob, &arena);
     assert_false(principal.is_administrator);
     assert_false(auth_has_permission(&auth, &principal, PERMISSION_BACKUP));
-    assert_int_equal(
-        auth_authenticate(&auth, STR(""), &arena, &principal, &err), 0);
-    assert_false(principal.is_administrator);
-    assert_true(principal.is_anonymous);
-    config.is_anonymous_administrator = true;
-    assert_int_equal(
-        auth_authenticate(&auth, STR(""), &arena, &principal, &err), 0);
-    assert_true(principal.is_administrator);
+}
+
+/* Without credentials, only the server's own user and root are administrators,
+ * and who knows its token. */
+static void test_anonymous_callers_are_told_apart(void **state)
+{
+    auto_arena arena = {0};
+    struct auth_config config = {.is_anonymous_allowed = true,
+                                 .has_own_user = true,
+                                 .own_user_id = 1000,
+                                 .token = STR("0123")};
+    static const struct {
+        struct auth_claim claim;
+        bool is_administrator;
+    } rows[] = {
+        {{.has_user = true, .user_id = 1000}, true},
+        {{.has_user = true, .user_id = 0}, true},
+        {{.has_user = true, .user_id = 1001}, false},
+        {{.has_user = false, .user_id = 0}, false},
+        {{.authorization = {"Bearer 0123", 11}}, true},
+        {{.authorization = {"Bearer 0124", 11}}, false},
+        {{.authorization = {"Bearer ", 7}}, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct principal principal = caller(&config, rows[i].claim, &arena);
+        assert_int_equal(principal.is_administrator, rows[i].is_administrator);
+        assert_true(principal.is_anonymous);
+        assert_int_equal(principal.group_count, 1 + rows[i].claim.has_user);
+    }
+    struct principal other = caller(&config, rows[2].claim, &arena);
+    assert_true(str_equal(other.groups[1], STR("uid:1001")));
+    config.token = STR("");
+    assert_false(caller(&config, rows[6].claim, &arena).is_administrator);
+    config.has_own_user = false;
+    assert_false(caller(&config, rows[1].claim, &arena).is_administrator);
 }
 
 static void test_names(void **state)
@@ -158,7 +194,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_basic),          TEST(test_anonymous_is_last),
         TEST(test_no_method),      TEST(test_permissions_by_group),
-        TEST(test_administrators), TEST(test_names),
+        TEST(test_administrators), TEST(test_anonymous_callers_are_told_apart),
+        TEST(test_names),
     };
 
     return RUN_TESTS(tests);

@@ -52,6 +52,24 @@ static void current_context_is_chosen_unless_another_is_named(void **state)
     assert_true(context.is_plain);
 }
 
+/* What may go to this machine in clear text may not to another. */
+static void another_server_gets_no_clear_text(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct context context;
+    struct err err;
+
+    assert_int_equal(choose(NULL, NULL, &arena, &context, &err), 0);
+    context_set_url(&context, "localhost.example.org:50051");
+    assert_false(context.is_plain);
+    context_set_url(&context, "127.0.0.1:50051");
+    assert_true(context.is_plain);
+    assert_int_equal(choose(file, "b", &arena, &context, &err), 0);
+    context_set_url(&context, "far.example:1");
+    assert_true(context.is_plain); /* forceNoTls says so by name */
+}
+
 static void unknown_context_is_refused(void **state)
 {
     (void)state;
@@ -95,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_a_file_it_is_this_machine_without_tls),
         TEST(current_context_is_chosen_unless_another_is_named),
+        TEST(another_server_gets_no_clear_text),
         TEST(unknown_context_is_refused),
         TEST(file_without_contexts_holds_the_keys_itself),
         TEST(credentials_are_coded_as_basic_authentication),
