@@ -106,6 +106,7 @@ void api_destroy(struct api *api)
     log_hub_destroy(api->log_hub);
     reader_pool_destroy(api->readers);
     spec_cache_destroy(api->specs);
+    auth_fini(&api->auth);
     mem_free(api->methods);
     mem_free(api->bound);
     mem_free(api);

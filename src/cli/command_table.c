@@ -333,6 +333,9 @@ const struct command_spec command_table[] = {
              get_queues_options, "show queues"),
     ROW_WITH("get shares", NULL, "", 0, 0, cmd_get_shares, shares_options,
              "show the shares that queues are due and that they have"),
+    ROW("hash-password", NULL, "", 0, 0, cmd_hash_password,
+        "print the hash of the password on standard input, for the "
+        "configuration of berthd"),
     ROW("get permissions", "get permission", "", 0, 0, cmd_get_permissions,
         "show which methods there are, and who may call them"),
     ROW_WITH("get apps", NULL, "[QUEUE]", 0, 1, cmd_get_apps, apps_options,

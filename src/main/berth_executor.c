@@ -106,6 +106,10 @@ static int read_config(const struct options *options, struct arena *arena,
             return rc;
         }
         say_each(SAY_WARN, "config.renamed", "warning", &config->warnings);
+        rc = config_check_secrecy(config, options->texts[OPTION_CONFIG], err);
+        if (rc < 0) {
+            return rc;
+        }
     }
     executor = &config->executor;
     override(options, OPTION_SERVER, &executor->server);

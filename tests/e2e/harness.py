@@ -171,6 +171,7 @@ class Berth:
         self.standalone = standalone
         self.arguments = list(arguments)
         self.config_path = self.folder / "berth.yaml"
+        self.config_path.touch(0o600)  # it may hold passwords
         self.config_path.write_text(config)
         self.grpc_wanted = "127.0.0.1:0"
         self.program = None

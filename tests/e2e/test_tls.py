@@ -24,12 +24,15 @@ class Tls(unittest.TestCase):
         self.addCleanup(self.berth.close)
         folder = pathlib.Path(self.berth.folder)
         make_certificate(folder)
+        hashed = subprocess.run(
+            [harness.program("berthctl"), "hash-password"], input="secret\n",
+            capture_output=True, text=True, check=True).stdout.strip()
         self.berth.config_path.write_text(f"""
 server:
   tls: {{certificate: {folder}/tls.crt, key: {folder}/tls.key}}
 auth:
   anonymousAuth: false
-  basicAuthUsers: [{{name: anna, password: secret, groups: [staff]}}]
+  basicAuthUsers: [{{name: anna, passwordHash: {hashed}, groups: [staff]}}]
   administratorGroups: [staff]
 executor:
   tls: {{serverName: berth.test}}

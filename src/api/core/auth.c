@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "wire/text/base64.h"
+#include "wire/text/password.h"
 
 static const char *const permission_names[PERMISSION_COUNT] = {
     [PERMISSION_NONE] = "",
@@ -101,19 +102,56 @@ static struct str after_scheme(struct str authorization, const char *scheme)
     return str_make(authorization.p + count, authorization.byte_count - count);
 }
 
-static const struct basic_user *find_user(const struct auth_config *config,
-                                          struct str name, struct str password)
+/* Whether the user's password was this one before. */
+static bool was_right(struct auth *auth, uint32_t user, struct str password)
 {
-    const struct basic_user *found = NULL;
+    pthread_mutex_lock(&auth->lock);
+    bool is_right =
+        auth->known[user].p && is_same_secret(password, auth->known[user]);
+    pthread_mutex_unlock(&auth->lock);
+    return is_right;
+}
+
+static void remember(struct auth *auth, uint32_t user, struct str password)
+{
+    struct str copy = str_make(str_dup(password), password.byte_count);
+
+    pthread_mutex_lock(&auth->lock);
+    mem_free((char *)(uintptr_t)auth->known[user].p);
+    auth->known[user] = copy;
+    pthread_mutex_unlock(&auth->lock);
+}
+
+static bool is_right(struct auth *auth, uint32_t index, struct str password)
+{
+    const struct basic_user *user = &auth->config->users[index];
+
+    if (user->password_hash.byte_count == 0) {
+        return is_same_secret(password, user->password);
+    }
+    if (was_right(auth, index, password)) {
+        return true;
+    }
+    if (!password_matches(user->password_hash, password)) {
+        return false;
+    }
+    remember(auth, index, password);
+    return true;
+}
+
+static const struct basic_user *find_user(struct auth *auth, struct str name,
+                                          struct str password)
+{
+    const struct auth_config *config = auth->config;
 
     for (uint32_t i = 0; i < config->user_count; i++) {
-        const struct basic_user *user = &config->users[i];
-        if (str_equal(user->name, name) &&
-            is_same_secret(password, user->password)) {
-            found = user;
+        if (str_equal(config->users[i].name, name)) {
+            return is_right(auth, i, password) ? &config->users[i] : NULL;
         }
     }
-    return found;
+    /* That there is no such user is not to be told by the time it takes. */
+    (void)!is_right(auth, 0, password);
+    return NULL;
 }
 
 static void fill_principal(const struct basic_user *user, struct arena *arena,
@@ -135,12 +173,13 @@ static void fill_principal(const struct basic_user *user, struct arena *arena,
     };
 }
 
-static enum auth_answer
-authenticate_basic(const struct authenticator *authenticator,
-                   const struct auth_claim *claim, struct arena *arena,
-                   struct principal *ret_principal, struct err *err)
+static enum auth_answer authenticate_basic(struct authenticator *authenticator,
+                                           const struct auth_claim *claim,
+                                           struct arena *arena,
+                                           struct principal *ret_principal,
+                                           struct err *err)
 {
-    const struct auth_config *config = authenticator->ctx;
+    struct auth *auth = authenticator->ctx;
     struct str token = after_scheme(claim->authorization, "basic");
     auto_strbuf buf = {0};
 
@@ -161,7 +200,7 @@ authenticate_basic(const struct authenticator *authenticator,
     }
     size_t name_bytes = (size_t)(colon - pair.p);
     const struct basic_user *user =
-        find_user(config, str_make(pair.p, name_bytes),
+        find_user(auth, str_make(pair.p, name_bytes),
                   str_make(colon + 1, pair.byte_count - name_bytes - 1));
     if (!user) {
         err_set(err, -ERR_INVALID, "invalid username/password");
@@ -198,11 +237,12 @@ static bool shows_token(const struct auth_config *config,
 }
 
 static enum auth_answer
-authenticate_anonymous(const struct authenticator *authenticator,
+authenticate_anonymous(struct authenticator *authenticator,
                        const struct auth_claim *claim, struct arena *arena,
                        struct principal *ret_principal, struct err *err)
 {
-    const struct auth_config *config = authenticator->ctx;
+    const struct auth *auth = authenticator->ctx;
+    const struct auth_config *config = auth->config;
     bool is_own =
         claim->has_user && config->has_own_user &&
         (claim->user_id == 0 || claim->user_id == config->own_user_id);
@@ -226,12 +266,24 @@ static void add(struct auth *auth, struct authenticator authenticator)
 void auth_init(struct auth *auth, const struct auth_config *config)
 {
     *auth = (struct auth){.config = config};
+    pthread_mutex_init(&auth->lock, NULL);
+    auth->known =
+        mem_alloc_array((size_t)config->user_count + 1, sizeof(*auth->known));
     if (config->user_count) {
-        add(auth, (struct authenticator){authenticate_basic, config});
+        add(auth, (struct authenticator){authenticate_basic, auth});
     }
     if (config->is_anonymous_allowed) {
-        add(auth, (struct authenticator){authenticate_anonymous, config});
+        add(auth, (struct authenticator){authenticate_anonymous, auth});
     }
+}
+
+void auth_fini(struct auth *auth)
+{
+    for (uint32_t i = 0; auth->known && i < auth->config->user_count; i++) {
+        mem_free((char *)(uintptr_t)auth->known[i].p);
+    }
+    mem_free(auth->known);
+    pthread_mutex_destroy(&auth->lock);
 }
 
 bool auth_has_method(const struct auth *auth)
@@ -260,7 +312,7 @@ static bool is_granted(const struct permission_grant *grant,
     return false;
 }
 
-int auth_authenticate(const struct auth *auth, const struct auth_claim *claim,
+int auth_authenticate(struct auth *auth, const struct auth_claim *claim,
                       struct arena *arena, struct principal *ret_principal,
                       struct err *err)
 {
@@ -268,7 +320,7 @@ int auth_authenticate(const struct auth *auth, const struct auth_claim *claim,
         return err_set(err, -ERR_INVALID, "credentials are too long");
     }
     for (uint32_t i = 0; i < auth->authenticator_count; i++) {
-        const struct authenticator *authenticator = &auth->authenticators[i];
+        struct authenticator *authenticator = &auth->authenticators[i];
         switch (authenticator->authenticate(authenticator, claim, arena,
                                             ret_principal, err)) {
         case AUTH_OK:

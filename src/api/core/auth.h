@@ -13,9 +13,11 @@
  * A principal may do something if one of its groups has the permission, or if
  * a queue's own permissions say so; every principal is in group `everyone`.
  *
- * Threads: all of it is read-only once made; use it from any.
+ * Threads: any, once made.
  */
 #pragma once
+
+#include <pthread.h>
 
 #include "armada/queue.pb-c.h"
 #include "base/arena.h"
@@ -87,18 +89,19 @@ struct auth_claim {
 
 /* One way to tell who calls. */
 struct authenticator {
-    enum auth_answer (*authenticate)(const struct authenticator *authenticator,
+    enum auth_answer (*authenticate)(struct authenticator *authenticator,
                                      const struct auth_claim *claim,
                                      struct arena *arena,
                                      struct principal *ret_principal,
                                      struct err *err);
-    const void *ctx;
+    void *ctx;
 };
 
 /* One who calls with a password. */
 struct basic_user {
     struct str name;
-    struct str password;
+    struct str password; /* in clear; "": by its hash (wire/text/password.h) */
+    struct str password_hash;
     const struct str *groups;
     uint32_t group_count;
     const struct str *executors; /* that it may act for; none: that of its
@@ -129,18 +132,24 @@ struct auth_config {
 
 struct auth {
     const struct auth_config *config;
+    pthread_mutex_t lock; /* of `known` */
+    /* By user: the password that matched its hash last, for which a call does
+     * not wait some ten milliseconds again; owned. */
+    struct str *known;
     struct authenticator authenticators[AUTHENTICATORS_MAX]; /* in order */
     uint32_t authenticator_count;
 };
 
 /* The authenticators that the configuration asks for. */
 void auth_init(struct auth *auth, const struct auth_config *config);
+/* Free what it has learned. */
+void auth_fini(struct auth *auth);
 
 /* Whether anybody can call at all; a server must not start otherwise. */
 bool auth_has_method(const struct auth *auth);
 
 /* Tell who calls.  -ERR_INVALID with a text for people: nobody we know. */
-int auth_authenticate(const struct auth *auth, const struct auth_claim *claim,
+int auth_authenticate(struct auth *auth, const struct auth_claim *claim,
                       struct arena *arena, struct principal *ret_principal,
                       struct err *err) must_check;
 

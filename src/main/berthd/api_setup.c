@@ -153,6 +153,7 @@ static void set_users(const struct config *config,
         users[auth->user_count++] = (struct basic_user){
             .name = user->name,
             .password = user->password,
+            .password_hash = user->password_hash,
             .groups = user->groups.items,
             .group_count = user->groups.count,
             .executors = user->executors.items,

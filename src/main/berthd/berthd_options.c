@@ -106,6 +106,19 @@ int berthd_options_parse(int argument_count, char **arguments,
     return rc;
 }
 
+static void warn_of_clear_text(const struct config_auth *auth)
+{
+    for (uint32_t i = 0; i < auth->user_count; i++) {
+        if (auth->users[i].password.byte_count > 0) {
+            say(SAY_WARN, "config.clear_text",
+                "key=\"auth.basicAuthUsers[%u].password\" "
+                "advice=\"use passwordHash, from berthctl hash-password; the "
+                "next release does not start with this\"",
+                i);
+        }
+    }
+}
+
 int berthd_options_config(const struct berthd_options *options,
                           struct arena *arena, struct config **ret_config,
                           struct err *err)
@@ -118,6 +131,11 @@ int berthd_options_config(const struct berthd_options *options,
             return rc;
         }
         say_each(SAY_WARN, "config.renamed", "warning", &config->warnings);
+        warn_of_clear_text(&config->auth);
+        rc = config_check_secrecy(config, options->config_path, err);
+        if (rc < 0) {
+            return rc;
+        }
     } else {
         config = config_defaults(arena);
     }

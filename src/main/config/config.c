@@ -63,8 +63,12 @@ static const struct settings server_table =
 static const struct setting user_keys[] = {
     SETTING("name", TEXT, config_user, name, .is_required = true,
             .about = "Name of the user."),
-    SETTING("password", TEXT, config_user, password, .is_required = true,
-            .about = "Password of the user."),
+    SETTING("passwordHash", TEXT, config_user, password_hash,
+            .about = "Hash of the user's password, as berthctl hash-password "
+                     "prints it (crypt(3): yescrypt, bcrypt)."),
+    SETTING("password", TEXT, config_user, password,
+            .about = "The password itself; for this release only, use "
+                     "passwordHash."),
     SETTING("groups", TEXTS, config_user, groups,
             .about = "Groups of the user, in addition to everyone."),
     SETTING("executors", TEXTS, config_user, executors,

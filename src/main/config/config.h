@@ -37,7 +37,7 @@ struct config_server {
 
 /* One user of basic authentication. */
 struct config_user {
-    struct str name, password;
+    struct str name, password_hash, password;
     struct setting_texts groups, executors;
 };
 
@@ -168,6 +168,11 @@ struct config *config_defaults(struct arena *arena) must_check;
  * -ERR_INVALID: a key or a value is wrong, the text says which and where. */
 int config_read_file(const char *path, struct arena *arena,
                      struct config **ret_config, struct err *err) must_check;
+
+/* Whether others than the file's owner and group can read secrets in it.
+ * -ERR_INVALID: they can; the text says what to do. */
+int config_check_secrecy(const struct config *config, const char *path,
+                         struct err *err) must_check;
 
 /* The same from memory; `name` is for messages. */
 int config_read(struct str text, const char *name, struct arena *arena,

@@ -1,10 +1,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "main/config/config.h"
 #include "wire/kube/kube_name.h"
 #include "wire/text/host.h"
+#include "wire/text/password.h"
 
 struct config *config_defaults(struct arena *arena)
 {
@@ -50,6 +52,36 @@ int config_read_file(const char *path, struct arena *arena,
                        text.is_over ? "longer than 16 MiB" : "read error");
     }
     return config_read(strbuf_str(&text), path, arena, ret_config, err);
+}
+
+/* A file that keeps a secret, read or written by anybody? */
+static int check_mode(const char *what, const char *path, struct err *err)
+{
+    struct stat about;
+
+    if (stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
+        (about.st_mode & (S_IROTH | S_IWOTH))) {
+        return err_set(err, -ERR_INVALID,
+                       "%s: others can read %s, which holds a secret; give it "
+                       "mode 0600 (chmod 600) or 0640",
+                       what, path);
+    }
+    return 0;
+}
+
+int config_check_secrecy(const struct config *config, const char *path,
+                         struct err *err)
+{
+    bool has_secret =
+        config->executor.password.byte_count > 0 || config->auth.user_count > 0;
+    int rc = has_secret && path ? check_mode("configuration", path, err) : 0;
+    if (rc == 0 && config->server.tls.key.byte_count > 0) {
+        rc = check_mode("server.tls.key", config->server.tls.key.p, err);
+    }
+    if (rc == 0 && config->executor.tls.key.byte_count > 0) {
+        rc = check_mode("executor.tls.key", config->executor.tls.key.p, err);
+    }
+    return rc;
 }
 
 static int check_address(const char *key, struct str address, struct err *err)
@@ -104,6 +136,28 @@ static int check_listen(const struct config *config, struct err *err)
     return 0;
 }
 
+static int check_password(const struct config_user *user, uint32_t i,
+                          struct err *err)
+{
+    bool has_hash = user->password_hash.byte_count > 0;
+
+    if (has_hash == (user->password.byte_count > 0)) {
+        return err_set(err, -ERR_INVALID,
+                       has_hash ? "auth.basicAuthUsers[%u]: passwordHash and "
+                                  "password exclude each other"
+                                : "auth.basicAuthUsers[%u].passwordHash: "
+                                  "empty; berthctl hash-password makes one",
+                       i);
+    }
+    if (has_hash && !password_is_hash(user->password_hash)) {
+        return err_set(err, -ERR_INVALID,
+                       "auth.basicAuthUsers[%u].passwordHash: not a hash that "
+                       "is strong enough; berthctl hash-password makes one",
+                       i);
+    }
+    return 0;
+}
+
 static int check_auth(const struct config_auth *auth, struct err *err)
 {
     if (!auth->is_anonymous && auth->user_count == 0) {
@@ -116,9 +170,9 @@ static int check_auth(const struct config_auth *auth, struct err *err)
             return err_set(err, -ERR_INVALID,
                            "auth.basicAuthUsers[%u].name: empty", i);
         }
-        if (auth->users[i].password.byte_count == 0) {
-            return err_set(err, -ERR_INVALID,
-                           "auth.basicAuthUsers[%u].password: empty", i);
+        int rc = check_password(&auth->users[i], i, err);
+        if (rc < 0) {
+            return rc;
         }
         for (uint32_t j = 0; j < i; j++) {
             if (str_equal(auth->users[i].name, auth->users[j].name)) {
@@ -221,6 +275,11 @@ static int check_pairs(const struct config *config, struct err *err)
     if ((tls->certificate.byte_count > 0) != (tls->key.byte_count > 0)) {
         return err_set(err, -ERR_INVALID,
                        "server.tls: certificate and key go together");
+    }
+    if (tls->client_ca.byte_count > 0 && tls->certificate.byte_count == 0) {
+        return err_set(err, -ERR_INVALID,
+                       "server.tls.clientCa: without certificate and key "
+                       "there is no TLS, and nobody shows a certificate");
     }
     if (submission->grace_period_ms_min > submission->grace_period_ms_max) {
         return err_set(err, -ERR_INVALID,

@@ -3,6 +3,7 @@
  */
 #include "api/core/auth.h"
 #include "unit.h"
+#include "wire/text/password.h"
 
 static const struct str staff[] = {{"staff", 5}};
 static const struct basic_user users[] = {
@@ -26,7 +27,9 @@ static const char *name_of(const struct auth_config *config,
 
     auth_init(&auth, config);
     struct auth_claim claim = {.authorization = str_of(authorization)};
-    if (auth_authenticate(&auth, &claim, arena, &principal, &err) < 0) {
+    int rc = auth_authenticate(&auth, &claim, arena, &principal, &err);
+    auth_fini(&auth);
+    if (rc < 0) {
         assert_true(err.text[0] != '\0');
         return NULL;
     }
@@ -51,6 +54,39 @@ static void test_basic(void **state)
     assert_null(name_of(&config, "basic !", &arena));
     assert_null(name_of(&config, "Bearer x", &arena));
     assert_null(name_of(&config, NULL, &arena));
+}
+
+/* By its hash a password is known as well, again and again; and one that was
+ * right lets no other be. */
+static void test_hashed_passwords(void **state)
+{
+    static const struct {
+        const char *authorization;
+        bool is_right;
+    } rows[] = {
+        {"Basic YW15OnNlY3JldA==", true},  /* amy:secret */
+        {"Basic YW15OnNlY3JldHM=", false}, /* amy:secrets */
+        {"Basic YW15OnNlY3JldA==", true},  {"Basic YW15Og==", false}, /* amy: */
+        {"Basic Ym9iOnNlY3JldA==", false}, /* bob:secret */
+    };
+    auto_arena arena = {0};
+    char hash[PASSWORD_HASH_BYTES_MAX];
+    struct principal principal;
+    struct auth auth;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(password_hash(STR("secret"), hash, &err), 0);
+    struct basic_user amy = {.name = STR("amy"), .password_hash = str_of(hash)};
+    struct auth_config config = {.users = &amy, .user_count = 1};
+    auth_init(&auth, &config);
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct auth_claim claim = {.authorization =
+                                       str_of(rows[i].authorization)};
+        int rc = auth_authenticate(&auth, &claim, &arena, &principal, &err);
+        assert_int_equal(rc == 0, rows[i].is_right);
+    }
+    auth_fini(&auth);
 }
 
 /* Credentials of a kind that is served but wrong end it: nobody becomes
@@ -78,6 +114,7 @@ static void test_no_method(void **state)
     (void)state;
     auth_init(&auth, &config);
     assert_false(auth_has_method(&auth));
+    auth_fini(&auth);
     assert_null(name_of(&config, NULL, &arena));
 }
 
@@ -103,6 +140,7 @@ static void test_permissions_by_group(void **state)
     assert_false(auth_has_permission(&auth, &amy, PERMISSION_DELETE_QUEUE));
     assert_false(auth_has_permission(&auth, &nobody, PERMISSION_CREATE_QUEUE));
     assert_true(auth_has_permission(&auth, &nobody, PERMISSION_NONE));
+    auth_fini(&auth);
 }
 
 /* Who calls so; it must be somebody. */
@@ -116,6 +154,7 @@ static struct principal caller(const struct auth_config *config,
     auth_init(&auth, config);
     assert_int_equal(auth_authenticate(&auth, &claim, arena, &principal, &err),
                      0);
+    auth_fini(&auth);
     return principal;
 }
 
@@ -138,6 +177,7 @@ static void test_administrators(void **state)
     principal = caller(&config, bob, &arena);
     assert_false(principal.is_administrator);
     assert_false(auth_has_permission(&auth, &principal, PERMISSION_BACKUP));
+    auth_fini(&auth);
 }
 
 /* Without credentials, only the server's own user and root are administrators,
@@ -192,9 +232,13 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_basic),          TEST(test_anonymous_is_last),
-        TEST(test_no_method),      TEST(test_permissions_by_group),
-        TEST(test_administrators), TEST(test_anonymous_callers_are_told_apart),
+        TEST(test_basic),
+        TEST(test_anonymous_is_last),
+        TEST(test_no_method),
+        TEST(test_permissions_by_group),
+        TEST(test_hashed_passwords),
+        TEST(test_administrators),
+        TEST(test_anonymous_callers_are_told_apart),
         TEST(test_names),
     };
 

@@ -1,7 +1,11 @@
 /*
  * config: the configuration of the programs, and what it refuses.
  */
+#include <stdio.h>
+#include <sys/stat.h>
+
 #include "main/config/config.h"
+#include "tmpdir.h"
 #include "unit.h"
 
 /* Who is not anonymous may do what is granted to them, and that is nothing
@@ -118,6 +122,16 @@ static void wrong_configurations_are_refused(void **state)
     check_one("auth: {anonymousAuth: false}",
               "auth: no caller could authenticate; set anonymousAuth or "
               "basicAuthUsers");
+    check_one("auth: {basicAuthUsers: [{name: a, passwordHash: x}]}",
+              "auth.basicAuthUsers[0].passwordHash: not a hash that is strong "
+              "enough; berthctl hash-password makes one");
+    check_one("auth: {basicAuthUsers: [{name: a, passwordHash: x, password: "
+              "y}]}",
+              "auth.basicAuthUsers[0]: passwordHash and password exclude each "
+              "other");
+    check_one("server: {tls: {clientCa: /ca.pem}}",
+              "server.tls.clientCa: without certificate and key there is no "
+              "TLS, and nobody shows a certificate");
     check_one("auth: {permissionGroupMapping: {submit_jobs: [a]}}",
               "c.yaml:1: auth.permissionGroupMapping.submit_jobs: unknown "
               "key; did you mean submit_any_jobs?");
@@ -171,11 +185,43 @@ static void listening_beyond_this_machine_needs_auth_and_tls(void **state)
               "server.allowInsecureListen: true");
     check_one("server: {grpc: '127.8.9.10:1'}", "");
     check_one("auth: {basicAuthUsers: [{name: a, password: ''}]}",
-              "auth.basicAuthUsers[0].password: empty");
+              "auth.basicAuthUsers[0].passwordHash: empty; berthctl "
+              "hash-password makes one");
     check_one("server: {http: '[::]:1'}",
               "server.http: [::]:1 can be reached from other machines and has "
               "no authentication; that needs server.allowInsecureListen: "
               "true");
+}
+
+/* A file with secrets is refused while others can read it. */
+static void files_with_secrets_are_kept_from_others(void **state)
+{
+    static const char users[] =
+        "auth: {basicAuthUsers: [{name: a, password: b}]}\n";
+    auto_arena arena = {0};
+    struct tmpdir directory;
+    struct config *config;
+    char path[TMPDIR_PATH_BYTES_MAX];
+    struct err err;
+
+    (void)state;
+    tmpdir_init(&directory);
+    tmpdir_path(&directory, "berth.yaml", path);
+    FILE *file = fopen(path, "we");
+    fputs(users, file);
+    assert_int_equal(fchmod(fileno(file), 0644), 0);
+    fclose(file);
+    assert_int_equal(config_read_file(path, &arena, &config, &err), 0);
+    assert_int_equal(config_check_secrecy(config, path, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.text, "others can read"));
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(config_check_secrecy(config, path, &err), 0);
+    assert_int_equal(chmod(path, 0644), 0);
+    config->auth.user_count = 0;
+    assert_int_equal(config_check_secrecy(config, path, &err), 0);
+    config->server.tls.key = str_of(path);
+    assert_int_equal(config_check_secrecy(config, NULL, &err), -ERR_INVALID);
+    tmpdir_fini(&directory);
 }
 
 int main(void)
@@ -183,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(defaults_pass_the_check),
         TEST(nothing_is_granted_by_default),
+        TEST(files_with_secrets_are_kept_from_others),
         TEST(what_print_config_writes_is_read_back),
         TEST(a_pool_is_printed_with_what_its_profile_says),
         TEST(renamed_keys_are_read_with_a_warning),
