@@ -1,8 +1,15 @@
 #include "model/digest.h"
 
+/* Most jobs say nothing of what the last version added. */
+static bool is_plain(const struct job_digest *digest)
+{
+    return !digest->is_held && digest->begin_ms == 0 &&
+           digest->wait_ms_max == 0;
+}
+
 void digest_pack(struct strbuf *buf, const struct job_digest *digest)
 {
-    pack_u64(buf, DIGEST_VERSION);
+    pack_u64(buf, is_plain(digest) ? 3 : DIGEST_VERSION);
     pack_str(buf, digest->class_key);
     pack_str(buf, digest->client_id);
     pack_str(buf, digest->gang_id);
@@ -17,6 +24,11 @@ void digest_pack(struct strbuf *buf, const struct job_digest *digest)
     pack_u64(buf, digest->has_stateaware_off);
     pack_str(buf, digest->gang_terms);
     pack_u64(buf, digest->sub_group);
+    if (!is_plain(digest)) {
+        pack_u64(buf, digest->is_held);
+        pack_i64(buf, digest->begin_ms);
+        pack_i64(buf, digest->wait_ms_max);
+    }
 }
 
 int digest_unpack(struct str bytes, struct job_digest *ret_digest)
@@ -48,6 +60,11 @@ int digest_unpack(struct str bytes, struct job_digest *ret_digest)
     if (version >= 3) {
         digest.gang_terms = unpack_str(&reader);
         digest.sub_group = unpack_count(&reader, SUB_GROUPS_MAX - 1);
+    }
+    if (version >= 4) {
+        digest.is_held = unpack_count(&reader, 1);
+        digest.begin_ms = unpack_i64(&reader);
+        digest.wait_ms_max = unpack_i64(&reader);
     }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;

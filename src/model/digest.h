@@ -13,7 +13,7 @@
 #include "model/requirement.h"
 
 enum {
-    DIGEST_VERSION = 3,
+    DIGEST_VERSION = 4, /* only of jobs that need it; else 3 */
     GANG_CARDINALITY_MAX = 1000000,
 };
 
@@ -39,6 +39,9 @@ struct job_digest {
     struct str gang_terms;         /* packed, see gang_terms.h; "": a gang by
                                       annotations, whose members are alike */
     uint32_t sub_group;            /* of those terms: which one it is of */
+    bool is_held;                  /* a user is to release it */
+    int64_t begin_ms;              /* not planned before; 0: at once */
+    int64_t wait_ms_max;           /* then it fails if it never ran; 0: never */
 };
 
 /* Append the packed form. */

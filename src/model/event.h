@@ -74,6 +74,7 @@ enum event_type {
     EVENT_ROUND_BEGUN = 1020,
     EVENT_ROUND_BACK = 1021,
     EVENT_ROUND_DROPPED = 1022,
+    EVENT_HOLD_CHANGED = 1023, /* what keeps a waiting job from being planned */
 };
 
 /* Why a run or a job ended badly: which member of armadaevents.Error's oneof
@@ -99,6 +100,15 @@ enum error_cause {
     CAUSE_EVICTED = 1,
     CAUSE_OOM = 2,
     CAUSE_DEADLINE_EXCEEDED = 3,
+};
+
+/* What keeps a waiting job from being planned, as bits.  Append, never
+ * renumber: these are logged. */
+enum job_hold {
+    JOB_HOLD_BY_USER = 1,
+    JOB_HOLD_UNTIL = 2, /* a time */
+    JOB_HOLD_FOR_JOBS = 4,
+    JOB_HOLD_ALL = 7,
 };
 
 /* States that CancelJobSet and selections can name, as bits. */
@@ -284,6 +294,11 @@ struct event {
         struct {
             struct str class_key; /* a packed requirement */
         } reclassified;
+        struct {
+            uint32_t set, cleared; /* enum job_hold; the latter first */
+            int64_t begin_ms;      /* of JOB_HOLD_UNTIL, if that is set */
+            struct str user;       /* of JOB_HOLD_BY_USER, likewise */
+        } hold;
         struct {
             enum selection_action action;
             struct str executor_id; /* "": any */

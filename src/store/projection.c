@@ -201,6 +201,7 @@ static int add_event(struct projection *projection,
     case EVENT_ROUND_BEGUN:
     case EVENT_ROUND_BACK:
     case EVENT_ROUND_DROPPED:
+    case EVENT_HOLD_CHANGED:
         return 0;
     }
     return 0;

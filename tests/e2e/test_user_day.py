@@ -139,6 +139,45 @@ class UserDay(unittest.TestCase):
         self.assertEqual(failed, [True, True, False])
         self.assertIn("Retry policy", self.ctl("explain", bad))
 
+    def test_jobs_are_held_and_released(self):
+        def listed(job_id):
+            return json.loads(self.ctl("get", "jobs", job_id, "-o", "json"))[0]
+        held = self.run_job("true", options=["--hold"])
+        later = self.run_job("true", options=[
+            "--begin", "2100-01-01T00:00:00Z"])
+        big = self.ctl("run", "-q", self.queue, "--cpu", "4", "sleep",
+                       "600").split()[4]
+        waits = self.ctl("run", "-q", self.queue, "--cpu", "4", "-j", "w",
+                         "true").split()[4]
+        self.assertTrue(listed(held)["held"])
+        self.assertIn("held since it was submitted", listed(held)["reason"])
+        self.assertIn("2100-01-01", self.ctl("explain", later))
+        self.assertEqual(json.loads(self.ctl("explain", held, "-o", "json"))
+                         ["reason"], "held")
+        harness.wait_for("the big job runs", lambda: listed(big).get("state")
+                         == "RUNNING")
+        self.assertIn("has a node", self.ends(1, "hold", "job", big).stderr)
+        self.assertEqual(self.ctl("hold", "job", waits),
+                         f"Held job {waits}\n")
+        self.assertIn("held by anonymous", self.ctl("explain", waits))
+        # A restart forgets none of it.
+        self.berth.stop()
+        self.berth.start()
+        self.assertTrue(listed(waits)["held"])
+        self.ctl("cancel", "job", big)
+        self.ends(7, "wait", big)
+        self.assertTrue(listed(waits)["held"])
+        self.ctl("release", "jobs", "-q", self.queue, "-j", "w", "--yes")
+        self.ctl("release", "job", held)
+        self.ends(0, "wait", held, waits)
+        self.assertIn("still waits", self.ends(0, "release", "job",
+                                               later).stderr)
+        self.ctl("cancel", "job", later)
+        self.ends(7, "wait", later)
+        late = self.run_job("true", options=["--hold", "--max-wait", "1s"])
+        self.ends(7, "wait", late)
+        self.assertIn("maxWaitSeconds", listed(late)["reason"])
+
     def test_the_server_comes_from_the_environment(self):
         done = subprocess.run(
             [harness.program("berthctl"), "get", "queue", self.queue],

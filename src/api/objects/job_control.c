@@ -13,6 +13,7 @@
 #include "api/submit/validate.h"
 #include "armada/submit.pb-c.h"
 #include "base/intern.h"
+#include "berth/api.pb-c.h"
 
 /* What all requests about a job set have. */
 struct target {
@@ -340,4 +341,31 @@ void handle_preempt_jobs(struct api_call *call, struct str request)
     event.cancel.reason = str_of(target.reason);
     answer_make(call, ids, NULL);
     post_each(call, &target, &ids, &event, on_preempted);
+}
+
+enum { HOLD_JOBS_MAX = 1000 }; /* in one request */
+
+void handle_hold_jobs(struct api_call *call, struct str request)
+{
+    Berth__Api__HoldJobsRequest *message;
+
+    if (!api_call_decode(call, &berth__api__hold_jobs_request__descriptor,
+                         request, &message)) {
+        return;
+    }
+    if (message->n_job_ids > HOLD_JOBS_MAX) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "at most %d jobs may be named", HOLD_JOBS_MAX);
+        return;
+    }
+    struct target target = {message->queue, message->job_set, ""};
+    if (!check_target(call, &target)) {
+        return;
+    }
+    struct ids ids = unique(call, message->job_ids, message->n_job_ids, "");
+    struct event event = event_now(call, EVENT_HOLD_CHANGED);
+    event.hold.set = message->release ? 0 : JOB_HOLD_BY_USER;
+    event.hold.cleared = message->release ? JOB_HOLD_BY_USER : 0;
+    event.hold.user = call->principal.name;
+    post_each(call, &target, &ids, &event, api_call_done_empty);
 }

@@ -234,6 +234,10 @@ static void admissions_known(struct command *command, void *ctx)
             continue;
         }
         job->not_preemptible = row->is_kept;
+        job->held = row->is_held;
+        if (row->is_held) {
+            job->reason = message_copy(&call->arena, row->reason);
+        }
         job->admitted = row->is_admitted;
         job->promised_start = time_or_null(&call->arena, row->start_ms);
         row++;

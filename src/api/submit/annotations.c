@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "model/quantity.h"
+#include "wire/text/rfc3339.h"
 
 /* All that begin with berth.dev/. */
 static const char *const own_keys[] = {
@@ -12,6 +13,8 @@ static const char *const own_keys[] = {
     ANNOTATION_LIFETIME,      ANNOTATION_NODE_RESERVATION,
     ANNOTATION_MAX_HOPS,      ANNOTATION_FREEZING_WINDOW,
     ANNOTATION_FAKE_RUN_MS,   ANNOTATION_FAKE_EXIT_CODE,
+    ANNOTATION_HOLD,          ANNOTATION_BEGIN_TIME,
+    ANNOTATION_MAX_WAIT,
 };
 
 struct str annotation_find(const Berth__Submission__Item *item, const char *key)
@@ -335,6 +338,72 @@ static int check_known(const Berth__Submission__Item *item,
     return 0;
 }
 
+/* Seconds of an annotation in ms; 0 without it, or if it makes no sense. */
+static int64_t max_wait_ms(const Berth__Submission__Item *item)
+{
+    struct str value = annotation_find_own(item, ANNOTATION_MAX_WAIT);
+    int64_t ms;
+
+    return value.p && quantity_parse(value, &ms) == 0 && ms > 0 &&
+                   ms <= LIFETIME_S_MAX * INT64_C(1000)
+               ? ms
+               : 0;
+}
+
+/* A moment of an annotation; 0 without it, or if it makes no sense. */
+static int64_t begin_ms(const Berth__Submission__Item *item)
+{
+    struct str value = annotation_find_own(item, ANNOTATION_BEGIN_TIME);
+    int64_t seconds;
+    int32_t nanos;
+
+    return value.p && wire_rfc3339_parse(value, &seconds, &nanos) == 0 &&
+                   seconds > 0
+               ? seconds * 1000 + nanos / 1000000
+               : 0;
+}
+
+/* What keeps a job from being planned at once. */
+static int check_holds(const Berth__Submission__Item *item,
+                       struct refusal *refusal)
+{
+    struct str hold = annotation_find_own(item, ANNOTATION_HOLD);
+
+    if (hold.p && !str_equal(hold, STR("true")) &&
+        !str_equal(hold, STR("false"))) {
+        return refusal_set(refusal,
+                           "annotation %s must be true or false, not %.*s",
+                           own_name(item, ANNOTATION_HOLD), STR_ARG(hold));
+    }
+    struct str begin = annotation_find_own(item, ANNOTATION_BEGIN_TIME);
+    if (begin.p && begin_ms(item) == 0) {
+        return refusal_set(refusal,
+                           "annotation %s must be a time such as "
+                           "2026-01-31T12:00:00Z, not %.*s",
+                           own_name(item, ANNOTATION_BEGIN_TIME),
+                           STR_ARG(begin));
+    }
+    struct str wait = annotation_find_own(item, ANNOTATION_MAX_WAIT);
+    if (wait.p && max_wait_ms(item) == 0) {
+        return refusal_set(refusal,
+                           "annotation %s must be seconds, more than 0 and up "
+                           "to %d, not %.*s",
+                           own_name(item, ANNOTATION_MAX_WAIT), LIFETIME_S_MAX,
+                           STR_ARG(wait));
+    }
+    bool is_gang =
+        annotation_find(item, ANNOTATION_GANG_ID).p || item->pod_group;
+    if (is_gang && (hold.p || begin.p || wait.p)) {
+        return refusal_set(refusal,
+                           "annotation %s cannot be given to a member of a "
+                           "gang",
+                           own_name(item, hold.p    ? ANNOTATION_HOLD
+                                          : begin.p ? ANNOTATION_BEGIN_TIME
+                                                    : ANNOTATION_MAX_WAIT));
+    }
+    return 0;
+}
+
 int annotations_check_own(const Berth__Submission__Item *item,
                           struct refusal *refusal)
 {
@@ -342,6 +411,7 @@ int annotations_check_own(const Berth__Submission__Item *item,
 
     rc = rc < 0 ? rc : check_loss(item, ANNOTATION_ON_PREEMPTION, refusal);
     rc = rc < 0 ? rc : check_loss(item, ANNOTATION_ON_EXECUTOR_LOST, refusal);
+    rc = rc < 0 ? rc : check_holds(item, refusal);
     if (rc == 0 && !annotation_find(item, ANNOTATION_GANG_ID).p) {
         rc = annotations_check_no_terms(
             item, "it needs " ANNOTATION_GANG_ID " or a podGroup", refusal);
@@ -419,6 +489,10 @@ void annotations_digest(const Berth__Submission__Item *item,
     digest->gang_minimum = is_gang ? gang->minimum : 1;
     digest->gang_uniformity = is_gang ? gang->uniformity : STR("");
     put_home(item, digest);
+    digest->is_held =
+        str_equal(annotation_find_own(item, ANNOTATION_HOLD), STR("true"));
+    digest->begin_ms = begin_ms(item);
+    digest->wait_ms_max = max_wait_ms(item);
     digest->is_fail_fast =
         str_equal(annotation_find(item, ANNOTATION_FAIL_FAST), STR("true"));
     digest->on_executor_lost = loss_of(item, ANNOTATION_ON_EXECUTOR_LOST);

@@ -32,6 +32,9 @@
 #define ANNOTATION_LIFETIME "berth.dev/lifetimeSeconds"
 #define ANNOTATION_NODE_RESERVATION "berth.dev/nodeReservation"
 #define ANNOTATION_MAX_HOPS "berth.dev/maxHops"
+#define ANNOTATION_HOLD "berth.dev/hold"
+#define ANNOTATION_BEGIN_TIME "berth.dev/beginTime"
+#define ANNOTATION_MAX_WAIT "berth.dev/maxWaitSeconds"
 #define ANNOTATION_FREEZING_WINDOW "berth.dev/freezingWindowSeconds"
 /* Of YuniKorn and Spark (model.md 3.2). */
 #define ANNOTATION_APP_ID "yunikorn.apache.org/app-id"

@@ -45,6 +45,8 @@ enum cli_exit cmd_watch(struct cli *cli);
 enum cli_exit cmd_wait(struct cli *cli);
 enum cli_exit cmd_run(struct cli *cli);
 enum cli_exit cmd_cancel_job(struct cli *cli);
+enum cli_exit cmd_hold_job(struct cli *cli);
+enum cli_exit cmd_release_job(struct cli *cli);
 enum cli_exit cmd_cancel_job_set(struct cli *cli);
 enum cli_exit cmd_cancel_executor(struct cli *cli);
 enum cli_exit cmd_cancel_node(struct cli *cli);

@@ -4,6 +4,7 @@
 #include "cli/commands/commands.h"
 #include "cli/shared/job_file.h"
 #include "cli/shared/selection.h"
+#include "wire/settings/settings.h"
 
 enum {
     /* A script travels as one word of a command line, which Linux limits to
@@ -147,8 +148,35 @@ static json_t *make_pod(struct cli *cli, json_t *command, json_t *env)
     return pod;
 }
 
+/* What the options ask for by annotations. */
+static enum cli_exit add_annotations(struct cli *cli, json_t *annotations)
+{
+    const char *wait = cli_text(cli, "max-wait", NULL);
+    int64_t wait_ms;
+
+    if (cli_has(cli, "hold")) {
+        add_label(annotations, "berth.dev/hold", "true");
+    }
+    if (cli_has(cli, "begin")) {
+        add_label(annotations, "berth.dev/beginTime",
+                  cli_text(cli, "begin", ""));
+    }
+    if (wait && setting_parse_duration(str_of(wait), &wait_ms) < 0) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--max-wait takes a time such as 90s or 1h30m, not "
+                        "\"%s\"",
+                        wait);
+    }
+    if (wait) {
+        add_label(annotations, "berth.dev/maxWaitSeconds",
+                  cli_format(cli, "%.3f", (double)wait_ms / 1000));
+    }
+    return CLI_OK;
+}
+
 /* The job as a file of jobs would say it. */
-static json_t *make_file(struct cli *cli, json_t *pod, json_t *labels)
+static json_t *make_file(struct cli *cli, json_t *pod, json_t *labels,
+                         json_t *annotations)
 {
     const char *name = cli_text(cli, "name", "run");
     json_t *job = json_pack("{s:s, s:O, s:[O]}", "namespace",
@@ -156,6 +184,7 @@ static json_t *make_file(struct cli *cli, json_t *pod, json_t *labels)
                             labels, "podSpecs", pod);
     const char *priority = cli_text(cli, "priority", NULL);
 
+    (void)json_object_set(job, "annotations", annotations);
     if (priority) {
         (void)json_object_set_new(job, "priority", json_string(priority));
     }
@@ -181,11 +210,14 @@ static enum cli_exit check_usage(struct cli *cli)
 static enum cli_exit make_job(struct cli *cli, struct submission *ret)
 {
     auto_json_t *command = json_array(), *env = json_array(),
-                *labels = json_object();
+                *labels = json_object(), *annotations = json_object();
     enum cli_exit rc = each_pair(cli, "env", add_variable, env);
 
     if (rc == CLI_OK) {
         rc = each_pair(cli, "label", add_label, labels);
+    }
+    if (rc == CLI_OK) {
+        rc = add_annotations(cli, annotations);
     }
     if (rc == CLI_OK && cli_has(cli, "script")) {
         rc = add_script(cli, command);
@@ -198,7 +230,7 @@ static enum cli_exit make_job(struct cli *cli, struct submission *ret)
     }
     add_words(command, cli->arguments, cli->argument_count);
     auto_json_t *pod = make_pod(cli, command, env);
-    auto_json_t *file = make_file(cli, pod, labels);
+    auto_json_t *file = make_file(cli, pod, labels, annotations);
     return submission_read(cli, file, ret);
 }
 

@@ -16,6 +16,7 @@ struct some {
     char *queue, *job_set;
     char *ids[SELECTED_PER_REQUEST];
     size_t count;
+    bool is_release;
 };
 
 /* What is done to jobs, and to which. */
@@ -72,6 +73,18 @@ static enum cli_exit send_priority(struct cli *cli, struct some *some)
                     &api__job_reprioritize_response__descriptor, &reply);
 }
 
+static enum cli_exit send_hold(struct cli *cli, struct some *some)
+{
+    Berth__Api__HoldJobsRequest request = BERTH__API__HOLD_JOBS_REQUEST__INIT;
+
+    request.queue = some->queue;
+    request.job_set = some->job_set;
+    request.job_ids = some->ids;
+    request.n_job_ids = some->count;
+    request.release = some->is_release;
+    return cli_call_empty(cli, "/berth.api.Berth/HoldJobs", &request.base);
+}
+
 static const Api__JobState not_ended[] = {
     API__JOB_STATE__QUEUED, API__JOB_STATE__LEASED, API__JOB_STATE__PENDING,
     API__JOB_STATE__RUNNING};
@@ -83,6 +96,10 @@ static const struct act acts[] = {
                        send_preempt, not_ended + 1, ARRAY_COUNT(not_ended) - 1},
     [CHECK_REPRIORITIZE] = {"reprioritize", "Reprioritized", CHECK_REPRIORITIZE,
                             send_priority, not_ended, ARRAY_COUNT(not_ended)},
+    /* Only the first of these states: what waits. */
+    [CHECK_HOLD] = {"hold", "Held", CHECK_HOLD, send_hold, not_ended, 1},
+    [CHECK_RELEASE] = {"release", "Released", CHECK_RELEASE, send_hold,
+                       not_ended, 1},
 };
 
 static int compare_jobs(const void *a, const void *b)
@@ -164,6 +181,7 @@ static enum cli_exit send_all(struct cli *cli, const struct act *act,
 
     for (size_t i = 0; i < jobs->count && rc == CLI_OK; i++) {
         const Berth__Api__JobSummary *job = jobs->jobs[i];
+        some->is_release = act->check == CHECK_RELEASE;
         some->queue = job->queue;
         some->job_set = job->job_set;
         some->ids[some->count++] = job->job_id;
@@ -176,6 +194,17 @@ static enum cli_exit send_all(struct cli *cli, const struct act *act,
     return rc;
 }
 
+/* Whether jobs are held now is theirs to say. */
+static enum cli_exit look_again(struct cli *cli, struct selection *jobs)
+{
+    char **ids = arena_alloc_array(&cli->arena, jobs->count, sizeof(*ids));
+
+    for (size_t i = 0; i < jobs->count; i++) {
+        ids[i] = jobs->jobs[i]->job_id;
+    }
+    return selection_by_ids(cli, ids, jobs->count, jobs);
+}
+
 /* Say what was asked for, and of which jobs it can come to nothing. */
 static enum cli_exit report(struct cli *cli, const struct act *act,
                             const struct selection *jobs)
@@ -186,7 +215,9 @@ static enum cli_exit report(struct cli *cli, const struct act *act,
         enum cli_exit rc = check_job_state(cli, jobs->jobs[i], act->check);
         worst = rc != CLI_OK ? rc : worst;
         if (rc == CLI_OK && !selection_has_ended(jobs->jobs[i]->state)) {
-            cli_note(cli, "%s for job %s", act->done, jobs->jobs[i]->job_id);
+            cli_note(cli, "%s%s job %s", act->done,
+                     act->check < CHECK_HOLD ? " for" : "",
+                     jobs->jobs[i]->job_id);
         }
     }
     return worst;
@@ -224,5 +255,18 @@ enum cli_exit selected_act(struct cli *cli, enum check_verb verb)
     if (rc == CLI_OK) {
         rc = send_all(cli, act, &jobs);
     }
+    if (rc == CLI_OK && verb >= CHECK_HOLD) {
+        rc = look_again(cli, &jobs);
+    }
     return rc == CLI_OK ? report(cli, act, &jobs) : rc;
+}
+
+enum cli_exit cmd_hold_job(struct cli *cli)
+{
+    return selected_act(cli, CHECK_HOLD);
+}
+
+enum cli_exit cmd_release_job(struct cli *cli)
+{
+    return selected_act(cli, CHECK_RELEASE);
 }

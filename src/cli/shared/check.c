@@ -76,6 +76,20 @@ enum cli_exit check_job_state(struct cli *cli,
                         "job %s has ended (%s): its priority stays as it was",
                         job->job_id, states_name(job->state));
     }
+    if (selection_has_ended(job->state) &&
+        (verb == CHECK_HOLD || verb == CHECK_RELEASE)) {
+        return cli_fail(cli, CLI_FAILED, "job %s has ended (%s)", job->job_id,
+                        states_name(job->state));
+    }
+    if (verb == CHECK_HOLD && !job->held) {
+        return cli_fail(cli, CLI_FAILED, "job %s is not held: %s", job->job_id,
+                        job->state == API__JOB_STATE__QUEUED
+                            ? "members of gangs cannot be"
+                            : "it has a node (preempt job takes it away)");
+    }
+    if (verb == CHECK_RELEASE && job->held) {
+        cli_remark(cli, "job %s still waits: %s", job->job_id, job->reason);
+    }
     if (selection_has_ended(job->state)) {
         (void)cli_fail(cli, CLI_OK, "job %s had ended already (%s)",
                        job->job_id, states_name(job->state));

@@ -24,6 +24,8 @@ enum check_verb {
     CHECK_CANCEL,
     CHECK_PREEMPT,
     CHECK_REPRIORITIZE,
+    CHECK_HOLD,
+    CHECK_RELEASE,
 };
 
 /* A job or a job set as a request names it, and what the server knows. */

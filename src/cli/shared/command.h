@@ -16,7 +16,7 @@
 #include "wire/message/message.h"
 
 enum {
-    CLI_OPTIONS_MAX = 24, /* of one command, common ones included */
+    CLI_OPTIONS_MAX = 32, /* of one command, common ones included */
     CLI_LIST_MAX = 4096,  /* items of one list option */
     CLI_FILE_BYTES_MAX = 64 << 20,
 };

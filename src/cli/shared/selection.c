@@ -248,3 +248,14 @@ enum cli_exit selection_find(struct cli *cli, char **ids, size_t id_count,
     VEC_FREE(&gathering.jobs);
     return rc;
 }
+
+enum cli_exit selection_by_ids(struct cli *cli, char **ids, size_t count,
+                               struct selection *ret)
+{
+    struct gathering gathering = {0};
+    enum cli_exit rc = find_named(cli, ids, count, &gathering);
+
+    hand_over(cli, &gathering, ret);
+    VEC_FREE(&gathering.jobs);
+    return rc;
+}

@@ -52,5 +52,9 @@ enum cli_exit selection_find(struct cli *cli, char **ids, size_t id_count,
                              const Api__JobState *states, size_t state_count,
                              struct selection *ret);
 
+/* The jobs of these ids, which are all there; codes as above. */
+enum cli_exit selection_by_ids(struct cli *cli, char **ids, size_t count,
+                               struct selection *ret);
+
 /* What can no longer change: succeeded, failed, cancelled, ... */
 bool selection_has_ended(Api__JobState state);

@@ -18,12 +18,28 @@ void explain_answer(struct control *c, struct command *command)
     }
     jobs_get(c->jobs, job, &view);
     command->explain.waits_again = !view.has_run && view.run_count > 0;
-    waiting_ask(c, job, &command->arena, &waiting);
-    explain_put_job(&text, c, job, &waiting);
-    explain_put_json(&json, c, job, &waiting);
+    if (jobs_is_held(c->jobs, job)) {
+        held_put_text(&text, c, job);
+        held_put_json(&json, c, job);
+    } else {
+        waiting_ask(c, job, &command->arena, &waiting);
+        explain_put_job(&text, c, job, &waiting);
+        explain_put_json(&json, c, job, &waiting);
+    }
     command->explain.text = arena_str(&command->arena, strbuf_str(&text));
     command->explain.json = arena_str(&command->arena, strbuf_str(&json));
     command_answer(command, COMMAND_OK, "");
+}
+
+static struct str held_reason(struct control *c, uint32_t job,
+                              struct arena *arena)
+{
+    auto_strbuf text = {0};
+    struct job_held held;
+
+    jobs_held(c->jobs, job, &held);
+    held_put_reason(&text, &held);
+    return arena_str(arena, strbuf_str(&text));
 }
 
 void admissions_answer(struct control *c, struct command *command)
@@ -37,6 +53,11 @@ void admissions_answer(struct control *c, struct command *command)
         }
         row->is_kept = job_state_has_run(jobs_state(c->jobs, job)) &&
                        !jobs_is_preemptible(c->jobs, job);
+        if (jobs_is_held(c->jobs, job)) {
+            row->is_held = true;
+            row->reason = held_reason(c, job, &command->arena);
+            continue;
+        }
         if (jobs_state(c->jobs, job) != JOB_QUEUED ||
             !pools_job_admission(c->pools, job, &admission)) {
             continue;

@@ -127,7 +127,8 @@ static void name_pods(const struct control *c, struct arena *arena,
         char name[ID_TEXT_BYTES_MAX + 16], id[ID_TEXT_BYTES_MAX];
         struct job_view view;
         if (!jobs_is_live(c->jobs, job) ||
-            jobs_state(c->jobs, job) != JOB_QUEUED) {
+            jobs_state(c->jobs, job) != JOB_QUEUED ||
+            !c->handles.items[job].is_planned) {
             continue;
         }
         jobs_get(c->jobs, job, &view);

@@ -30,6 +30,8 @@ void audit_make_due(struct control_audit *audit, size_t *at)
     struct control *c = audit->control;
     bool goes_on = true;
     uint32_t count;
+
+    jobs_expire(c->jobs, c->batch.time_ms);
     auto_mem uint32_t *dirty = jobs_take_dirty(c->jobs, 0, &count);
 
     for (uint32_t i = 0; i < count; i++) {

@@ -43,6 +43,7 @@ static enum role role_of(enum event_type type)
     case EVENT_RUN_PREEMPTED:
     case EVENT_RUN_CANCELLED:
     case EVENT_NODE_HEALTH:
+    case EVENT_HOLD_CHANGED: /* decided: its time has come */
         return ROLE_EITHER;
     default:
         return ROLE_SAID;
@@ -86,6 +87,8 @@ static const char *name_of(enum event_type type)
         return "run cancelled";
     case EVENT_NODE_HEALTH:
         return "node health";
+    case EVENT_HOLD_CHANGED:
+        return "hold changed";
     default:
         return "event";
     }

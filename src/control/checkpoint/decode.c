@@ -158,7 +158,6 @@ static void restore_run(struct control *c, uint32_t job,
 static void restore_jobs(struct control *c)
 {
     for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
-        struct job_tried tried[JOBS_TRIED_MAX];
         struct job_view view;
         if (!jobs_is_live(c->jobs, job)) {
             continue;
@@ -166,16 +165,11 @@ static void restore_jobs(struct control *c)
         jobs_get(c->jobs, job, &view);
         ASSERT(view.has_run == (view.state != JOB_QUEUED));
         job_handles_make(c, job, view.queue);
-        uint32_t count = jobs_tried(c->jobs, job, tried);
-        for (uint32_t i = 0; i < count; i++) {
-            pools_job_avoid(c->pools, job,
-                            pools_node_index(c->pools, tried[i].executor_id,
-                                             tried[i].node_name));
-        }
         if (view.has_run) {
             restore_run(c, job, &view);
         } else {
-            if (jobs_is_unproven(c->jobs, job)) {
+            if (jobs_is_unproven(c->jobs, job) &&
+                c->handles.items[job].is_planned) {
                 VEC_PUSH(&c->unchecked, job);
             }
             if (view.gang_index != JOBS_NONE && view.run_count == 0) {

@@ -125,9 +125,11 @@ struct pool_rules {
  * that has a node is preempted if that is asked for. */
 struct admission_status {
     struct job_id job;
-    bool is_admitted; /* answer */
-    int64_t start_ms; /* answer: the latest start; 0: unknown */
-    bool is_kept;     /* answer: it has a node, and is not preempted */
+    bool is_admitted;  /* answer */
+    int64_t start_ms;  /* answer: the latest start; 0: unknown */
+    bool is_kept;      /* answer: it has a node, and is not preempted */
+    bool is_held;      /* answer: it waits and is not planned */
+    struct str reason; /* answer: why that is; for people */
 };
 
 enum { TRAINING_ROW_PARTS_MAX = 4, TRAINING_POD_KINDS = 6 };

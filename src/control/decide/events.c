@@ -72,6 +72,22 @@ static bool is_late(const struct looking *l, const struct event *event)
            job_state_next(jobs_state(c->jobs, job), happening) == JOB_NONE;
 }
 
+/* What is held in this batch does not start in it.  It says nothing of what
+ * runs and of gangs, which are decided about together. */
+static void touch_held(struct control *c, const struct event *event)
+{
+    uint32_t job = jobs_find(c->jobs, event->job);
+    struct job_view view;
+
+    if (job == JOBS_NONE || jobs_state(c->jobs, job) != JOB_QUEUED) {
+        return;
+    }
+    jobs_get(c->jobs, job, &view);
+    if (view.gang_index == JOBS_NONE && !batch_is_touched(&c->batch, job)) {
+        batch_touch(&c->batch, job);
+    }
+}
+
 /* A run that ends in this batch is not preempted in it as well; and a gang that
  * a user preempts is, as the log tells, what runs of it now. */
 void batch_touch_ended(struct control *c, const struct event *event)
@@ -79,6 +95,9 @@ void batch_touch_ended(struct control *c, const struct event *event)
     enum job_happening happening = job_happening_of(event);
     struct job_view view;
 
+    if (event->type == EVENT_HOLD_CHANGED) {
+        touch_held(c, event);
+    }
     if (event->type == EVENT_PREEMPT) {
         uint32_t job = jobs_find(c->jobs, event->job);
         if (job != JOBS_NONE) {

@@ -115,7 +115,8 @@ static bool decision_stands(struct control *c,
             return false;
         }
     }
-    return state == JOB_QUEUED && !is_touched;
+    return state == JOB_QUEUED && !is_touched &&
+           c->handles.items[decision->job].is_planned;
 }
 
 static void add_decision(struct control *c,

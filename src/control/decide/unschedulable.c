@@ -164,7 +164,7 @@ static bool needs_no_check(const struct control *c, uint32_t job)
     struct job_tried tried[JOBS_TRIED_MAX];
 
     if (!jobs_is_live(c->jobs, job) || jobs_state(c->jobs, job) != JOB_QUEUED ||
-        !jobs_is_unproven(c->jobs, job)) {
+        !jobs_is_unproven(c->jobs, job) || !c->handles.items[job].is_planned) {
         return true;
     }
     const struct control_class *class_ =

@@ -7,6 +7,7 @@
  *     promises.c      who has a place for how long, and for whom it is
  *                     kept
  *     explain_json.c  why it waits, as data
+ *     held.c          what keeps a job from being planned
  *     lending.c       why no other pool has taken it
  *     rejection.c     why it can never run
  *
@@ -113,6 +114,16 @@ void explain_put_json_text(struct strbuf *buf, const char *name,
 const char *explain_wait_name(enum sched_wait wait);
 /* Why a node is none, likewise. */
 const char *explain_exclusion_name(int exclusion);
+
+/* held.c */
+
+/* Append what keeps a job from being planned, for people; a part of a
+ * sentence. */
+void held_put_reason(struct strbuf *buf, const struct job_held *held);
+/* Append how a job stands that is held, as sentences. */
+void held_put_text(struct strbuf *buf, struct control *c, uint32_t job);
+/* The same as a JSON object. */
+void held_put_json(struct strbuf *buf, struct control *c, uint32_t job);
 
 /* lending.c */
 

@@ -44,7 +44,7 @@ void apps_feed(struct control *c, uint32_t queue)
     VEC(struct fed) list = {0};
 
     for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
-        if (jobs_is_live(c->jobs, job) &&
+        if (jobs_is_live(c->jobs, job) && c->handles.items[job].is_planned &&
             c->handles.items[job].queue == queue) {
             struct job_view view;
             jobs_get(c->jobs, job, &view);

@@ -87,7 +87,8 @@ void fold_soon(const struct log_item *item, uint32_t stage,
 {
     uint32_t job = jobs_fetch(c->jobs, &item->event, stage);
 
-    if (job != JOBS_NONE) {
+    if (job != JOBS_NONE && job < c->handles.count &&
+        c->handles.items[job].is_planned) {
         pools_job_fetch(c->pools, job, stage == LOG_SOON_STAGES - 1);
     }
 }

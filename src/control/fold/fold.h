@@ -64,8 +64,10 @@ void queue_apply(struct control *c, const struct queue_record *record,
                  struct str encoded);
 /* A queue is deleted; it stays, closed, as long as it has jobs. */
 void queue_forget(struct control *c, struct str name);
-/* Give a job of the table to the scheduler. */
+/* Give a job of the table to the scheduler, unless it is held. */
 void job_handles_make(struct control *c, uint32_t job, struct str queue);
+/* It may be held now, or no longer; whether it is new to the scheduler. */
+bool job_handles_sync(struct control *c, uint32_t job);
 /* It asks for something else from now on. */
 void job_handles_renew(struct control *c, uint32_t job);
 /* It has ended: the scheduler knows it no more. */

@@ -29,7 +29,9 @@ static void on_submitted(struct control *c, uint32_t job,
     struct job_digest digest;
 
     job_handles_make(c, job, item->scope.queue);
-    fold_unproven(c, job);
+    if (c->handles.items[job].is_planned) {
+        fold_unproven(c, job);
+    }
     c->metrics.submitted_count++;
     if (digest_unpack(item->event.submit.digest, &digest) != 0) {
         return;
@@ -113,7 +115,10 @@ static void count_transition(struct control *c,
     if (change->before == change->after || c->state != CONTROL_LEADING) {
         return;
     }
-    if (change->before != JOB_NONE) {
+    if (change->before != JOB_NONE &&
+        !c->handles.items[change->job].is_planned) {
+        queue = c->handles.items[change->job].queue;
+    } else if (change->before != JOB_NONE) {
         uint32_t node = pools_job_node(c->pools, change->job);
         queue = c->handles.items[change->job].queue;
         pool = node == SCHED_NONE ? pool : pools_node_pool(c->pools, node);
@@ -283,9 +288,15 @@ static bool feed_change(struct control *c, const struct jobs_change *change,
         jobs_run_started(c->jobs, change->job,
                          pools_job_age_of(c->pools, change->job));
         return false;
+    } else if (event->type == EVENT_HOLD_CHANGED) {
+        if (job_handles_sync(c, change->job)) {
+            fold_unproven(c, change->job);
+        }
     } else if (event->type == EVENT_REPRIORITISED) {
-        pools_job_reprioritise(c->pools, change->job,
-                               event->reprioritise.priority);
+        if (c->handles.items[change->job].is_planned) {
+            pools_job_reprioritise(c->pools, change->job,
+                                   event->reprioritise.priority);
+        }
     } else if (event->type == EVENT_RECLASSIFIED) {
         job_handles_renew(c, change->job);
     } else {

@@ -112,19 +112,19 @@ static uint32_t class_join(struct control *c, uint32_t index,
     return class_->sched_class;
 }
 
-void job_handles_make(struct control *c, uint32_t job, struct str queue)
+/* Tell the planner of a job that has handles. */
+static void plan_job(struct control *c, uint32_t job)
 {
+    struct job_handles *handles = &c->handles.items[job];
+    struct job_tried tried[JOBS_TRIED_MAX];
     struct job_view view;
     struct job_digest digest;
-    struct job_handles handles;
 
     jobs_get(c->jobs, job, &view);
     jobs_digest(c->jobs, job, &digest);
-    queue_get(c, queue, &handles.queue)->job_count++;
-    handles.class_index = view.class_index;
     struct sched_job record = {
-        .queue = handles.queue,
-        .class_index = class_join(c, view.class_index, view.class_key),
+        .queue = handles->queue,
+        .class_index = c->classes.items[handles->class_index].sched_class,
         .priority = view.priority,
         .submitted_ms = job_id_time_ms(view.id),
         .id = view.id,
@@ -139,11 +139,47 @@ void job_handles_make(struct control *c, uint32_t job, struct str queue)
         .application = application_of(&view, &digest),
         .has_stateaware_off = digest.has_stateaware_off,
     };
+    handles->is_planned = true;
+    pools_job_add(c->pools, job, &record);
+    uint32_t count = jobs_tried(c->jobs, job, tried);
+    for (uint32_t i = 0; i < count; i++) {
+        pools_job_avoid(c->pools, job,
+                        pools_node_index(c->pools, tried[i].executor_id,
+                                         tried[i].node_name));
+    }
+}
+
+void job_handles_make(struct control *c, uint32_t job, struct str queue)
+{
+    struct job_handles handles = {0};
+    struct job_view view;
+
+    jobs_get(c->jobs, job, &view);
+    queue_get(c, queue, &handles.queue)->job_count++;
+    handles.class_index = view.class_index;
+    (void)class_join(c, view.class_index, view.class_key);
     while (c->handles.count <= job) {
         VEC_PUSH(&c->handles, (struct job_handles){0});
     }
     c->handles.items[job] = handles;
-    pools_job_add(c->pools, job, &record);
+    if (!jobs_is_held(c->jobs, job)) {
+        plan_job(c, job);
+    }
+}
+
+bool job_handles_sync(struct control *c, uint32_t job)
+{
+    struct job_handles *handles = &c->handles.items[job];
+    bool is_held = jobs_is_held(c->jobs, job);
+
+    if (is_held && handles->is_planned) {
+        pools_job_remove(c->pools, job);
+        handles->is_planned = false;
+    } else if (!is_held && !handles->is_planned) {
+        plan_job(c, job);
+        return true;
+    }
+    return false;
 }
 
 /* A job less is of a class; the planner has been told. */
@@ -165,8 +201,10 @@ void job_handles_renew(struct control *c, uint32_t job)
     ASSERT(jobs_is_live(c->jobs, job)); /* what has ended asks for nothing */
     jobs_get(c->jobs, job, &view);
     c->handles.items[job].class_index = view.class_index;
-    pools_job_reclass(c->pools, job,
-                      class_join(c, view.class_index, view.class_key));
+    uint32_t class_index = class_join(c, view.class_index, view.class_key);
+    if (c->handles.items[job].is_planned) {
+        pools_job_reclass(c->pools, job, class_index);
+    }
     class_leave(c, before);
 }
 
@@ -174,7 +212,9 @@ void job_handles_drop(struct control *c, uint32_t job)
 {
     struct job_handles handles = c->handles.items[job];
 
-    pools_job_remove(c->pools, job);
+    if (handles.is_planned) {
+        pools_job_remove(c->pools, job);
+    }
     class_leave(c, handles.class_index);
     ASSERT(c->queues.items[handles.queue].job_count > 0);
     c->queues.items[handles.queue].job_count--;

@@ -216,7 +216,8 @@ static int wake_ms(struct control *c)
         due_ns = now_ns;
     }
     due_ns = earlier(due_ns, rounds_due_ns(c, time_ms));
-    if (jobs_groups_due_ms(c->jobs) <= time_ms) {
+    if (jobs_groups_due_ms(c->jobs) <= time_ms ||
+        jobs_expire_due_ms(c->jobs) <= time_ms) {
         due_ns = now_ns;
     }
     int64_t health_ms = pools_health_wake_ms(c->pools);
@@ -286,6 +287,11 @@ void control_assert_valid(struct control *c)
     for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
         if (jobs_is_live(c->jobs, job)) {
             bool waits = jobs_state(c->jobs, job) == JOB_QUEUED;
+            ASSERT(c->handles.items[job].is_planned !=
+                   jobs_is_held(c->jobs, job));
+            if (jobs_is_held(c->jobs, job)) {
+                continue;
+            }
             ASSERT(waits == (pools_job_node(c->pools, job) == SCHED_NONE));
         }
     }

@@ -8,6 +8,8 @@
 static void add_due(struct control *c)
 {
     uint32_t count;
+
+    jobs_expire(c->jobs, c->batch.time_ms);
     auto_mem uint32_t *dirty =
         jobs_take_dirty(c->jobs, CONTROL_DECISIONS_MAX, &count);
 

@@ -49,6 +49,7 @@ struct control_class {
 /* What the scheduler's side of a job is, by the job's index. */
 struct job_handles {
     uint32_t queue, class_index;
+    bool is_planned; /* the planner has it: it is not held */
 };
 
 /* A policy and all that it points to. */

@@ -206,6 +206,12 @@ static void get_extra(struct decoder *d, uint32_t job)
     uint32_t error_bits = unpack_count(&d->reader, 3);
     extra->error_attempted = error_bits & 1;
     extra->error_is_foreign = error_bits & 2;
+    if (d->version >= 7) {
+        extra->holds = unpack_count(&d->reader, JOB_HOLD_ALL);
+        extra->hold_user = get_string(d);
+        extra->begin_ms = unpack_i64(&d->reader);
+        extra->wait_until_ms = unpack_i64(&d->reader);
+    }
     uint32_t count = unpack_count(&d->reader, JOBS_TRIED_MAX);
     if (count > 0) {
         extra->tried = mem_alloc_array(JOBS_TRIED_MAX, sizeof(*extra->tried));
@@ -242,6 +248,7 @@ static void get_fields(struct decoder *d, uint32_t job)
     }
     if (has & 2) {
         get_extra(d, job);
+        held_restore(d->jobs, job);
     }
 }
 

@@ -367,6 +367,25 @@ static void decide_after_preemption(struct deciding *d)
                       d->rules->now_ms);
 }
 
+/* A job that waits: its time to begin may have come, or to give up. */
+static void decide_on_waiting(struct deciding *d)
+{
+    struct job_held held;
+
+    jobs_held(d->jobs, d->job, &held);
+    if (held.wait_until_ms && held.wait_until_ms <= d->rules->now_ms &&
+        d->view.run_count == 0) {
+        decide_failure(d, ERROR_RECONCILIATION,
+                       STR("It did not start within the time that "
+                           "berth.dev/maxWaitSeconds allows"),
+                       STR("max-wait"));
+    } else if ((held.holds & JOB_HOLD_UNTIL) &&
+               held.begin_ms <= d->rules->now_ms) {
+        add(d->out, EVENT_HOLD_CHANGED, &d->view, d->rules->now_ms)
+            ->hold.cleared = JOB_HOLD_UNTIL;
+    }
+}
+
 /* A run that is alive goes on, unless it is lost or to be preempted. */
 static void decide_on_run(struct deciding *d)
 {
@@ -379,6 +398,7 @@ static void decide_on_run(struct deciding *d)
 
 /* What a state makes due for a job that nobody cancels; NULL: nothing. */
 static void (*const due[JOB_STATE_COUNT])(struct deciding *d) = {
+    [JOB_QUEUED] = decide_on_waiting,
     [JOB_LEASED] = decide_on_run,
     [JOB_PENDING] = decide_on_run,
     [JOB_RUNNING] = decide_on_run,

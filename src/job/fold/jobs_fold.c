@@ -26,6 +26,7 @@ static enum jobs_answer on_submit(struct jobs *jobs,
     change->job = row_create(jobs, event->job, scope->queue, scope->job_set,
                              scope->user, &digest);
     jobs->rows.items[change->job].priority = event->submit.priority;
+    held_begin(jobs, change->job, &digest, event->created_ms);
     change->after = JOB_QUEUED;
     return JOBS_APPLIED;
 }
@@ -69,6 +70,31 @@ static enum jobs_answer on_reclassified(struct jobs *jobs,
     intern_unref(&jobs->classes, before);
     change->job = job;
     change->before = change->after = (enum job_state)row->state;
+    return JOBS_APPLIED;
+}
+
+/* Of a job that has started since, or of a gang, it means nothing. */
+static enum jobs_answer on_hold(struct jobs *jobs,
+                                const struct event_scope *scope,
+                                const struct event *event,
+                                struct jobs_change *change)
+{
+    uint32_t job = jobs_find(jobs, event->job);
+    struct str queue, job_set;
+
+    if (job == JOBS_NONE || jobs->rows.items[job].state != JOB_QUEUED ||
+        jobs->rows.items[job].gang != JOBS_NONE) {
+        return JOBS_LATE;
+    }
+    /* The right to ask for it was checked for these. */
+    set_get(jobs, jobs->rows.items[job].set, &queue, &job_set);
+    if (!str_equal(queue, scope->queue) ||
+        !str_equal(job_set, scope->job_set)) {
+        return JOBS_LATE;
+    }
+    held_change(jobs, job, event);
+    change->job = job;
+    change->before = change->after = JOB_QUEUED;
     return JOBS_APPLIED;
 }
 
@@ -250,7 +276,8 @@ static enum jobs_answer on_happening(struct jobs *jobs,
     enum job_state before = (enum job_state)jobs->rows.items[job].state;
     enum job_state after = job_state_next(before, happening);
     if (after == JOB_NONE || (happening == JOB_ON_LEASED &&
-                              jobs_find_run(jobs, event->run) != JOBS_NONE)) {
+                              (jobs_is_held(jobs, job) ||
+                               jobs_find_run(jobs, event->run) != JOBS_NONE))) {
         return JOBS_LATE;
     }
     *change =
@@ -281,6 +308,8 @@ static enum jobs_answer fold(struct jobs *jobs, const struct event_scope *scope,
         return on_reprioritised(jobs, event, ret_change);
     case EVENT_RECLASSIFIED:
         return on_reclassified(jobs, event, ret_change);
+    case EVENT_HOLD_CHANGED:
+        return on_hold(jobs, scope, event, ret_change);
     default:
         break;
     }

@@ -148,6 +148,7 @@ static void extra_free(struct jobs *jobs, uint32_t job)
     intern_unref(&jobs->strings, extra->error_message);
     intern_unref(&jobs->strings, extra->error_category);
     intern_unref(&jobs->strings, extra->error_subcategory);
+    intern_unref(&jobs->strings, extra->hold_user);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         intern_unref(&jobs->strings, extra->tried[i].executor);
         intern_unref(&jobs->strings, extra->tried[i].node);
@@ -202,6 +203,7 @@ struct extra_row *extra_of(struct jobs *jobs, uint32_t job)
         .error_message = INTERN_NONE,
         .error_category = INTERN_NONE,
         .error_subcategory = INTERN_NONE,
+        .hold_user = INTERN_NONE,
     };
     return &jobs->extras.items[row->extra];
 }
@@ -254,6 +256,7 @@ void jobs_destroy(struct jobs *jobs)
         return;
     }
     jobs_snapshot_end(jobs);
+    VEC_FREE(&jobs->timers);
     for (size_t i = 0; i < jobs->extras.count; i++) {
         mem_free(jobs->extras.items[i].tried);
     }

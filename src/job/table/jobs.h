@@ -29,10 +29,10 @@ enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
     JOBS_TRIED_MAX = 32,     /* nodes that a job remembers to avoid */
-    JOBS_FORMAT_VERSION = 6, /* 5: errors without category and exit code;
-                                4: nobody is unproven; 3: nothing counted of
-                                gangs; 2: no terms of gangs; 1: neither
-                                admission nor applications */
+    JOBS_FORMAT_VERSION = 7, /* 6: nobody held; 5: errors without category and
+                                exit code; 4: nobody is unproven; 3: nothing
+                                counted of gangs; 2: no terms of gangs; 1:
+                                neither admission nor applications */
     /* Of an error's encoding that is kept until the job's fate is decided;
      * a longer one is made anew from its message. */
     JOBS_ERROR_BYTES_MAX = 64 << 10,
@@ -51,6 +51,15 @@ enum job_flag {
     JOB_FLAG_PRIORITY = 64,   /* to get another priority */
     JOB_FLAG_LOST = 128,      /* its executor is lost */
     JOB_FLAG_STATEAWARE_OFF = 256,
+    JOB_FLAG_HELD = 512, /* it waits and is not planned: see jobs_hold() */
+};
+
+/* What keeps a job from being planned. */
+struct job_held {
+    uint32_t holds;        /* enum job_hold; 0: nothing */
+    int64_t begin_ms;      /* of JOB_HOLD_UNTIL */
+    struct str user;       /* of JOB_HOLD_BY_USER; "": its submission says so */
+    int64_t wait_until_ms; /* it fails if it has not run until then; 0: never */
 };
 
 /* A node that a run of the job was tried on, in vain. */
@@ -187,6 +196,16 @@ void jobs_digest(const struct jobs *jobs, uint32_t job,
 /* Nodes that it was tried on in vain, oldest first; the number written. */
 uint32_t jobs_tried(const struct jobs *jobs, uint32_t job,
                     struct job_tried ret_tried[JOBS_TRIED_MAX]);
+/* What keeps it from being planned; JOB_FLAG_HELD if anything does.  A job is
+ * held only while it is queued, and never as a member of a gang. */
+void jobs_held(const struct jobs *jobs, uint32_t job,
+               struct job_held *ret_held);
+/* Whether anything does. */
+bool jobs_is_held(const struct jobs *jobs, uint32_t job);
+/* Mark those dirty whose time to begin, or to give up, has come. */
+void jobs_expire(struct jobs *jobs, int64_t now_ms);
+/* When that is of the next; INT64_MAX: of none. */
+int64_t jobs_expire_due_ms(const struct jobs *jobs);
 /* Whether its priority class may be preempted under the policy. */
 bool jobs_is_preemptible(const struct jobs *jobs, uint32_t job);
 

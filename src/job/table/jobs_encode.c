@@ -110,6 +110,10 @@ static void put_extra(struct encoder *e, uint32_t index)
     pack_u64(e->buf, extra->error_kind);
     pack_u64(e->buf, (uint32_t)extra->error_attempted |
                          (uint32_t)extra->error_is_foreign << 1);
+    pack_u64(e->buf, extra->holds);
+    put_string(e, extra->hold_user);
+    pack_i64(e->buf, extra->begin_ms);
+    pack_i64(e->buf, extra->wait_until_ms);
     pack_u64(e->buf, extra->tried_count);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         put_string(e, extra->tried[i].executor);

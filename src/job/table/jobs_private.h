@@ -72,6 +72,16 @@ struct extra_row {
         uint32_t executor, node;
     } *tried; /* owned */
     uint32_t tried_count;
+    uint32_t holds; /* enum job_hold */
+    uint32_t hold_user;
+    int64_t begin_ms, wait_until_ms; /* 0: none */
+};
+
+/* A time at which something is due to a job that waits.  The job may be gone,
+ * or have another time by then: its extras tell. */
+struct timer_row {
+    int64_t at_ms;
+    uint32_t job;
 };
 
 /* Head of the lists of what is alike: job sets and executors. */
@@ -123,6 +133,7 @@ struct jobs {
     VEC(uint64_t) unproven; /* a bit by row; rows beyond it are proven */
     VEC(uint32_t) dirty;
     VEC(uint32_t) dirty_groups, below_groups; /* gangs; some may be gone */
+    VEC(struct timer_row) timers;             /* a heap; jobs_held.c */
     struct id_index by_id, by_run;
     struct map tally_of; /* queue and pool to tallies */
     struct jobs_counts counts;
@@ -218,6 +229,16 @@ void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
                    struct job_digest *digest);
 /* Whether the snapshot in the making is still to have this gang. */
 bool snapshot_lacks_gang(const struct jobs *jobs, uint32_t gang);
+
+/* What keeps jobs from being planned; jobs_held.c. */
+
+/* A new job begins as its digest says. */
+void held_begin(struct jobs *jobs, uint32_t job,
+                const struct job_digest *digest, int64_t submitted_ms);
+/* Fold HOLD_CHANGED for a job that is queued. */
+void held_change(struct jobs *jobs, uint32_t job, const struct event *event);
+/* It was read back: its times are awaited. */
+void held_restore(struct jobs *jobs, uint32_t job);
 
 /* Note what an event asks of jobs; jobs_ask.c. */
 enum jobs_answer jobs_ask(struct jobs *jobs, const struct event_scope *scope,

@@ -30,6 +30,16 @@ static void check_run(const struct jobs *jobs, uint32_t job)
     ASSERT(jobs_find_run(jobs, run->id) == job);
 }
 
+/* What is held waits, and says what holds it. */
+static void check_holds(const struct jobs *jobs, const struct job_row *row)
+{
+    uint32_t holds =
+        row->extra == JOBS_NONE ? 0 : jobs->extras.items[row->extra].holds;
+
+    ASSERT((holds != 0) == ((row->flags & JOB_FLAG_HELD) != 0));
+    ASSERT(holds == 0 || (row->state == JOB_QUEUED && row->gang == JOBS_NONE));
+}
+
 void jobs_assert_valid(const struct jobs *jobs)
 {
     uint32_t live = 0, with_run = 0;
@@ -43,6 +53,7 @@ void jobs_assert_valid(const struct jobs *jobs)
         ASSERT(!job_state_is_ended((enum job_state)row->state));
         ASSERT(jobs_find(jobs, row->id) == job);
         ASSERT((row->state == JOB_QUEUED) == (row->run == JOBS_NONE));
+        check_holds(jobs, row);
         if (row->run != JOBS_NONE) {
             with_run++;
             check_run(jobs, job);

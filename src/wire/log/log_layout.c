@@ -277,6 +277,13 @@ static const struct slot reclassified_slots[] = {
     {1, SLOT_JOB, AT(job), 0, NULL},
     {2, SLOT_STR, AT(reclassified.class_key), 0, NULL},
 };
+static const struct slot hold_slots[] = {
+    {1, SLOT_JOB, AT(job), 0, NULL},
+    {2, SLOT_U32, AT(hold.set), 0, NULL},
+    {3, SLOT_U32, AT(hold.cleared), 0, NULL},
+    {4, SLOT_I64, AT(hold.begin_ms), 0, NULL},
+    {5, SLOT_STR, AT(hold.user), 0, NULL},
+};
 static const struct slot health_slots[] = {
     {1, SLOT_STR, AT(health.executor_id), 0, NULL},
     {2, SLOT_STR, AT(health.node_name), 0, NULL},
@@ -347,6 +354,7 @@ static const struct layout own_layouts[] = {
     OWN(EVENT_TRAINING_JOB_SET, training_job_set_slots),
     OWN(EVENT_TRAINING_JOB_DELETED, training_job_deleted_slots),
     OWN(EVENT_RECLASSIFIED, reclassified_slots),
+    OWN(EVENT_HOLD_CHANGED, hold_slots),
     OWN(EVENT_ROUND_BEGUN, round_slots),
     OWN(EVENT_ROUND_BACK, round_slots),
     OWN(EVENT_ROUND_DROPPED, round_slots),

@@ -82,8 +82,8 @@ static int job_number(const struct world *world, struct job_id id)
 
 static bool is_of_user(enum event_type type)
 {
-    return type == EVENT_CANCEL || type == EVENT_PREEMPT ||
-           type == EVENT_REPRIORITISE;
+    return type == EVENT_HOLD_CHANGED || type == EVENT_CANCEL ||
+           type == EVENT_PREEMPT || type == EVENT_REPRIORITISE;
 }
 
 static bool is_decision(enum event_type type)
@@ -416,16 +416,23 @@ static void report(struct world *world, struct tape *tape)
 static void command(struct world *world, struct tape *tape)
 {
     static const enum event_type types[] = {
-        EVENT_CANCEL,     EVENT_PREEMPT,          EVENT_REPRIORITISE,
-        EVENT_CANCEL_SET, EVENT_REPRIORITISE_SET, EVENT_SELECTION,
+        EVENT_CANCEL,       EVENT_PREEMPT,          EVENT_REPRIORITISE,
+        EVENT_CANCEL_SET,   EVENT_REPRIORITISE_SET, EVENT_SELECTION,
+        EVENT_HOLD_CHANGED,
     };
-    struct event event = stage_event_make(types[draw(tape, 0, 5)]);
+    struct event event = stage_event_make(types[draw(tape, 0, 6)]);
     struct str queue = str_of(queues[draw(tape, 0, 1)]);
 
     event.job = any_job(world, tape);
     if (event.type == EVENT_REPRIORITISE ||
         event.type == EVENT_REPRIORITISE_SET) {
         event.reprioritise.priority = (uint32_t)draw(tape, 0, 3);
+    } else if (event.type == EVENT_HOLD_CHANGED) {
+        event.hold.set = (uint32_t)draw(tape, 0, 3); /* user, time */
+        event.hold.cleared = (uint32_t)draw(tape, 0, 3);
+        event.hold.begin_ms =
+            world->stage.wall_ms + (int64_t)draw(tape, 0, 9) * 500;
+        event.hold.user = STR("bob");
     } else if (event.type == EVENT_SELECTION) {
         event.selection.action =
             draw(tape, 0, 1) ? SELECTION_PREEMPT : SELECTION_CANCEL;

@@ -23,7 +23,7 @@ static const enum event_type types[] = {
     EVENT_SUCCEEDED,     EVENT_FAILED,         EVENT_CANCELLED,
     EVENT_CANCEL,        EVENT_PREEMPT,        EVENT_REPRIORITISE,
     EVENT_REPRIORITISED, EVENT_CANCEL_SET,     EVENT_REPRIORITISE_SET,
-    EVENT_SELECTION,     EVENT_EXECUTOR_STATE,
+    EVENT_SELECTION,     EVENT_EXECUTOR_STATE, EVENT_HOLD_CHANGED,
 };
 
 static const enum error_kind kinds[] = {
@@ -127,6 +127,12 @@ static void draw_details(struct tape *tape, struct drawn *d)
     case EVENT_EXECUTOR_STATE:
         event->executor.name = str_of(executors[draw(tape, 0, 1)]);
         event->executor.state = (enum executor_state)draw(tape, 0, 2);
+        break;
+    case EVENT_HOLD_CHANGED:
+        event->hold.set = (uint32_t)draw(tape, 0, JOB_HOLD_ALL);
+        event->hold.cleared = (uint32_t)draw(tape, 0, JOB_HOLD_ALL);
+        event->hold.begin_ms = (int64_t)draw(tape, 0, 9);
+        event->hold.user = STR("anna");
         break;
     default:
         event->cancel.states = (enum state_set)draw(tape, 0, 15);
@@ -290,6 +296,7 @@ static bool deciding(struct tape *tape)
         jobs_apply(jobs, &d.scope, &d.event, &change);
         strbuf_fini(&d.digest);
     }
+    jobs_expire(jobs, rules.now_ms);
     for (int turn = 0; jobs_has_dirty(jobs); turn++) {
         uint32_t count;
         auto_mem uint32_t *dirty = jobs_take_dirty(jobs, 0, &count);

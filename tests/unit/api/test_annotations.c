@@ -163,7 +163,8 @@ static void test_unknown_own_annotations_are_refused(void **state)
         "are berth.dev/onPreemption, berth.dev/onExecutorLost, "
         "berth.dev/lifetimeSeconds, berth.dev/nodeReservation, "
         "berth.dev/maxHops, berth.dev/freezingWindowSeconds, "
-        "berth.dev/fakeRunMs, berth.dev/fakeExitCode; it says \"60\"");
+        "berth.dev/fakeRunMs, berth.dev/fakeExitCode, berth.dev/hold, "
+        "berth.dev/beginTime, berth.dev/maxWaitSeconds; it says \"60\"");
 }
 
 static void test_lifetimes(void **state)

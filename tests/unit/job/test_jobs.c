@@ -240,6 +240,56 @@ static void a_retry_policy_decides_about_failures(void **state)
     scene_end(&s);
 }
 
+static enum jobs_answer hold(struct scene *s, uint32_t n, uint32_t set,
+                             uint32_t cleared)
+{
+    struct event event = table_about(s->jobs, n, EVENT_HOLD_CHANGED);
+
+    event.hold.set = set;
+    event.hold.cleared = cleared;
+    event.hold.begin_ms = 9;
+    event.hold.user = STR("bert");
+    return apply(s, &event);
+}
+
+static void a_job_is_held_while_anything_holds_it(void **state)
+{
+    struct scene s = scene_make();
+    auto_strbuf bytes = {0}, again = {0};
+    struct job_held held;
+
+    (void)state;
+    submit(&s, 1, (struct wish){0});
+    uint32_t job = table_find(s.jobs, 1);
+    assert_int_equal(hold(&s, 1, JOB_HOLD_BY_USER | JOB_HOLD_UNTIL, 0),
+                     JOBS_APPLIED);
+    assert_true(jobs_is_held(s.jobs, job));
+    jobs_held(s.jobs, job, &held);
+    assert_true(str_equal(held.user, STR("bert")));
+    jobs_encode(s.jobs, &bytes);
+    auto_ptr(jobs) copy = jobs_create();
+    struct err err;
+    assert_int_equal(jobs_decode(copy, strbuf_str(&bytes), &err), 0);
+    jobs_encode(copy, &again);
+    assert_true(str_equal(strbuf_str(&bytes), strbuf_str(&again)));
+    assert_int_equal(jobs_expire_due_ms(copy), 9);
+    jobs_expire(s.jobs, 8);
+    ASSERT_SILENT(&s);
+    jobs_expire(s.jobs, 9); /* its time has come, and the user still holds it */
+    ASSERT_SAID(&s, EVENT_HOLD_CHANGED);
+    assert_true(jobs_is_held(s.jobs, job));
+    assert_int_equal(hold(&s, 1, 0, JOB_HOLD_BY_USER), JOBS_APPLIED);
+    assert_false(jobs_is_held(s.jobs, job));
+    lease(&s, 1);
+    assert_int_equal(hold(&s, 1, JOB_HOLD_BY_USER, 0), JOBS_LATE);
+    submit(&s, 2, (struct wish){.gang = "g"});
+    assert_int_equal(hold(&s, 2, JOB_HOLD_BY_USER, 0), JOBS_LATE);
+    submit(&s, 3, (struct wish){0});
+    s.scope.queue = STR("other"); /* another queue's right is not enough */
+    assert_int_equal(hold(&s, 3, JOB_HOLD_BY_USER, 0), JOBS_LATE);
+    scene_end(&s);
+}
+
 /* TRAP-14: attempts count only if the run was tried. */
 static void a_returned_lease_is_tried_four_times(void **state)
 {
@@ -528,6 +578,7 @@ int main(void)
         TEST(a_run_that_succeeds_makes_the_job_succeed),
         TEST(runs_are_counted_by_queue_pool_and_state),
         TEST(a_retry_policy_decides_about_failures),
+        TEST(a_job_is_held_while_anything_holds_it),
         TEST(a_returned_lease_is_tried_four_times),
         TEST(a_fail_fast_job_is_not_tried_again),
         TEST(cancelling_ends_a_job_in_every_state),

@@ -1,0 +1,127 @@
+/*
+ * Held jobs: they are not planned, explain says why, and the log tells the
+ * same story again.
+ */
+#include <stdlib.h>
+
+#include "leader_stage.h"
+#include "unit.h"
+
+static const struct command *explain(struct stage *s, struct job_id job)
+{
+    struct command *command = command_create(COMMAND_EXPLAIN);
+
+    command->explain.job = job;
+    stage_do(s, command);
+    assert_int_equal(s->answer->result, COMMAND_OK);
+    return s->answer;
+}
+
+static void assert_says(struct str text, const char *part)
+{
+    auto_mem char *copy = str_dup(text);
+
+    if (!strstr(copy, part)) {
+        fail_msg("no \"%s\" in \"%s\"", part, copy);
+    }
+}
+
+static void hold(struct stage *s, struct job_id job, uint32_t set,
+                 uint32_t cleared, int64_t begin_ms)
+{
+    struct event event = stage_event_make(EVENT_HOLD_CHANGED);
+
+    event.job = job;
+    event.hold.set = set;
+    event.hold.cleared = cleared;
+    event.hold.begin_ms = begin_ms;
+    event.hold.user = STR("bert");
+    stage_event(s, "q", "set", "bert", &event);
+}
+
+/* A job that waits for another, which takes all there is. */
+static struct job_id make_waiting(struct stage *s, struct job_id *ret_running)
+{
+    struct stage_job like = {.cpu_milli = 10000};
+
+    *ret_running = stage_leased(s, like);
+    struct job_id waiting = stage_submit(s, "q", like);
+    stage_settle(s);
+    return waiting;
+}
+
+static void what_is_held_does_not_start(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct job_id running;
+
+    (void)state;
+    struct job_id waiting = make_waiting(s, &running);
+    hold(s, waiting, JOB_HOLD_BY_USER, 0, 0);
+    assert_says(explain(s, waiting)->explain.text, "it is held by bert");
+    assert_says(explain(s, waiting)->explain.json,
+                "\"reason\":\"held\",\"heldBy\":\"bert\"");
+    stage_report(s, running, EVENT_RUN_SUCCEEDED);
+    stage_pass(s, 60000);
+    control_assert_valid(s->control);
+    assert_true(key128_is_none(stage_run(s, waiting).v));
+    stage_crash(s); /* another leader knows it, too */
+    stage_start(s);
+    stage_exchange(s, "e", 1, NULL, 0);
+    stage_pass(s, 60000);
+    assert_true(key128_is_none(stage_run(s, waiting).v));
+    hold(s, waiting, 0, JOB_HOLD_BY_USER, 0);
+    stage_settle(s);
+    assert_false(key128_is_none(stage_run(s, waiting).v));
+    assert_true(stage_is_made_again(s, NULL));
+    stage_end(s);
+}
+
+static void a_time_that_comes_lets_a_job_go(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct job_id running;
+
+    (void)state;
+    struct job_id waiting = make_waiting(s, &running);
+    hold(s, waiting, JOB_HOLD_UNTIL, 0, s->wall_ms + 30000);
+    stage_report(s, running, EVENT_RUN_SUCCEEDED);
+    stage_pass(s, 29000);
+    assert_true(key128_is_none(stage_run(s, waiting).v));
+    assert_says(explain(s, waiting)->explain.text, "it does not begin before");
+    stage_pass(s, 3000);
+    assert_false(key128_is_none(stage_run(s, waiting).v));
+    assert_true(stage_is_made_again(s, NULL));
+    stage_end(s);
+}
+
+static void a_held_job_is_cancelled_and_reprioritised_as_any(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct event event = stage_event_make(EVENT_REPRIORITISE);
+    struct job_id running;
+
+    (void)state;
+    struct job_id waiting = make_waiting(s, &running);
+    hold(s, waiting, JOB_HOLD_BY_USER, 0, 0);
+    event.job = waiting;
+    event.reprioritise.priority = 7;
+    stage_event(s, "q", "set", "anna", &event);
+    stage_settle(s);
+    stage_cancel(s, waiting);
+    stage_settle(s);
+    control_assert_valid(s->control);
+    assert_int_equal(stage_count(s, EVENT_CANCELLED), 1);
+    assert_true(stage_is_made_again(s, NULL));
+    stage_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_held_does_not_start),
+        TEST(a_time_that_comes_lets_a_job_go),
+        TEST(a_held_job_is_cancelled_and_reprioritised_as_any),
+    };
+    return RUN_TESTS(tests);
+}
