@@ -28,9 +28,15 @@ struct bound_method {
 
 static void dispatch(void *ctx, struct rpc_call *rpc, struct str request)
 {
+    (void)ctx;
+    api_call_dispatch(rpc, request);
+}
+
+static bool admit(void *ctx, struct rpc_call *rpc)
+{
     const struct bound_method *bound = ctx;
 
-    api_call_dispatch(bound->api, bound->method, rpc, request);
+    return api_call_admit(bound->api, bound->method, rpc);
 }
 
 void api_config_defaults(struct api_config *ret_config)
@@ -61,6 +67,7 @@ static void bind_methods(struct api *api)
             .path = methods[i].path,
             .kind = methods[i].kind,
             .handle = dispatch,
+            .admit = admit,
             .ctx = &api->bound[i],
             .receive_bytes_max = methods[i].traits & METHOD_IS_LARGE
                                      ? api->config->lease_receive_bytes_max
@@ -77,7 +84,9 @@ struct api *api_create(const struct api_config *config,
     api->config = config;
     api->cpu_per_gpu_milli = config->training.cpu_per_gpu_milli;
     api->ports = *ports;
-    auth_init(&api->auth, &config->auth);
+    uint64_t seed;
+    ports->rng->fill(ports->rng, &seed, sizeof(seed));
+    auth_init(&api->auth, &config->auth, seed);
     api->readers = reader_pool_create(ports->store, ports->log);
     api->specs = spec_cache_create(config->unstored_bytes_max);
     bind_methods(api);
@@ -98,7 +107,7 @@ void api_destroy(struct api *api)
         return;
     }
     /* A backup has a thread of its own, which works on store and log. */
-    while (__atomic_load_n(&api->is_backup_running, __ATOMIC_ACQUIRE)) {
+    while (atomic_load(&api->backup_count) > 0) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
     event_hub_destroy(api->hub);

@@ -66,6 +66,10 @@ struct api_ports {
     struct store *store;
     struct elog *log;
     const struct log_source *logs; /* NULL: no pods run in this process */
+    /* Told of credentials that were wrong, from which address, on any thread;
+     * NULL: nobody is. */
+    void (*refused)(void *ctx, struct str address, const char *why);
+    void *ctx;
 };
 
 struct api;

@@ -103,6 +103,16 @@ static void refuse(struct rpc_call *call, enum rpc_code code,
     rpc_call_finish(call, code, message, (struct str){0});
 }
 
+/* Ask for the request, unless the call is over by now. */
+static void take_request(struct rpc_call *call)
+{
+    pthread_mutex_lock(&call->lock);
+    if (call->core && !call->is_finished) {
+        call_start_recv(call);
+    }
+    pthread_mutex_unlock(&call->lock);
+}
+
 static void on_new(struct rpc_call *call)
 {
     enum rpc_code code = RPC_OK;
@@ -122,12 +132,12 @@ static void on_new(struct rpc_call *call)
     pthread_mutex_lock(&call->lock);
     call->is_gzip = call->server->gzip == RPC_GZIP_IF_ACCEPTED;
     call_start_close(call);
-    if (!refusal) {
-        call_start_recv(call);
-    }
     pthread_mutex_unlock(&call->lock);
     if (refusal) {
         refuse(call, code, refusal);
+    } else if (!call->method->admit ||
+               call->method->admit(call->method->ctx, call)) {
+        take_request(call);
     }
 }
 

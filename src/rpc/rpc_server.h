@@ -79,11 +79,16 @@ enum rpc_gzip {
 typedef void rpc_handler_fn(void *ctx, struct rpc_call *call,
                             struct str request);
 
+/* Looks at a call when its headers are there, before its request is taken: true
+ * to take it, false if it has finished the call. */
+typedef bool rpc_admit_fn(void *ctx, struct rpc_call *call);
+
 /* One row of the table. */
 struct rpc_method {
     const char *path; /* "/pkg.Service/Method" */
     enum rpc_kind kind;
     rpc_handler_fn *handle;
+    rpc_admit_fn *admit; /* NULL: every call is taken */
     void *ctx;
     /* Limit on one message after decompression; 0: the server's. */
     size_t receive_bytes_max;

@@ -217,6 +217,20 @@ class HostileClients(unittest.TestCase):
         self.assertEqual(self.health(), 204)
         self.assertLess(time.monotonic() - begin, harness.patient(5))
 
+    def test_a_backup_that_nobody_reads_blocks_no_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            connection = self.greet()
+            connection.sendall(
+                frame(HEADERS, END_HEADERS, 1,
+                      call_headers(b"/berth.api.Berth/Backup"))
+                + frame(DATA, 1, 1, b"\0\0\0\0\0"))
+            target = pathlib.Path(folder) / "copy"
+            done = harness.wait_for(
+                "another backup", lambda: shutil.rmtree(
+                    target, ignore_errors=True) or self.ctl(
+                        "backup", str(target)).returncode == 0)
+            self.assertTrue(done)
+
     @unittest.skipUnless(os.geteuid() == 0, "needs another user")
     def test_another_user_has_what_is_granted(self):
         with tempfile.TemporaryDirectory() as folder:

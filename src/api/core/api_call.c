@@ -7,6 +7,8 @@
 #include "api/core/state.h"
 #include "wire/message/message.h"
 
+enum { NS_PER_MS = 1000000 };
+
 static void api_call_destroy(void *data)
 {
     struct api_call *call = data;
@@ -64,21 +66,47 @@ static bool is_decided_first(const struct method *method)
     return false;
 }
 
-void api_call_dispatch(struct api *api, const struct method *method,
-                       struct rpc_call *rpc, struct str request)
+static struct auth_claim claim_of(const struct api *api, struct rpc_call *rpc)
+{
+    const struct clock *clock = api->ports.clock;
+    const char *peer = rpc_call_peer(rpc);
+    const char *port = strrchr(peer, ':');
+    struct auth_claim claim = {
+        .authorization = rpc_call_header(rpc, "authorization"),
+        .address = str_make(peer, port ? (size_t)(port - peer) : strlen(peer)),
+        .now_ms = (int64_t)(clock->mono_ns(clock) / NS_PER_MS),
+    };
+
+    claim.has_user = rpc_call_peer_user(rpc, &claim.user_id);
+    return claim;
+}
+
+/* Wrong credentials are for the operator's eyes; none at all are not, and nor
+ * is what was not looked at. */
+static void note_refusal(const struct api *api, const struct auth_claim *claim,
+                         int rc, const struct err *err)
+{
+    if (api->ports.refused && rc == -ERR_INVALID &&
+        claim->authorization.byte_count > 0) {
+        api->ports.refused(api->ports.ctx, claim->address, err->text);
+    }
+}
+
+bool api_call_admit(struct api *api, const struct method *method,
+                    struct rpc_call *rpc)
 {
     struct api_call *call = mem_alloc(sizeof(*call));
     struct err err;
 
     *call = (struct api_call){.api = api, .method = method, .rpc = rpc};
     rpc_call_own(rpc, call, api_call_destroy);
-    struct auth_claim claim = {.authorization =
-                                   rpc_call_header(rpc, "authorization")};
-    claim.has_user = rpc_call_peer_user(rpc, &claim.user_id);
-    if (auth_authenticate(&api->auth, &claim, &call->arena, &call->principal,
-                          &err) < 0) {
+    struct auth_claim claim = claim_of(api, rpc);
+    int rc = auth_authenticate(&api->auth, &claim, &call->arena,
+                               &call->principal, &err);
+    if (rc < 0) {
+        note_refusal(api, &claim, rc, &err);
         api_call_fail(call, RPC_UNAUTHENTICATED, "%s", err.text);
-        return;
+        return false;
     }
     if (is_decided_first(method) &&
         !auth_has_permission(&api->auth, &call->principal,
@@ -86,9 +114,16 @@ void api_call_dispatch(struct api *api, const struct method *method,
         fail_denied(call, "%.*s lacks permission %s",
                     STR_ARG(call->principal.name),
                     permission_name(method->permission));
-        return;
+        return false;
     }
-    method->handle(call, request);
+    return true;
+}
+
+void api_call_dispatch(struct rpc_call *rpc, struct str request)
+{
+    struct api_call *call = rpc_call_data(rpc);
+
+    call->method->handle(call, request);
 }
 
 bool api_call_decode(struct api_call *call,

@@ -71,11 +71,15 @@ struct api_call {
 /* The scope as texts write it ("queue"). */
 const char *method_scope_name(enum method_scope scope);
 
-/* Take a call from the transport: authenticate, check the method's permission
- * (where its scope is SERVER or EXECUTOR; else the handler asks for its queue
- * or job), and give it to the handler. */
-void api_call_dispatch(struct api *api, const struct method *method,
-                       struct rpc_call *rpc, struct str request);
+/* Take a call from the transport when its headers are there: authenticate, and
+ * check the method's permission (where its scope is SERVER or EXECUTOR; else
+ * the handler asks for its queue or job).  False: the call is over, and its
+ * request, which may be long, is not waited for. */
+bool api_call_admit(struct api *api, const struct method *method,
+                    struct rpc_call *rpc) must_check;
+
+/* Give a call that was admitted to its handler, with its request. */
+void api_call_dispatch(struct rpc_call *rpc, struct str request);
 
 /* Decode a request into the call's arena; false: the call is over. */
 bool api_call_decode(struct api_call *call,

@@ -122,15 +122,13 @@ static void remember(struct auth *auth, uint32_t user, struct str password)
     pthread_mutex_unlock(&auth->lock);
 }
 
+/* Compare with the password, or its hash; slow where it is the hash. */
 static bool is_right(struct auth *auth, uint32_t index, struct str password)
 {
     const struct basic_user *user = &auth->config->users[index];
 
     if (user->password_hash.byte_count == 0) {
         return is_same_secret(password, user->password);
-    }
-    if (was_right(auth, index, password)) {
-        return true;
     }
     if (!password_matches(user->password_hash, password)) {
         return false;
@@ -139,19 +137,43 @@ static bool is_right(struct auth *auth, uint32_t index, struct str password)
     return true;
 }
 
-static const struct basic_user *find_user(struct auth *auth, struct str name,
-                                          struct str password)
+/* The index of the user of that name, or their count. */
+static uint32_t find_user(const struct auth_config *config, struct str name)
 {
-    const struct auth_config *config = auth->config;
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; i < config->user_count; i++) {
-        if (str_equal(config->users[i].name, name)) {
-            return is_right(auth, i, password) ? &config->users[i] : NULL;
-        }
+    while (i < config->user_count && !str_equal(config->users[i].name, name)) {
+        i++;
+    }
+    return i;
+}
+
+/* Whether the password is the user's; who tried too often is not told. */
+static enum auth_answer check(struct auth *auth, const struct auth_claim *claim,
+                              uint32_t user, struct str password,
+                              struct err *err)
+{
+    bool is_known = user < auth->config->user_count;
+
+    if (is_known && was_right(auth, user, password)) {
+        return AUTH_OK;
+    }
+    int64_t wait_ms =
+        attempts_wait_ms(&auth->attempts, claim->address, claim->now_ms);
+    if (wait_ms > 0) {
+        err_set(err, -ERR_LIMIT,
+                "too many wrong passwords from this address; try again in "
+                "%lld s",
+                (long long)(wait_ms / 1000 + 1));
+        return AUTH_TOO_MANY;
     }
     /* That there is no such user is not to be told by the time it takes. */
-    (void)!is_right(auth, 0, password);
-    return NULL;
+    if (is_right(auth, is_known ? user : 0, password) && is_known) {
+        return AUTH_OK;
+    }
+    attempts_failed(&auth->attempts, claim->address, claim->now_ms);
+    err_set(err, -ERR_INVALID, "invalid username/password");
+    return AUTH_BAD;
 }
 
 static void fill_principal(const struct basic_user *user, struct arena *arena,
@@ -199,14 +221,14 @@ static enum auth_answer authenticate_basic(struct authenticator *authenticator,
         return AUTH_BAD;
     }
     size_t name_bytes = (size_t)(colon - pair.p);
-    const struct basic_user *user =
-        find_user(auth, str_make(pair.p, name_bytes),
-                  str_make(colon + 1, pair.byte_count - name_bytes - 1));
-    if (!user) {
-        err_set(err, -ERR_INVALID, "invalid username/password");
-        return AUTH_BAD;
+    uint32_t user = find_user(auth->config, str_make(pair.p, name_bytes));
+    enum auth_answer answer =
+        check(auth, claim, user,
+              str_make(colon + 1, pair.byte_count - name_bytes - 1), err);
+    if (answer != AUTH_OK) {
+        return answer;
     }
-    fill_principal(user, arena, ret_principal);
+    fill_principal(&auth->config->users[user], arena, ret_principal);
     return AUTH_OK;
 }
 
@@ -263,9 +285,11 @@ static void add(struct auth *auth, struct authenticator authenticator)
     auth->authenticators[auth->authenticator_count++] = authenticator;
 }
 
-void auth_init(struct auth *auth, const struct auth_config *config)
+void auth_init(struct auth *auth, const struct auth_config *config,
+               uint64_t seed)
 {
     *auth = (struct auth){.config = config};
+    attempts_init(&auth->attempts, seed);
     pthread_mutex_init(&auth->lock, NULL);
     auth->known =
         mem_alloc_array((size_t)config->user_count + 1, sizeof(*auth->known));
@@ -283,6 +307,7 @@ void auth_fini(struct auth *auth)
         mem_free((char *)(uintptr_t)auth->known[i].p);
     }
     mem_free(auth->known);
+    attempts_fini(&auth->attempts);
     pthread_mutex_destroy(&auth->lock);
 }
 
@@ -332,6 +357,8 @@ int auth_authenticate(struct auth *auth, const struct auth_claim *claim,
             return 0;
         case AUTH_BAD:
             return -ERR_INVALID;
+        case AUTH_TOO_MANY:
+            return -ERR_LIMIT;
         case AUTH_NOT_MINE:
             break;
         }

@@ -19,6 +19,7 @@
 
 #include <pthread.h>
 
+#include "api/core/auth_attempts.h"
 #include "armada/queue.pb-c.h"
 #include "base/arena.h"
 
@@ -78,11 +79,14 @@ enum auth_answer {
     AUTH_OK,       /* the principal is filled in */
     AUTH_NOT_MINE, /* no credentials of this kind: ask the next */
     AUTH_BAD,      /* credentials of this kind, but wrong: the end */
+    AUTH_TOO_MANY, /* of them were wrong: they are not looked at */
 };
 
 /* What a call says of who calls. */
 struct auth_claim {
     struct str authorization; /* the header's value; p NULL: there is none */
+    struct str address;       /* of the other end, without its port */
+    int64_t now_ms;           /* of a clock that is not set */
     bool has_user;            /* it comes from this machine, and from: */
     uint32_t user_id;
 };
@@ -136,19 +140,23 @@ struct auth {
     /* By user: the password that matched its hash last, for which a call does
      * not wait some ten milliseconds again; owned. */
     struct str *known;
+    struct attempts attempts;
     struct authenticator authenticators[AUTHENTICATORS_MAX]; /* in order */
     uint32_t authenticator_count;
 };
 
-/* The authenticators that the configuration asks for. */
-void auth_init(struct auth *auth, const struct auth_config *config);
+/* The authenticators that the configuration asks for; `seed` is not to be
+ * guessed. */
+void auth_init(struct auth *auth, const struct auth_config *config,
+               uint64_t seed);
 /* Free what it has learned. */
 void auth_fini(struct auth *auth);
 
 /* Whether anybody can call at all; a server must not start otherwise. */
 bool auth_has_method(const struct auth *auth);
 
-/* Tell who calls.  -ERR_INVALID with a text for people: nobody we know. */
+/* Tell who calls.  -ERR_INVALID with a text for people: nobody we know.
+ * -ERR_LIMIT: the address has tried too many wrong passwords. */
 int auth_authenticate(struct auth *auth, const struct auth_claim *claim,
                       struct arena *arena, struct principal *ret_principal,
                       struct err *err) must_check;

@@ -33,6 +33,7 @@ struct api {
     struct rpc_method *methods;  /* owned, [method_count] */
     struct bound_method *bound;  /* owned, [method_count] */
     uint32_t method_count;
-    bool is_backup_running;            /* atomic */
+    bool is_backup_copying;            /* atomic */
+    atomic_int backup_count;           /* of them, each with a thread */
     _Atomic int64_t cpu_per_gpu_milli; /* in force: of TrainingJobs */
 };

@@ -151,6 +151,14 @@ static int start_leader(struct server *server, struct err *err)
     return server->leader ? 0 : -ERR_IO;
 }
 
+/* One has to wait before the next: there are not many of them. */
+static void on_refused(void *ctx, struct str address, const char *why)
+{
+    (void)ctx;
+    say(SAY_WARN, "auth.refused", "peer=%.*s error=\"%s\"", STR_ARG(address),
+        why);
+}
+
 static int make_api(struct server *server, struct err *err)
 {
     const struct config *config = server->options.config;
@@ -163,6 +171,7 @@ static int make_api(struct server *server, struct err *err)
         .store = server->store,
         .log = server->log,
         .logs = pod_logs_make(server->dir.jobs, &server->arena),
+        .refused = on_refused,
     };
 
     api_local_user_make(&machine_rng, &server->local_user);

@@ -25,7 +25,7 @@ static const char *name_of(const struct auth_config *config,
     struct auth auth;
     struct err err;
 
-    auth_init(&auth, config);
+    auth_init(&auth, config, 1);
     struct auth_claim claim = {.authorization = str_of(authorization)};
     int rc = auth_authenticate(&auth, &claim, arena, &principal, &err);
     auth_fini(&auth);
@@ -79,13 +79,61 @@ static void test_hashed_passwords(void **state)
     assert_int_equal(password_hash(STR("secret"), hash, &err), 0);
     struct basic_user amy = {.name = STR("amy"), .password_hash = str_of(hash)};
     struct auth_config config = {.users = &amy, .user_count = 1};
-    auth_init(&auth, &config);
+    auth_init(&auth, &config, 1);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct auth_claim claim = {.authorization =
                                        str_of(rows[i].authorization)};
         int rc = auth_authenticate(&auth, &claim, &arena, &principal, &err);
         assert_int_equal(rc == 0, rows[i].is_right);
     }
+    auth_fini(&auth);
+}
+
+/* After some wrong passwords an address has to wait, and others do not; who was
+ * right before need not. */
+static void test_wrong_passwords_are_slowed(void **state)
+{
+    struct auth_claim right = {.authorization = STR("Basic YW15OnNlY3JldA=="),
+                               .address = STR("a")};
+    struct auth_claim wrong = {.authorization = STR("Basic YW15OnNlY3JldHM="),
+                               .address = STR("a")};
+    auto_arena arena = {0};
+    char hash[PASSWORD_HASH_BYTES_MAX];
+    struct principal principal;
+    struct auth auth;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(password_hash(STR("secret"), hash, &err), 0);
+    struct basic_user some[] = {
+        {.name = STR("amy"), .password_hash = str_of(hash)},
+        {.name = STR("bob"), .password = STR("b")}};
+    struct auth_config config = {.users = some, .user_count = 2};
+    auth_init(&auth, &config, 1);
+    assert_int_equal(auth_authenticate(&auth, &right, &arena, &principal, &err),
+                     0);
+    for (int i = 0; i < ATTEMPTS_BURST; i++) {
+        assert_int_equal(
+            auth_authenticate(&auth, &wrong, &arena, &principal, &err),
+            -ERR_INVALID);
+    }
+    assert_int_equal(auth_authenticate(&auth, &wrong, &arena, &principal, &err),
+                     -ERR_LIMIT);
+    assert_non_null(strstr(err.text, "try again in"));
+    assert_int_equal(auth_authenticate(&auth, &right, &arena, &principal, &err),
+                     0);
+    /* bob was never here before. */
+    right.authorization = STR("Basic Ym9iOmI=");
+    assert_int_equal(auth_authenticate(&auth, &right, &arena, &principal, &err),
+                     -ERR_LIMIT);
+    right.address = STR("b");
+    assert_int_equal(auth_authenticate(&auth, &right, &arena, &principal, &err),
+                     0);
+    wrong.now_ms = ATTEMPT_MS;
+    assert_int_equal(auth_authenticate(&auth, &wrong, &arena, &principal, &err),
+                     -ERR_INVALID);
+    assert_int_equal(auth_authenticate(&auth, &wrong, &arena, &principal, &err),
+                     -ERR_LIMIT);
     auth_fini(&auth);
 }
 
@@ -112,7 +160,7 @@ static void test_no_method(void **state)
     struct auth auth;
 
     (void)state;
-    auth_init(&auth, &config);
+    auth_init(&auth, &config, 1);
     assert_false(auth_has_method(&auth));
     auth_fini(&auth);
     assert_null(name_of(&config, NULL, &arena));
@@ -134,7 +182,7 @@ static void test_permissions_by_group(void **state)
         (struct permission_grant){staff, 1};
     config.grants[PERMISSION_CANCEL_ANY_JOBS] =
         (struct permission_grant){everyone, 1};
-    auth_init(&auth, &config);
+    auth_init(&auth, &config, 1);
     assert_true(auth_has_permission(&auth, &amy, PERMISSION_CREATE_QUEUE));
     assert_true(auth_has_permission(&auth, &amy, PERMISSION_CANCEL_ANY_JOBS));
     assert_false(auth_has_permission(&auth, &amy, PERMISSION_DELETE_QUEUE));
@@ -151,7 +199,7 @@ static struct principal caller(const struct auth_config *config,
     struct auth auth;
     struct err err;
 
-    auth_init(&auth, config);
+    auth_init(&auth, config, 1);
     assert_int_equal(auth_authenticate(&auth, &claim, arena, &principal, &err),
                      0);
     auth_fini(&auth);
@@ -169,7 +217,7 @@ static void test_administrators(void **state)
     struct auth auth;
 
     (void)state;
-    auth_init(&auth, &config);
+    auth_init(&auth, &config, 1);
     struct principal principal = caller(&config, amy, &arena);
     assert_true(principal.is_administrator);
     assert_false(principal.is_anonymous);
@@ -236,6 +284,7 @@ int main(void)
         TEST(test_anonymous_is_last),
         TEST(test_no_method),
         TEST(test_permissions_by_group),
+        TEST(test_wrong_passwords_are_slowed),
         TEST(test_hashed_passwords),
         TEST(test_administrators),
         TEST(test_anonymous_callers_are_told_apart),

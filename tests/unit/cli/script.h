@@ -134,13 +134,14 @@ static inline int start(void **state)
     struct script *script = mem_alloc(sizeof(*script));
     const char *address = "127.0.0.1:0";
     struct err err;
-#define UNARY(path)                          \
-    {                                        \
-        path, RPC_UNARY, on_unary, script, 0 \
+#define UNARY(path_)                                                        \
+    {                                                                       \
+        .path = path_, .kind = RPC_UNARY, .handle = on_unary, .ctx = script \
     }
-#define STREAM(path)                                  \
-    {                                                 \
-        path, RPC_SERVER_STREAM, on_stream, script, 0 \
+#define STREAM(path_)                                                  \
+    {                                                                  \
+        .path = path_, .kind = RPC_SERVER_STREAM, .handle = on_stream, \
+        .ctx = script                                                  \
     }
     struct rpc_method methods[] = {
         UNARY("/api.Submit/SubmitJobs"),
@@ -157,18 +158,30 @@ static inline int start(void **state)
         UNARY("/api.Submit/GetQueue"),
         STREAM("/api.Submit/GetQueues"),
         STREAM("/api.Event/GetJobSetEvents"),
-        {"/berth.api.Berth/ListJobs", RPC_UNARY, on_list_jobs, script, 0},
+        {.path = "/berth.api.Berth/ListJobs",
+         .kind = RPC_UNARY,
+         .handle = on_list_jobs,
+         .ctx = script},
         UNARY("/berth.api.Berth/ExplainJob"),
         UNARY("/berth.api.Berth/ListNodes"),
         UNARY("/berth.api.Berth/ListExecutors"),
         UNARY("/api.Executor/UpsertExecutorSettings"),
         UNARY("/api.Executor/DeleteExecutor"),
-        {"/berth.api.Berth/ListTrainingJobs", RPC_UNARY, on_page, script, 0},
+        {.path = "/berth.api.Berth/ListTrainingJobs",
+         .kind = RPC_UNARY,
+         .handle = on_page,
+         .ctx = script},
         UNARY("/berth.api.Berth/CreatePool"),
         UNARY("/berth.api.Berth/UpdatePool"),
         UNARY("/berth.api.Berth/DeletePool"),
-        {"/berth.api.Berth/ListPools", RPC_UNARY, on_list_pools, script, 0},
-        {"/berth.api.Berth/GetQueueShares", RPC_UNARY, on_shares, script, 0},
+        {.path = "/berth.api.Berth/ListPools",
+         .kind = RPC_UNARY,
+         .handle = on_list_pools,
+         .ctx = script},
+        {.path = "/berth.api.Berth/GetQueueShares",
+         .kind = RPC_UNARY,
+         .handle = on_shares,
+         .ctx = script},
         STREAM("/berth.api.Berth/Backup"),
     };
     struct rpc_server_options options = {

@@ -100,8 +100,14 @@ static int start(void **state)
     struct player *player = mem_alloc(sizeof(*player));
     const char *address = "127.0.0.1:0";
     struct rpc_method methods[] = {
-        {"/berth.api.Berth/ListJobs", RPC_UNARY, on_jobs, player, 0},
-        {"/binoculars.Binoculars/Logs", RPC_UNARY, on_logs, player, 0},
+        {.path = "/berth.api.Berth/ListJobs",
+         .kind = RPC_UNARY,
+         .handle = on_jobs,
+         .ctx = player},
+        {.path = "/binoculars.Binoculars/Logs",
+         .kind = RPC_UNARY,
+         .handle = on_logs,
+         .ctx = player},
     };
     struct rpc_server_options options = {
         .methods = methods,

@@ -177,10 +177,14 @@ static void serve(struct fixture *fixture)
     char address[32];
     const char *addresses[] = {address};
     struct rpc_method methods[] = {
-        {"/executorapi.ExecutorApi/LeaseJobRuns", RPC_BIDI, handle_lease,
-         fixture, 0},
-        {"/executorapi.ExecutorApi/ReportEvents", RPC_UNARY, handle_report,
-         fixture, 0},
+        {.path = "/executorapi.ExecutorApi/LeaseJobRuns",
+         .kind = RPC_BIDI,
+         .handle = handle_lease,
+         .ctx = fixture},
+        {.path = "/executorapi.ExecutorApi/ReportEvents",
+         .kind = RPC_UNARY,
+         .handle = handle_report,
+         .ctx = fixture},
     };
     struct rpc_server_options options = {
         .methods = methods,

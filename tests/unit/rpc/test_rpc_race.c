@@ -193,9 +193,18 @@ static void each_call_ends_once_whoever_ends_it(void **state)
                                    .lock = PTHREAD_MUTEX_INITIALIZER,
                                    .changed = PTHREAD_COND_INITIALIZER};
     const struct rpc_method methods[] = {
-        {"/t.T/Later", RPC_UNARY, answer_later, &ground, 0},
-        {"/t.T/Pour", RPC_SERVER_STREAM, begin_pouring, &ground, 0},
-        {"/t.T/Echo", RPC_BIDI, begin_echoing, &ground, 0},
+        {.path = "/t.T/Later",
+         .kind = RPC_UNARY,
+         .handle = answer_later,
+         .ctx = &ground},
+        {.path = "/t.T/Pour",
+         .kind = RPC_SERVER_STREAM,
+         .handle = begin_pouring,
+         .ctx = &ground},
+        {.path = "/t.T/Echo",
+         .kind = RPC_BIDI,
+         .handle = begin_echoing,
+         .ctx = &ground},
     };
     struct client clients[CLIENTS];
     pthread_t answerers[ANSWERERS];

@@ -315,6 +315,46 @@ static void garbage_is_survived(void **state)
     fixture_stop(&f);
 }
 
+static bool refuse(void *ctx, struct rpc_call *call)
+{
+    (void)ctx;
+    assert_true(rpc_call_header(call, "user-agent").byte_count > 0);
+    rpc_call_finish(call, RPC_UNAUTHENTICATED, "nobody", STR(""));
+    return false;
+}
+
+static void never(void *ctx, struct rpc_call *call, struct str request)
+{
+    (void)ctx;
+    (void)call;
+    (void)request;
+    fail_msg("it was not admitted");
+}
+
+/* Who may not call is told so by the headers, whatever would follow them; the
+ * request, which is larger than may be received, is not even looked at. */
+static void a_call_is_admitted_before_its_request(void **state)
+{
+    enum { MESSAGE_BYTES = 8 << 20 };
+    const struct rpc_method method = {
+        .path = "/t.T/M", .kind = RPC_UNARY, .handle = never, .admit = refuse};
+    char *bytes = mem_alloc(MESSAGE_BYTES);
+    auto_strbuf reply = strbuf_make(0);
+    struct rpc_status status;
+    struct fixture f;
+
+    (void)state;
+    fixture_start(
+        &f, (struct rpc_server_options){.methods = &method, .method_count = 1});
+    assert_int_equal(rpc_channel_call(f.channel, "/t.T/M",
+                                      str_make(bytes, MESSAGE_BYTES), NULL,
+                                      &reply, &status),
+                     RPC_UNAUTHENTICATED);
+    assert_string_equal(status.message, "nobody");
+    fixture_stop(&f);
+    mem_free(bytes);
+}
+
 /* The library reads a message to its end before it looks at its size; past the
  * buffer limit it resets the stream, though not at the very byte. */
 static void a_message_over_the_buffer_limit_is_refused(void **state)
@@ -470,6 +510,7 @@ int main(void)
         TEST(one_handler_that_blocks_does_not_hold_up_others),
         TEST(a_thousand_idle_connections_disturb_nobody),
         TEST(garbage_is_survived),
+        TEST(a_call_is_admitted_before_its_request),
         TEST(a_message_over_the_buffer_limit_is_refused),
         TEST(tls_is_served_and_checked),
         TEST(unreadable_tls_files_are_told),
