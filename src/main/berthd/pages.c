@@ -2,6 +2,7 @@
 
 #include "main/berthd/leader_query.h"
 #include "main/berthd/pool_page.h"
+#include "main/berthd/queue_choice.h"
 #include "main/berthd/queue_page.h"
 #include "main/berthd/round_page.h"
 
@@ -264,6 +265,11 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     auto_ptr(command) shares = leader_query(
         leader_inbox(pages->leader), COMMAND_QUERY_QUEUES, SHARES_TIMEOUT_MS);
     if (shares) {
+        uint32_t left_count = queue_choice_keep(shares, pages->queue_count_max);
+        put(out, "berth_metrics_queues_left_out", "gauge",
+            "Queues without metrics of their own, see "
+            "server.maxMetricQueues.",
+            left_count);
         queue_page_put(out, shares);
     }
     auto_ptr(command) clusters =

@@ -16,6 +16,7 @@ struct pages {
     struct rpc_server *server;
     struct api *api;
     struct executor_thread *executor; /* NULL: none inside */
+    uint32_t queue_count_max;         /* with metrics of their own */
 };
 
 /* Append a label's value in Prometheus' text format. */

@@ -315,6 +315,8 @@ static int serve_http(struct server *server, struct err *err)
         .server = server->rpc,
         .api = server->api,
         .executor = server->executor,
+        .queue_count_max =
+            (uint32_t)server->options.config->server.metric_queue_count_max,
     };
     server->http_server = pages_serve(&server->pages, wanted.p, err);
     if (!server->http_server) {

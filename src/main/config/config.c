@@ -54,6 +54,10 @@ static const struct setting server_keys[] = {
             address_connection_count_max, .min = 1, .max = 65535,
             .about = "Of these, from one address (an IPv6 network of 64 bits "
                      "is one); over loopback, of one user."),
+    SETTING("maxMetricQueues", INT, config_server, metric_queue_count_max,
+            .min = 1, .max = 100000,
+            .about = "Queues with metrics of their own: those with jobs "
+                     "first, then by name."),
     SETTING("maxStreams", INT, config_server, stream_count_max, .min = 16,
             .max = 1000000, .about = "Streams among these calls."),
 };
@@ -423,6 +427,7 @@ static void init_config(void *record)
         .stream_count_max = 4000,
         .connection_count_max = 4096,
         .address_connection_count_max = 1024,
+        .metric_queue_count_max = 1000,
     };
     default_auth(&config->auth);
     default_submission(&config->submission);

@@ -33,6 +33,7 @@ struct config_server {
     int64_t receive_bytes_max;
     int64_t call_count_max, stream_count_max;
     int64_t connection_count_max, address_connection_count_max;
+    int64_t metric_queue_count_max;
 };
 
 /* One user of basic authentication. */
