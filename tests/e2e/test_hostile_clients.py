@@ -217,6 +217,21 @@ class HostileClients(unittest.TestCase):
         self.assertEqual(self.health(), 204)
         self.assertLess(time.monotonic() - begin, harness.patient(5))
 
+    def test_no_terminal_obeys_a_name(self):
+        name = "evil\x1b[2J\u009b2Jq"
+        made = self.ctl("create", "queue", name)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        shown = [made, self.ctl("get", "queue", name),
+                 self.ctl("get", "queue", name, "-o", "json"),
+                 self.ctl("get", "queues"), self.ctl("get", "shares"),
+                 self.ctl("create", "queue", name),
+                 self.ctl("get", "queue", name + "x")]
+        for done in shown:
+            for text in (done.stdout, done.stderr):
+                self.assertFalse(set(text) & set("\x1b\u009b"),
+                                 (done.args, text))
+        self.assertIn("evil\\x1b[2J", made.stdout)
+
     def test_a_backup_that_nobody_reads_blocks_no_other(self):
         with tempfile.TemporaryDirectory() as folder:
             connection = self.greet()

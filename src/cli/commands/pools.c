@@ -197,7 +197,7 @@ enum cli_exit cmd_get_pools(struct cli *cli)
     }
     if (cli_has(cli, "statistics")) {
         pool_put_statistics(&text, response);
-        (void)fputs(text.bytes, cli->ports->out);
+        cli_put(cli->ports->out, "%s", text.bytes);
     } else {
         print_table(cli, response);
     }

@@ -13,7 +13,7 @@ static int32_t verbosity(const struct cli *cli)
 
 static enum cli_exit print_report(struct cli *cli, const char *text)
 {
-    fputs(text, cli->ports->out);
+    cli_put(cli->ports->out, "%s", text);
     if (*text && text[strlen(text) - 1] != '\n') {
         fputc('\n', cli->ports->out);
     }

@@ -144,7 +144,7 @@ static void preview(struct cli *cli, const struct selection *jobs)
             fputs("  and those of other job sets\n", err);
             break;
         }
-        fprintf(err, "  %zu of queue %s, job set %s\n", count_set(jobs, i),
+        cli_put(err, "  %zu of queue %s, job set %s\n", count_set(jobs, i),
                 jobs->jobs[i]->queue, jobs->jobs[i]->job_set);
     }
 }

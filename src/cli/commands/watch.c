@@ -204,8 +204,7 @@ static void print_object(struct cli *cli, const struct seen *seen)
         cli_print_json(cli, object);
         return;
     }
-    (void)json_dumpf(object, cli->ports->out, JSON_COMPACT);
-    fputc('\n', cli->ports->out);
+    cli_put_json(cli->ports->out, object, JSON_COMPACT);
     json_decref(object);
 }
 
@@ -215,8 +214,7 @@ static void print_raw(struct cli *cli, const struct seen *seen)
     auto_json_t *json = wire_json_write(seen->message, 0);
 
     fprintf(cli->ports->out, "%s ", seen->type);
-    (void)json_dumpf(json, cli->ports->out, JSON_COMPACT);
-    fputc('\n', cli->ports->out);
+    cli_put_json(cli->ports->out, json, JSON_COMPACT);
 }
 
 static bool is_inactive(const struct watch *watch)

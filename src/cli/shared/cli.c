@@ -6,6 +6,7 @@
 
 #include "cli/shared/command.h"
 #include "cli/shared/token.h"
+#include "wire/text/printable.h"
 #include "wire/yaml/yaml.h"
 
 enum {
@@ -21,13 +22,53 @@ static const struct wire_limits reply_limits = {
     .mends_text = true,
 };
 
+static void put_arguments(FILE *file, const char *format, va_list arguments)
+{
+    auto_strbuf shown = {0};
+    va_list again;
+
+    va_copy(again, arguments);
+    int byte_count = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (byte_count >= 0) {
+        auto_mem char *text = mem_alloc((size_t)byte_count + 1);
+        (void)vsnprintf(text, (size_t)byte_count + 1, format, arguments);
+        wire_printable(str_of(text), PRINTABLE_TEXT, &shown);
+        fputs(strbuf_text(&shown), file);
+    }
+}
+
+void cli_put(FILE *file, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    put_arguments(file, format, arguments);
+    va_end(arguments);
+}
+
+static int add_json(const char *bytes, size_t byte_count, void *ctx)
+{
+    strbuf_add(ctx, bytes, byte_count);
+    return 0;
+}
+
+void cli_put_json(FILE *file, const json_t *json, size_t flags)
+{
+    auto_strbuf text = {0}, shown = {0};
+
+    (void)json_dump_callback(json, add_json, &text, flags);
+    wire_printable(strbuf_str(&text), PRINTABLE_JSON, &shown);
+    fprintf(file, "%s\n", strbuf_text(&shown));
+}
+
 /* Begin a line about what is wrong. */
 static void say_error(const struct cli *cli, const char *format,
                       va_list arguments)
 {
-    fprintf(cli->ports->err, "berthctl: %s%s", cli->place ? cli->place : "",
+    cli_put(cli->ports->err, "berthctl: %s%s", cli->place ? cli->place : "",
             cli->place ? ": " : "");
-    vfprintf(cli->ports->err, format, arguments);
+    put_arguments(cli->ports->err, format, arguments);
 }
 
 void cli_remark(const struct cli *cli, const char *format, ...)
@@ -70,7 +111,7 @@ void cli_say(const struct cli *cli, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    vfprintf(cli->ports->out, format, arguments);
+    put_arguments(cli->ports->out, format, arguments);
     va_end(arguments);
     fputc('\n', cli->ports->out);
 }
@@ -293,8 +334,7 @@ enum cli_exit cli_call_empty(struct cli *cli, const char *path,
 void cli_print_json(const struct cli *cli, json_t *json)
 {
     if (cli->output == CLI_OUTPUT_JSON) {
-        (void)json_dumpf(json, cli->ports->out, JSON_INDENT(2));
-        fputc('\n', cli->ports->out);
+        cli_put_json(cli->ports->out, json, JSON_INDENT(2));
     } else {
         auto_strbuf yaml = {0};
         wire_yaml_write(json, &yaml);

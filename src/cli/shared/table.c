@@ -1,8 +1,12 @@
 #include "cli/shared/command.h"
+#include "wire/text/printable.h"
 
 void table_add(struct table *table, const char *text)
 {
-    VEC_PUSH(&table->cells, arena_strdup(table->arena, str_of(text)));
+    auto_strbuf shown = {0};
+
+    wire_printable(str_of(text), PRINTABLE_LINE, &shown);
+    VEC_PUSH(&table->cells, arena_strdup(table->arena, strbuf_str(&shown)));
 }
 
 void table_addf(struct table *table, const char *format, ...)

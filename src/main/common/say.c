@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "wire/text/printable.h"
+
 void say(enum say_level level, const char *event, const char *format, ...)
 {
     static const char *const names[] = {"error", "warn", "info"};
@@ -24,12 +26,14 @@ void say(enum say_level level, const char *event, const char *format, ...)
         length--;
     }
     for (int i = 0; i < length; i++) {
-        if ((unsigned char)line[i] < 0x20) {
+        if (line[i] == '\n' || line[i] == '\t') {
             line[i] = ' ';
         }
     }
-    line[length] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, (size_t)length + 1);
+    auto_strbuf shown = {0};
+    wire_printable(str_make(line, (size_t)length), PRINTABLE_LINE, &shown);
+    strbuf_add_char(&shown, '\n');
+    ssize_t written = write(STDERR_FILENO, shown.bytes, shown.byte_count);
     (void)written;
 }
 

@@ -20,7 +20,8 @@ enum say_level {
 enum { SAY_LINE_BYTES_MAX = 1024 };
 
 /* Write a line; `format` makes the `key=value` part, "" for none.  Longer
- * lines are cut; newlines in it become spaces. */
+ * lines are cut; newlines in it become spaces, and what a terminal would not
+ * show as it is becomes an escape. */
 void say(enum say_level level, const char *event, const char *format, ...)
     printf_like(3, 4);
 

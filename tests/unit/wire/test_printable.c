@@ -1,0 +1,59 @@
+/*
+ * printable: nothing that a client says moves a cursor.
+ */
+#include "unit.h"
+#include "wire/text/printable.h"
+
+static void check(const char *text, enum printable how, const char *expected)
+{
+    auto_strbuf out = {0};
+
+    wire_printable(str_of(text), how, &out);
+    assert_string_equal(strbuf_text(&out), expected);
+}
+
+static void controls_are_escaped(void **state)
+{
+    (void)state;
+    check("", PRINTABLE_LINE, "");
+    check("plain \\ text \xc3\xa9\xe6\xbc\xa2\xf0\x9f\x98\x80", PRINTABLE_LINE,
+          "plain \\ text \xc3\xa9\xe6\xbc\xa2\xf0\x9f\x98\x80");
+    check("\x1b[2J\x7f\r\n\t", PRINTABLE_LINE, "\\x1b[2J\\x7f\\x0d\\x0a\\x09");
+    check("\x1b[2J\r\n\t", PRINTABLE_TEXT, "\\x1b[2J\\x0d\n\t");
+    check("\xc2\x9b"
+          "2J",
+          PRINTABLE_LINE, "\\x9b2J");
+    check("\x9b"
+          "2J\xff",
+          PRINTABLE_LINE, "\\x9b2J\\xff");
+}
+
+static void what_turns_or_hides_text_is_escaped(void **state)
+{
+    (void)state;
+    check("a\xe2\x80\xae"
+          "b",
+          PRINTABLE_LINE, "a\\u{202e}b");
+    check("a\xe2\x80\x8b"
+          "b",
+          PRINTABLE_TEXT, "a\\u{200b}b");
+    check("\xef\xbb\xbf", PRINTABLE_LINE, "\\u{feff}");
+}
+
+static void json_stays_json(void **state)
+{
+    (void)state;
+    check("{\n\t\"a\": \"\xc2\x9b\xe2\x80\xae\xf3\xa0\x80\x81\"}",
+          PRINTABLE_JSON, "{\n\t\"a\": \"\\u009b\\u202e\\udb40\\udc01\"}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(controls_are_escaped),
+        TEST(what_turns_or_hides_text_is_escaped),
+        TEST(json_stays_json),
+    };
+
+    return RUN_TESTS(tests);
+}
