@@ -1,6 +1,9 @@
 #include "api/core/reader_pool.h"
 
 #include <pthread.h>
+#include <time.h>
+
+enum { WAIT_NS = 1000000 };
 
 struct reader_pool {
     struct store *store;
@@ -97,4 +100,32 @@ void reader_pool_give_back(struct reader_pool *pool, struct readers *readers)
     ASSERT(pool->idle_count < pool->open_count);
     pool->idle[pool->idle_count++] = readers;
     pthread_mutex_unlock(&pool->mutex);
+}
+
+bool readers_are_behind(struct readers *readers, uint64_t *log_seq)
+{
+    struct elog_bounds bounds;
+    uint64_t store_seq = 0;
+    struct err err;
+
+    if (*log_seq == 0 && elog_bounds(readers->log, &bounds, &err) == 0) {
+        *log_seq = bounds.head_seq;
+    }
+    if (store_reader_seq(readers->store, &store_seq, &err) < 0 ||
+        store_seq >= *log_seq) {
+        return false;
+    }
+    (void)nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+    return true;
+}
+
+void readers_await(struct readers *readers)
+{
+    uint64_t log_seq = 0;
+
+    for (int i = 0; i < READERS_WAITS_MAX; i++) {
+        if (!readers_are_behind(readers, &log_seq)) {
+            break;
+        }
+    }
 }

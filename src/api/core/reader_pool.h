@@ -12,7 +12,10 @@
 #include "elog/elog.h"
 #include "store/store.h"
 
-enum { READER_POOL_MAX = 128 };
+enum {
+    READER_POOL_MAX = 128,
+    READERS_WAITS_MAX = 200, /* of readers_await(), a millisecond each */
+};
 
 struct reader_pool;
 
@@ -33,3 +36,10 @@ int reader_pool_lend(struct reader_pool *pool, struct readers **ret_readers,
                      struct err *err) must_check;
 /* Give a pair back.  NULL is fine. */
 void reader_pool_give_back(struct reader_pool *pool, struct readers *readers);
+
+/* Whether the store has yet to see what was in the log when it was asked first
+ * (`*log_seq` 0 at first); waits a moment if so. */
+bool readers_are_behind(struct readers *readers, uint64_t *log_seq);
+/* Who submits and then reads must see it: wait, within bounds, until the store
+ * has what the log has now. */
+void readers_await(struct readers *readers);

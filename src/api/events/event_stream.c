@@ -1,16 +1,8 @@
 #include "api/events/event_stream.h"
 
-#include <time.h>
-
 #include "api/core/state.h"
 #include "api/core/view.h"
 #include "api/events/event_buffer.h"
-
-enum {
-    /* How long a job set that is not in the store yet is waited for. */
-    STORE_WAITS_MAX = 200,
-    STORE_WAIT_NS = 1000000,
-};
 
 struct event_stream {
     struct hub_watcher watcher; /* first: the hub gives it back */
@@ -174,25 +166,6 @@ static void on_cancelled(void *ctx, struct rpc_call *rpc)
     }
 }
 
-/* Whether the store has yet to see what was in the log when it was asked
- * first; waits a moment if so. */
-static bool is_store_behind(struct readers *readers, uint64_t *log_seq)
-{
-    struct elog_bounds bounds;
-    uint64_t store_seq = 0;
-    struct err err;
-
-    if (*log_seq == 0 && elog_bounds(readers->log, &bounds, &err) == 0) {
-        *log_seq = bounds.head_seq;
-    }
-    if (store_reader_seq(readers->store, &store_seq, &err) < 0 ||
-        store_seq >= *log_seq) {
-        return false;
-    }
-    (void)nanosleep(&(struct timespec){.tv_nsec = STORE_WAIT_NS}, NULL);
-    return true;
-}
-
 /* Look up the job set.  One that was made a moment ago is found, though the
  * store follows the log with a little delay: who submits and then watches
  * must not be told that there is nothing. */
@@ -202,28 +175,15 @@ static int find_job_set(struct event_stream *stream, struct readers *readers,
     uint64_t log_seq = 0;
     int rc = 0;
 
-    for (int i = 0; i < STORE_WAITS_MAX && rc == 0; i++) {
+    for (int i = 0; i < READERS_WAITS_MAX && rc == 0; i++) {
         rc = store_job_set(readers->store, stream->watcher.queue,
                            stream->watcher.job_set, &stream->key, err);
-        if (rc == 0 && !is_store_behind(readers, &log_seq)) {
+        if (rc == 0 && !readers_are_behind(readers, &log_seq)) {
             break;
         }
     }
     stream->key = rc > 0 ? stream->key : 0;
     return rc;
-}
-
-/* Who submits and then reads must see it: wait, within bounds, until the store
- * has what the log has now. */
-static void await_store(struct readers *readers)
-{
-    uint64_t log_seq = 0;
-
-    for (int i = 0; i < STORE_WAITS_MAX; i++) {
-        if (!is_store_behind(readers, &log_seq)) {
-            break;
-        }
-    }
 }
 
 /* Where the stream begins and ends; 1 when the job set has events. */
@@ -240,7 +200,7 @@ static int find_bounds(struct event_stream *stream, const struct event_id *from,
     }
     rc = find_job_set(stream, readers, err);
     if (rc >= 0 && !stream->is_watch) {
-        await_store(readers);
+        readers_await(readers);
     }
     if (rc >= 0) {
         int read_rc = store_reader_seq(readers->store, &head_seq, err);
