@@ -128,6 +128,9 @@ static const struct option_spec run_options[] = {
     {"script", 0, OPTION_TEXT, "FILE",
      "run this script, which the job gets as it is now; what follows are its "
      "arguments"},
+    {"after", 0, OPTION_LIST, "JOB,...",
+     "start it after these jobs: ids or client/CLIENT_ID, with :succeeded "
+     "(what is meant without it), :ended or :failed"},
     {"hold", 0, OPTION_FLAG, NULL, "do not start it before release job"},
     {"begin", 0, OPTION_TEXT, "TIME",
      "do not start it before this time (RFC 3339)"},

@@ -4,12 +4,14 @@
 static bool is_plain(const struct job_digest *digest)
 {
     return !digest->is_held && digest->begin_ms == 0 &&
-           digest->wait_ms_max == 0;
+           digest->wait_ms_max == 0 && digest->waits.byte_count == 0;
 }
 
 void digest_pack(struct strbuf *buf, const struct job_digest *digest)
 {
-    pack_u64(buf, is_plain(digest) ? 3 : DIGEST_VERSION);
+    pack_u64(buf, is_plain(digest)                ? 3
+                  : digest->waits.byte_count == 0 ? 4
+                                                  : DIGEST_VERSION);
     pack_str(buf, digest->class_key);
     pack_str(buf, digest->client_id);
     pack_str(buf, digest->gang_id);
@@ -28,6 +30,9 @@ void digest_pack(struct strbuf *buf, const struct job_digest *digest)
         pack_u64(buf, digest->is_held);
         pack_i64(buf, digest->begin_ms);
         pack_i64(buf, digest->wait_ms_max);
+    }
+    if (digest->waits.byte_count > 0) {
+        pack_str(buf, digest->waits);
     }
 }
 
@@ -66,9 +71,40 @@ int digest_unpack(struct str bytes, struct job_digest *ret_digest)
         digest.begin_ms = unpack_i64(&reader);
         digest.wait_ms_max = unpack_i64(&reader);
     }
+    if (version >= 5) {
+        digest.waits = unpack_str(&reader);
+    }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;
     }
     *ret_digest = digest;
     return 0;
+}
+
+void job_waits_pack(struct strbuf *buf, const struct job_wait *waits,
+                    uint32_t count)
+{
+    ASSERT(count <= JOB_WAITS_MAX);
+    pack_u64(buf, count);
+    for (uint32_t i = 0; i < count; i++) {
+        pack_u64(buf, waits[i].on.v.hi);
+        pack_u64(buf, waits[i].on.v.lo);
+        pack_u64(buf, waits[i].want);
+    }
+}
+
+int job_waits_unpack(struct str packed,
+                     struct job_wait ret_waits[JOB_WAITS_MAX])
+{
+    struct pack_reader reader = {.rest = packed};
+    uint32_t count = unpack_count(&reader, JOB_WAITS_MAX);
+
+    for (uint32_t i = 0; i < count && !reader.is_bad; i++) {
+        ret_waits[i].on.v.hi = unpack_u64(&reader);
+        ret_waits[i].on.v.lo = unpack_u64(&reader);
+        ret_waits[i].want =
+            (enum job_want)unpack_count(&reader, JOB_WANT_FAILED);
+    }
+    return reader.is_bad || reader.rest.byte_count > 0 ? -ERR_CORRUPT
+                                                       : (int)count;
 }

@@ -10,10 +10,11 @@
 #pragma once
 
 #include "model/gang_terms.h"
+#include "model/id.h"
 #include "model/requirement.h"
 
 enum {
-    DIGEST_VERSION = 4, /* only of jobs that need it; else 3 */
+    DIGEST_VERSION = 5, /* only of jobs that need it; else 3 or 4 */
     GANG_CARDINALITY_MAX = 1000000,
 };
 
@@ -21,6 +22,22 @@ enum {
 enum on_loss {
     ON_LOSS_FAIL = 0, /* as Armada does */
     ON_LOSS_REQUEUE = 1,
+};
+
+/* What is to become of another job before one is planned.  Append, never
+ * renumber: these are logged. */
+enum job_want {
+    JOB_WANT_SUCCEEDED = 1,
+    JOB_WANT_ENDED = 2,
+    JOB_WANT_FAILED = 3, /* or was cancelled, preempted, rejected */
+};
+
+enum { JOB_WAITS_MAX = 256 }; /* of one job */
+
+/* One other job, and what is to become of it. */
+struct job_wait {
+    struct job_id on;
+    enum job_want want;
 };
 
 struct job_digest {
@@ -42,10 +59,18 @@ struct job_digest {
     bool is_held;                  /* a user is to release it */
     int64_t begin_ms;              /* not planned before; 0: at once */
     int64_t wait_ms_max;           /* then it fails if it never ran; 0: never */
+    struct str waits; /* packed job_waits: other jobs that it waits for */
 };
 
 /* Append the packed form. */
 void digest_pack(struct strbuf *buf, const struct job_digest *digest);
+
+/* Append waits as a digest has them, at most JOB_WAITS_MAX. */
+void job_waits_pack(struct strbuf *buf, const struct job_wait *waits,
+                    uint32_t count);
+/* Read them; their number, or -ERR_CORRUPT. */
+int job_waits_unpack(struct str packed,
+                     struct job_wait ret_waits[JOB_WAITS_MAX]) must_check;
 
 /* Read a packed form; strings point into `bytes`.
  * -ERR_CORRUPT: not one; -ERR_VERSION: of a newer release. */

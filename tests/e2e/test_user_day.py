@@ -178,6 +178,55 @@ class UserDay(unittest.TestCase):
         self.ends(7, "wait", late)
         self.assertIn("maxWaitSeconds", listed(late)["reason"])
 
+    def test_jobs_wait_for_others(self):
+        def job(name, command, *after):
+            return {"clientId": name, "namespace": "default",
+                    "dependsOn": list(after), "podSpec": {"containers": [{
+                        "name": "main", "image": "none",
+                        "command": ["sh", "-c", command],
+                        "resources": {kind: {
+                            "cpu": "100m", "memory": "16Mi",
+                            "ephemeral-storage": "16Mi"}
+                            for kind in ("requests", "limits")}}]}}
+
+        def submit(*jobs, code=0):
+            return self.ends(code, "submit", "-", input_text=json.dumps(
+                {"queue": self.queue, "jobSetId": "flow",
+                 "jobs": list(jobs)}))
+        # The last comes first in the file, and is submitted last.
+        done = submit(job("end", "true", "left", "right:ended"),
+                      job("left", "true", "start"),
+                      job("right", "exit 3", "start"),
+                      job("start", "true"),
+                      job("never", "true", "right"),
+                      job("nor", "true", "never"),
+                      job("mend", "true", "right:failed"))
+        ids = [line.split()[4] for line in done.stdout.splitlines()]
+        self.assertEqual(len(ids), 7)
+        told = json.loads(self.ends(7, "wait", *ids, "-o", "json").stdout)
+        self.assertEqual(len(told["succeeded"]), 4)  # start left end mend
+        jobs = {job["jobId"]: job for job in json.loads(
+            self.ctl("get", "jobs", *told["failed"], "-o", "json"))}
+        reasons = [job["reason"] for job in jobs.values()]
+        self.assertEqual(sum("depends on job" in r for r in reasons), 2)
+        self.assertIn("circle: a -> b -> a", submit(
+            job("a", "true", "b"), job("b", "true", "a"), code=6).stderr)
+        self.assertIn("no job with clientId nobody", submit(
+            job("c", "true", "nobody"), code=6).stderr)
+        # What has ended well is waited for no more; what has not is refused.
+        good, bad = told["succeeded"][0], told["failed"][0]
+        self.ends(0, "wait", self.run_job("true", options=["--after", good]))
+        self.assertIn("would never start", self.ends(
+            6, "run", "-q", self.queue, "--after", bad, "true").stderr)
+        held = self.run_job("true", options=["--hold"])
+        waits = self.run_job("true", options=["--after", held + ":ended"])
+        self.assertIn(f"waits for job {held} to end",
+                      self.ctl("explain", waits))
+        self.berth.stop()
+        self.berth.start()
+        self.ctl("cancel", "job", held)
+        self.ends(0, "wait", waits)
+
     def test_the_server_comes_from_the_environment(self):
         done = subprocess.run(
             [harness.program("berthctl"), "get", "queue", self.queue],

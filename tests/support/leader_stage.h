@@ -58,6 +58,8 @@ struct stage_job {
     const char *application;
     const char *pool; /* its home; NULL: names none */
     bool has_stateaware_off;
+    const struct job_wait *wait; /* what it waits for; NULL: nothing */
+    bool is_wait_known;          /* the store has that job, not ended */
 };
 
 /* A stage with an empty log and the default policy; not started. */

@@ -83,7 +83,7 @@ static void pack_class(struct strbuf *key, const struct stage_job *job)
 
 static void pack_digest(struct strbuf *packed, const struct stage_job *job)
 {
-    auto_strbuf key = {0}, terms = {0};
+    auto_strbuf key = {0}, terms = {0}, waits = {0};
 
     pack_class(&key, job);
     if (job->terms) {
@@ -107,6 +107,10 @@ static void pack_digest(struct strbuf *packed, const struct stage_job *job)
         .gang_terms = strbuf_str(&terms),
         .sub_group = job->sub_group,
     };
+    if (job->wait) {
+        job_waits_pack(&waits, job->wait, 1);
+        digest.waits = strbuf_str(&waits);
+    }
     digest_pack(packed, &digest);
 }
 
@@ -143,6 +147,14 @@ struct command *stage_submit_command(struct stage *stage, const char *queue,
         item->event = arena_str(&command->arena, strbuf_str(&event));
         item->client_id = arena_str(&command->arena, str_of(jobs[i].client_id));
         item->is_further = i > 0 && jobs[i].terms;
+        if (jobs[i].wait) {
+            struct submit_wait *wait =
+                arena_alloc(&command->arena, sizeof(*wait));
+            *wait =
+                (struct submit_wait){jobs[i].wait->on, jobs[i].is_wait_known};
+            item->waits = wait;
+            item->wait_count = 1;
+        }
     }
     return command;
 }

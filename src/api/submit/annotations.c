@@ -14,7 +14,7 @@ static const char *const own_keys[] = {
     ANNOTATION_MAX_HOPS,      ANNOTATION_FREEZING_WINDOW,
     ANNOTATION_FAKE_RUN_MS,   ANNOTATION_FAKE_EXIT_CODE,
     ANNOTATION_HOLD,          ANNOTATION_BEGIN_TIME,
-    ANNOTATION_MAX_WAIT,
+    ANNOTATION_MAX_WAIT,      ANNOTATION_DEPENDS_ON,
 };
 
 struct str annotation_find(const Berth__Submission__Item *item, const char *key)
@@ -393,13 +393,15 @@ static int check_holds(const Berth__Submission__Item *item,
     }
     bool is_gang =
         annotation_find(item, ANNOTATION_GANG_ID).p || item->pod_group;
-    if (is_gang && (hold.p || begin.p || wait.p)) {
+    struct str depends = annotation_find_own(item, ANNOTATION_DEPENDS_ON);
+    if (is_gang && (hold.p || begin.p || wait.p || depends.p)) {
         return refusal_set(refusal,
                            "annotation %s cannot be given to a member of a "
                            "gang",
                            own_name(item, hold.p    ? ANNOTATION_HOLD
                                           : begin.p ? ANNOTATION_BEGIN_TIME
-                                                    : ANNOTATION_MAX_WAIT));
+                                          : wait.p  ? ANNOTATION_MAX_WAIT
+                                                    : ANNOTATION_DEPENDS_ON));
     }
     return 0;
 }

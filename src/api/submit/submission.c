@@ -88,6 +88,53 @@ int submission_take_pod(struct submission_builder *builder, struct str raw,
     return keep_pod(builder, raw, use, &view);
 }
 
+/* The id of a job that an item waits for. */
+static struct job_id id_of(const struct submission_builder *builder,
+                           const struct depend *depend)
+{
+    return depend->item > 0 ? builder->jobs[depend->item - 1] : depend->on;
+}
+
+/* What the item waits for, packed; "": nothing. */
+static struct str put_waits(struct submission_builder *builder)
+{
+    const struct depends *depends = builder->context->depends;
+    struct job_wait waits[JOB_WAITS_MAX];
+
+    strbuf_clear(&builder->waits);
+    if (!depends || depends[builder->item].count == 0) {
+        return (struct str){0};
+    }
+    depends += builder->item;
+    for (uint32_t i = 0; i < depends->count; i++) {
+        waits[i] = (struct job_wait){id_of(builder, &depends->items[i]),
+                                     depends->items[i].want};
+    }
+    job_waits_pack(&builder->waits, waits, depends->count);
+    return strbuf_str(&builder->waits);
+}
+
+/* The same for the leader, which checks that those jobs are there. */
+static void add_waits(struct submission_builder *builder,
+                      struct submit_item *item)
+{
+    const struct depends *depends = builder->context->depends;
+    struct submit_wait *waits;
+
+    if (!depends || depends[builder->item].count == 0) {
+        return;
+    }
+    depends += builder->item;
+    waits = arena_alloc_array(&builder->command->arena, depends->count,
+                              sizeof(*waits));
+    for (uint32_t i = 0; i < depends->count; i++) {
+        waits[i] = (struct submit_wait){id_of(builder, &depends->items[i]),
+                                        depends->items[i].is_known};
+    }
+    item->waits = waits;
+    item->wait_count = depends->count;
+}
+
 void submission_put_digest(struct submission_builder *builder,
                            const Berth__Submission__Item *item,
                            const struct gang *gang,
@@ -113,6 +160,7 @@ void submission_put_digest(struct submission_builder *builder,
         gang_terms_pack(&builder->terms, &terms);
         digest.gang_terms = strbuf_str(&builder->terms);
     }
+    digest.waits = put_waits(builder);
     strbuf_clear(&builder->digest);
     digest_pack(&builder->digest, &digest);
 }
@@ -185,6 +233,7 @@ static int build_item(struct submission_builder *builder,
     }
     submission_put_digest(builder, item, &gang, NULL, NULL);
     *ret_item = submission_make_job(builder, item, job);
+    add_waits(builder, ret_item);
     return 0;
 }
 
@@ -242,8 +291,15 @@ static int build_items(struct submission_builder *builder)
     }
     int rc = take_room(builder, count);
     items = builder->command->submit.items;
+    builder->jobs = arena_alloc_array(
+        &builder->kept, request->n_job_request_items, sizeof(*builder->jobs));
     for (size_t i = 0; i < request->n_job_request_items && rc == 0; i++) {
+        uint32_t first = at;
+        builder->item = (uint32_t)i;
         rc = build_any(builder, request->job_request_items[i], &at, items);
+        if (rc == 0 && at > first) {
+            builder->jobs[i] = items[first].job;
+        }
         builder->refusal->item_number = rc < 0 ? (uint32_t)i + 1 : 0;
     }
     return rc;
@@ -283,6 +339,7 @@ static void builder_fini(struct submission_builder *builder)
     strbuf_fini(&builder->event);
     strbuf_fini(&builder->digest);
     strbuf_fini(&builder->terms);
+    strbuf_fini(&builder->waits);
 }
 
 int submission_build(Berth__Submission__Request *request,

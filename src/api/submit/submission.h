@@ -12,6 +12,7 @@
 
 #include "api/core/refusal.h"
 #include "api/core/submit_rules.h"
+#include "api/submit/depends.h"
 #include "api/submit/pod_group.h"
 #include "base/rng.h"
 #include "berth/submission.pb-c.h"
@@ -23,7 +24,8 @@ struct submission_context {
     const struct rng *rng;
     struct str owner; /* the caller's name */
     int64_t now_ms;
-    struct str default_pool; /* the queue's; "": it has none */
+    struct str default_pool;       /* the queue's; "": it has none */
+    const struct depends *depends; /* by item; NULL: none waits for others */
 };
 
 /* Decode a request, strictly; it lives in the arena and borrows nothing.

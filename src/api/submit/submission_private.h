@@ -39,6 +39,9 @@ struct submission_builder {
     struct strbuf submit, event; /* of one job */
     struct strbuf digest;
     struct strbuf terms; /* packed, of its gang */
+    struct strbuf waits; /* packed, of one job */
+    uint32_t item;       /* the one that is built */
+    struct job_id *jobs; /* by item: its first job */
     uint8_t random[SUBMISSION_RANDOM_BYTES];
 };
 

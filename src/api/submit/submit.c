@@ -78,6 +78,28 @@ static void refuse(struct api_call *call, const struct refusal *refusal)
     api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", refusal->text);
 }
 
+/* Find the jobs that others wait for; false: the call is over. */
+static bool find_depends(struct api_call *call,
+                         const Berth__Submission__Request *message,
+                         const struct depends **ret_depends)
+{
+    struct refusal refusal = {.item_number = 0};
+    struct readers *readers;
+    struct err err;
+
+    int rc = reader_pool_lend(call->api->readers, &readers, &err);
+    if (rc < 0) {
+        api_call_fail_storage(call, &err);
+        return false;
+    }
+    rc = depends_resolve(message, readers, &call->arena, ret_depends, &refusal);
+    reader_pool_give_back(call->api->readers, readers);
+    if (rc < 0) {
+        refuse(call, &refusal);
+    }
+    return rc == 0;
+}
+
 void handle_submit_jobs(struct api_call *call, struct str request)
 {
     const struct api_ports *ports = &call->api->ports;
@@ -100,6 +122,10 @@ void handle_submit_jobs(struct api_call *call, struct str request)
         return;
     }
     context.default_pool = api_call_default_pool(call, str_of(message->queue));
+    if (depends_are_given(message) &&
+        !find_depends(call, message, &context.depends)) {
+        return;
+    }
     struct command *command = command_create(COMMAND_SUBMIT);
     if (submission_build(message, &context, command, &refusal) < 0) {
         command_destroy(command);

@@ -1,9 +1,10 @@
 /* The hash of a password, for the server's configuration. */
+#include "wire/text/password.h"
+
 #include <termios.h>
 #include <unistd.h>
 
 #include "cli/commands/commands.h"
-#include "wire/text/password.h"
 
 /* Read a line, without showing it where a person types it. */
 static char *read_line(struct cli *cli, char *line, int byte_count)

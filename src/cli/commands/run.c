@@ -157,6 +157,14 @@ static enum cli_exit add_annotations(struct cli *cli, json_t *annotations)
     if (cli_has(cli, "hold")) {
         add_label(annotations, "berth.dev/hold", "true");
     }
+    if (cli_has(cli, "after")) {
+        auto_strbuf jobs = {0};
+        struct cli_names after = cli_list(cli, "after");
+        for (size_t i = 0; i < after.count; i++) {
+            strbuf_addf(&jobs, "%s%s", i ? "," : "", after.items[i]);
+        }
+        add_label(annotations, "berth.dev/dependsOn", strbuf_text(&jobs));
+    }
     if (cli_has(cli, "begin")) {
         add_label(annotations, "berth.dev/beginTime",
                   cli_text(cli, "begin", ""));

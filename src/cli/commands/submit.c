@@ -7,6 +7,7 @@
 
 #include "armada/services.pb-c.h"
 #include "cli/commands/commands.h"
+#include "cli/shared/depends.h"
 #include "cli/shared/job_file.h"
 #include "cli/shared/kubernetes_job.h"
 #include "wire/training/training_job.h"
@@ -172,11 +173,13 @@ static enum cli_exit read_document(struct cli *cli, const json_t *document,
     }
     if (kubernetes_job_is(document)) {
         rc = kubernetes_job_convert(cli, document, &file);
+    } else if (depends_is_used(document)) {
+        rc = depends_convert(cli, document, &file);
     }
     if (rc == CLI_OK) {
         rc = submission_read(cli, file ? file : document, ret);
     }
-    if (rc == CLI_OK && file) {
+    if (rc == CLI_OK && kubernetes_job_is(document)) {
         ret->job_name = kubernetes_job_name(document);
     }
     return rc;

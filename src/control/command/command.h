@@ -64,10 +64,18 @@ enum command_result {
 
 /* One job to submit.  `event` is an encoded armadaevents
  * EventSequence.Event (created and submitJob with its digest). */
+/* A job that one to be submitted waits for. */
+struct submit_wait {
+    struct job_id on;
+    bool is_known; /* the store has it, and it had not ended there */
+};
+
 struct submit_item {
     struct job_id job;
     struct str client_id; /* "": never de-duplicated */
     struct str event;
+    const struct submit_wait *waits; /* its event says them too */
+    uint32_t wait_count;
     struct job_id ret_job; /* answer: job, or the original of a duplicate */
     bool is_further;       /* of the group of the item before it: goes with the
                               first of them, which has the client id and is

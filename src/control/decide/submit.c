@@ -103,6 +103,73 @@ static void add_submission(struct control *c, struct command *command)
     }
 }
 
+/* Whether an earlier item of the command is a new job of that id; ids of a
+ * command go up. */
+static bool is_of_command(const struct command *command, uint32_t before,
+                          struct job_id id)
+{
+    uint32_t low = 0, high = before;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct submit_item *item = &command->submit.items[middle];
+        int order = key128_compare(item->job.v, id.v);
+        if (order == 0) {
+            return is_new(item);
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return false;
+}
+
+/* Whether a job that another is to wait for has not ended, and is of its
+ * queue. */
+static bool can_be_awaited(const struct control *c,
+                           const struct command *command, uint32_t item,
+                           struct job_id id)
+{
+    uint32_t job = jobs_find(c->jobs, id);
+    struct job_view view;
+
+    if (job == JOBS_NONE) {
+        return is_of_command(command, item, id);
+    }
+    jobs_get(c->jobs, job, &view);
+    return str_equal(view.queue, command->scope.queue);
+}
+
+/* Answer a command of which a new job waits for one that is not there; false:
+ * all are. */
+static bool has_lost_waits(struct control *c, struct command *command)
+{
+    char text[ERR_TEXT_BYTES_MAX], id[ID_TEXT_BYTES_MAX];
+
+    for (uint32_t i = 0; i < command->submit.item_count; i++) {
+        const struct submit_item *item = &command->submit.items[i];
+        for (uint32_t w = 0; w < item->wait_count && is_new(item); w++) {
+            const struct submit_wait *wait = &item->waits[w];
+            if (can_be_awaited(c, command, i, wait->on)) {
+                continue;
+            }
+            /* The store follows the log: it knows soon how that job ended. */
+            (void)snprintf(text, sizeof(text),
+                           wait->is_known
+                               ? "job %s has just ended; try again in a moment"
+                               : "dependsOn: there is no job %s in this queue",
+                           job_id_format(wait->on, id));
+            command_answer(
+                command, wait->is_known ? COMMAND_OVERLOADED : COMMAND_INVALID,
+                text);
+            return true;
+        }
+    }
+    return false;
+}
+
 void batch_take_submit(struct control *c, struct command *command)
 {
     uint32_t queue = queue_find(c, command->scope.queue);
@@ -128,6 +195,9 @@ void batch_take_submit(struct control *c, struct command *command)
     if (fresh_count < 0) {
         command_answer(command, COMMAND_UNAVAILABLE,
                        "the client ids of older jobs cannot be read now");
+        return;
+    }
+    if (has_lost_waits(c, command)) {
         return;
     }
     add_submission(c, command);

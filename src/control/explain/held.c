@@ -13,6 +13,26 @@ static void put_user(struct strbuf *buf, const struct job_held *held)
     }
 }
 
+/* The jobs that it waits for, as a part of a sentence. */
+static void put_waits(struct strbuf *buf, const struct job_held *held)
+{
+    static const char *const wants[] = {
+        [JOB_WANT_SUCCEEDED] = "succeed",
+        [JOB_WANT_ENDED] = "end",
+        [JOB_WANT_FAILED] = "fail",
+    };
+    char id[ID_TEXT_BYTES_MAX];
+
+    if (held->wait_count > 0) {
+        strbuf_addf(buf, "it waits for job %s to %s",
+                    job_id_format(held->waits[0].on, id),
+                    wants[held->waits[0].want]);
+    }
+    if (held->wait_count > 1) {
+        strbuf_addf(buf, ", and for %u more", held->wait_count - 1);
+    }
+}
+
 void held_put_reason(struct strbuf *buf, const struct job_held *held)
 {
     char text[WIRE_RFC3339_TEXT_BYTES_MAX];
@@ -25,6 +45,11 @@ void held_put_reason(struct strbuf *buf, const struct job_held *held)
     if (held->holds & JOB_HOLD_UNTIL) {
         strbuf_addf(buf, "%sit does not begin before %s", between,
                     moment_put(held->begin_ms, text));
+        between = "; ";
+    }
+    if (held->holds & JOB_HOLD_FOR_JOBS) {
+        strbuf_add_text(buf, between);
+        put_waits(buf, held);
     }
 }
 
@@ -65,6 +90,11 @@ void held_put_json(struct strbuf *buf, struct control *c, uint32_t job)
     }
     if (held.holds & JOB_HOLD_UNTIL) {
         strbuf_addf(buf, ",\"beginMs\":%" PRId64, held.begin_ms);
+    }
+    for (uint32_t i = 0; i < held.wait_count; i++) {
+        strbuf_addf(buf, "%s\"%s\"%s", i ? "," : ",\"waitsFor\":[",
+                    job_id_format(held.waits[i].on, id),
+                    i + 1 == held.wait_count ? "]" : "");
     }
     if (held.wait_until_ms) {
         strbuf_addf(buf, ",\"waitUntilMs\":%" PRId64, held.wait_until_ms);

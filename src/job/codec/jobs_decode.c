@@ -185,6 +185,27 @@ static void get_run(struct decoder *d, uint32_t job)
     }
 }
 
+static void get_waits(struct decoder *d, struct extra_row *extra)
+{
+    struct job_wait waits[JOB_WAITS_MAX], broken[JOB_WAITS_MAX];
+    int count = job_waits_unpack(unpack_str(&d->reader), waits);
+    int broken_count = job_waits_unpack(unpack_str(&d->reader), broken);
+
+    extra->broken_as = unpack_count(&d->reader, JOB_STATE_COUNT - 1);
+    if (count < 0 || broken_count < 0 ||
+        (broken_count == 1) != (extra->broken_as != JOB_NONE)) {
+        d->reader.is_bad = true;
+        return;
+    }
+    if (broken_count == 1) {
+        extra->broken = broken[0];
+    }
+    if (count > 0) {
+        extra->waits = mem_dup(waits, (size_t)count * sizeof(*waits));
+        extra->wait_count = (uint32_t)count;
+    }
+}
+
 static void get_extra(struct decoder *d, uint32_t job)
 {
     struct extra_row *extra = extra_of(d->jobs, job);
@@ -211,6 +232,9 @@ static void get_extra(struct decoder *d, uint32_t job)
         extra->hold_user = get_string(d);
         extra->begin_ms = unpack_i64(&d->reader);
         extra->wait_until_ms = unpack_i64(&d->reader);
+    }
+    if (d->version >= 8) {
+        get_waits(d, extra);
     }
     uint32_t count = unpack_count(&d->reader, JOBS_TRIED_MAX);
     if (count > 0) {
@@ -249,6 +273,7 @@ static void get_fields(struct decoder *d, uint32_t job)
     if (has & 2) {
         get_extra(d, job);
         held_restore(d->jobs, job);
+        waits_restore(d->jobs, job);
     }
 }
 

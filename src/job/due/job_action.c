@@ -367,22 +367,49 @@ static void decide_after_preemption(struct deciding *d)
                       d->rules->now_ms);
 }
 
+/* What it waits for will never be so: it ends. */
+static void decide_broken(struct deciding *d, const struct job_held *held)
+{
+    char id[ID_TEXT_BYTES_MAX];
+    auto_strbuf text = {0};
+
+    strbuf_addf(&text, "It depends on job %s %s, and that job %s",
+                job_id_format(held->broken.on, id),
+                held->broken.want == JOB_WANT_SUCCEEDED ? "succeeding"
+                                                        : "failing",
+                held->broken_as == JOB_SUCCEEDED   ? "succeeded"
+                : held->broken_as == JOB_CANCELLED ? "was cancelled"
+                : held->broken_as == JOB_PREEMPTED ? "was preempted"
+                : held->broken_as == JOB_REJECTED  ? "was rejected"
+                                                   : "failed");
+    decide_failure(d, ERROR_RECONCILIATION,
+                   arena_str(d->arena, strbuf_str(&text)), STR("dependency"));
+}
+
 /* A job that waits: its time to begin may have come, or to give up. */
 static void decide_on_waiting(struct deciding *d)
 {
     struct job_held held;
+    uint32_t cleared = 0;
 
     jobs_held(d->jobs, d->job, &held);
-    if (held.wait_until_ms && held.wait_until_ms <= d->rules->now_ms &&
-        d->view.run_count == 0) {
+    if (held.wait_count == 0) {
+        cleared |= held.holds & JOB_HOLD_FOR_JOBS;
+    }
+    if (held.begin_ms <= d->rules->now_ms) {
+        cleared |= held.holds & JOB_HOLD_UNTIL;
+    }
+    if (held.is_broken) {
+        decide_broken(d, &held);
+    } else if (held.wait_until_ms && held.wait_until_ms <= d->rules->now_ms &&
+               d->view.run_count == 0) {
         decide_failure(d, ERROR_RECONCILIATION,
                        STR("It did not start within the time that "
                            "berth.dev/maxWaitSeconds allows"),
                        STR("max-wait"));
-    } else if ((held.holds & JOB_HOLD_UNTIL) &&
-               held.begin_ms <= d->rules->now_ms) {
+    } else if (cleared) {
         add(d->out, EVENT_HOLD_CHANGED, &d->view, d->rules->now_ms)
-            ->hold.cleared = JOB_HOLD_UNTIL;
+            ->hold.cleared = cleared;
     }
 }
 

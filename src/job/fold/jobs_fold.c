@@ -248,8 +248,10 @@ static void move(struct jobs *jobs, uint32_t job, enum job_happening happening,
     }
     row_will_change(jobs, job);
     if (job_state_is_ended(after)) {
+        struct job_id id = jobs->rows.items[job].id;
         group_ended(jobs, job, after);
         row_free(jobs, job);
+        waits_end(jobs, id, after);
     } else {
         on_enter(jobs, job, happening, event);
         row_set_state(jobs, job, after);

@@ -154,7 +154,9 @@ static void extra_free(struct jobs *jobs, uint32_t job)
         intern_unref(&jobs->strings, extra->tried[i].node);
     }
     mem_free(extra->tried);
+    mem_free(extra->waits);
     extra->tried = NULL;
+    extra->waits = NULL;
     SLOTS_GIVE(&jobs->extras, row->extra);
     row->extra = JOBS_NONE;
 }
@@ -257,8 +259,10 @@ void jobs_destroy(struct jobs *jobs)
     }
     jobs_snapshot_end(jobs);
     VEC_FREE(&jobs->timers);
+    waits_fini(jobs);
     for (size_t i = 0; i < jobs->extras.count; i++) {
         mem_free(jobs->extras.items[i].tried);
+        mem_free(jobs->extras.items[i].waits);
     }
     for (size_t i = 0; i < jobs->gang_rows.count; i++) {
         VEC_FREE(&jobs->gang_rows.items[i].members);

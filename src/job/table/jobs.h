@@ -29,10 +29,11 @@ enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
     JOBS_TRIED_MAX = 32,     /* nodes that a job remembers to avoid */
-    JOBS_FORMAT_VERSION = 7, /* 6: nobody held; 5: errors without category and
-                                exit code; 4: nobody is unproven; 3: nothing
-                                counted of gangs; 2: no terms of gangs; 1:
-                                neither admission nor applications */
+    JOBS_FORMAT_VERSION = 8, /* 7: nobody waiting for others; 6: nobody held; 5:
+                                errors without category and exit code; 4: nobody
+                                is unproven; 3: nothing counted of gangs; 2: no
+                                terms of gangs; 1: neither admission nor
+                                applications */
     /* Of an error's encoding that is kept until the job's fate is decided;
      * a longer one is made anew from its message. */
     JOBS_ERROR_BYTES_MAX = 64 << 10,
@@ -60,6 +61,13 @@ struct job_held {
     int64_t begin_ms;      /* of JOB_HOLD_UNTIL */
     struct str user;       /* of JOB_HOLD_BY_USER; "": its submission says so */
     int64_t wait_until_ms; /* it fails if it has not run until then; 0: never */
+    /* Of JOB_HOLD_FOR_JOBS: others that it waits for, borrowed. */
+    const struct job_wait *waits;
+    uint32_t wait_count;
+    /* One of them ended otherwise than it was to. */
+    bool is_broken;
+    struct job_wait broken;
+    enum job_state broken_as;
 };
 
 /* A node that a run of the job was tried on, in vain. */

@@ -25,7 +25,8 @@ void jobs_mark_all_dirty(struct jobs *jobs)
 
     for (uint32_t job = 0; job < jobs->rows.count; job++) {
         const struct job_row *row = &jobs->rows.items[job];
-        if ((row->flags & REQUESTS) || row->state >= JOB_RUN_SUCCEEDED) {
+        if ((row->flags & (REQUESTS | JOB_FLAG_HELD)) ||
+            row->state >= JOB_RUN_SUCCEEDED) {
             jobs_mark_dirty(jobs, job);
         } else if (row->state != JOB_NONE) {
             group_mark_of(jobs, job);

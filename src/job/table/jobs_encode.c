@@ -92,6 +92,18 @@ static void put_run(struct encoder *e, uint32_t run)
     pack_i64(e->buf, row->started_ms);
 }
 
+static void put_waits(struct encoder *e, const struct extra_row *extra)
+{
+    auto_strbuf packed = {0};
+
+    job_waits_pack(&packed, extra->waits, extra->wait_count);
+    pack_str(e->buf, strbuf_str(&packed));
+    strbuf_clear(&packed);
+    job_waits_pack(&packed, &extra->broken, extra->broken_as != JOB_NONE);
+    pack_str(e->buf, strbuf_str(&packed));
+    pack_u64(e->buf, extra->broken_as);
+}
+
 static void put_extra(struct encoder *e, uint32_t index)
 {
     const struct extra_row *extra = &e->jobs->extras.items[index];
@@ -114,6 +126,7 @@ static void put_extra(struct encoder *e, uint32_t index)
     put_string(e, extra->hold_user);
     pack_i64(e->buf, extra->begin_ms);
     pack_i64(e->buf, extra->wait_until_ms);
+    put_waits(e, extra);
     pack_u64(e->buf, extra->tried_count);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         put_string(e, extra->tried[i].executor);

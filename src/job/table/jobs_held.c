@@ -92,7 +92,13 @@ void held_begin(struct jobs *jobs, uint32_t job,
     uint32_t holds = (digest->is_held ? JOB_HOLD_BY_USER : 0) |
                      (is_later ? JOB_HOLD_UNTIL : 0);
 
-    if ((!holds && !digest->wait_ms_max) || digest->gang_id.byte_count) {
+    if (digest->gang_id.byte_count) {
+        return;
+    }
+    if (waits_begin(jobs, job, digest->waits)) {
+        holds |= JOB_HOLD_FOR_JOBS;
+    }
+    if (!holds && !digest->wait_ms_max) {
         return;
     }
     struct extra_row *extra = extra_of(jobs, job);
@@ -106,7 +112,9 @@ void held_begin(struct jobs *jobs, uint32_t job,
 void held_change(struct jobs *jobs, uint32_t job, const struct event *event)
 {
     struct extra_row *extra = extra_of(jobs, job);
-    uint32_t holds = (extra->holds & ~event->hold.cleared) | event->hold.set;
+    /* Only its submission makes a job wait for others. */
+    uint32_t holds = (extra->holds & ~event->hold.cleared) |
+                     (event->hold.set & ~(uint32_t)JOB_HOLD_FOR_JOBS);
 
     if (event->hold.set & JOB_HOLD_BY_USER) {
         extra_set(jobs, &extra->hold_user, event->hold.user);
@@ -141,6 +149,11 @@ void jobs_held(const struct jobs *jobs, uint32_t job, struct job_held *ret_held)
             .begin_ms = row->begin_ms,
             .user = intern_get(&jobs->strings, row->hold_user),
             .wait_until_ms = row->wait_until_ms,
+            .waits = row->waits,
+            .wait_count = row->wait_count,
+            .is_broken = row->broken_as != JOB_NONE,
+            .broken = row->broken,
+            .broken_as = (enum job_state)row->broken_as,
         };
     }
 }

@@ -75,6 +75,16 @@ struct extra_row {
     uint32_t holds; /* enum job_hold */
     uint32_t hold_user;
     int64_t begin_ms, wait_until_ms; /* 0: none */
+    struct job_wait *waits;          /* owned; waits.c */
+    uint32_t wait_count;
+    struct job_wait broken; /* the first that came to nothing */
+    uint32_t broken_as;     /* enum job_state; JOB_NONE: none did */
+};
+
+/* A job that waits, or did, for another to end. */
+struct waiter_row {
+    uint32_t job, next; /* the next that waits for the same, or JOBS_NONE */
+    struct job_id id;   /* rows of jobs are used again: it tells */
 };
 
 /* A time at which something is due to a job that waits.  The job may be gone,
@@ -133,7 +143,9 @@ struct jobs {
     VEC(uint64_t) unproven; /* a bit by row; rows beyond it are proven */
     VEC(uint32_t) dirty;
     VEC(uint32_t) dirty_groups, below_groups; /* gangs; some may be gone */
-    VEC(struct timer_row) timers;             /* a heap; jobs_held.c */
+    SLOTS(struct waiter_row) waiters;
+    struct map waited_for;        /* job ids to the first of their waiters */
+    VEC(struct timer_row) timers; /* a heap; jobs_held.c */
     struct id_index by_id, by_run;
     struct map tally_of; /* queue and pool to tallies */
     struct jobs_counts counts;
@@ -239,6 +251,17 @@ void held_begin(struct jobs *jobs, uint32_t job,
 void held_change(struct jobs *jobs, uint32_t job, const struct event *event);
 /* It was read back: its times are awaited. */
 void held_restore(struct jobs *jobs, uint32_t job);
+
+/* Jobs that wait for others; waits.c. */
+
+/* A new job waits for others, which are there: whether it does. */
+bool waits_begin(struct jobs *jobs, uint32_t job, struct str packed);
+/* It was read back: it is told of their ends. */
+void waits_restore(struct jobs *jobs, uint32_t job);
+/* A job ends in `after`: those that wait for it are told. */
+void waits_end(struct jobs *jobs, struct job_id id, enum job_state after);
+/* Free all that is kept of them. */
+void waits_fini(struct jobs *jobs);
 
 /* Note what an event asks of jobs; jobs_ask.c. */
 enum jobs_answer jobs_ask(struct jobs *jobs, const struct event_scope *scope,

@@ -329,6 +329,14 @@ static void change_training(struct world *world, struct tape *tape)
     stage_do(&world->stage, command);
 }
 
+static struct job_id any_job(struct world *world, struct tape *tape)
+{
+    struct job_id none = {{1, 1}};
+
+    return world->job_count ? world->jobs[draw(tape, 0, world->job_count - 1)]
+                            : none;
+}
+
 static void submit(struct world *world, struct tape *tape)
 {
     static const char *const gangs[] = {NULL, NULL, NULL, "g", "h"};
@@ -354,20 +362,17 @@ static void submit(struct world *world, struct tape *tape)
         job.gang_minimum = (uint32_t)draw(tape, 1, 2);
         job.client_id = NULL;
     }
+    struct job_wait wait = {any_job(world, tape),
+                            (enum job_want)draw(tape, 1, 3)};
+    if (!job.gang && draw(tape, 0, 4) == 4) {
+        job.wait = &wait; /* refused if that has ended, or is of a queue more */
+    }
     if (world->job_count == JOBS) {
         return;
     }
     stage_do(&world->stage,
              stage_submit_command(&world->stage, queue, &job, 1));
     add_jobs(world);
-}
-
-static struct job_id any_job(struct world *world, struct tape *tape)
-{
-    struct job_id none = {{1, 1}};
-
-    return world->job_count ? world->jobs[draw(tape, 0, world->job_count - 1)]
-                            : none;
 }
 
 static void post_event(struct world *world, const char *queue,

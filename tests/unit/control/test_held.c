@@ -116,12 +116,70 @@ static void a_held_job_is_cancelled_and_reprioritised_as_any(void **state)
     stage_end(s);
 }
 
+/* What its submission would say: a job that waits for another. */
+static struct job_id submit_after(struct stage *s, struct job_id on,
+                                  enum job_want want)
+{
+    struct job_wait wait = {on, want};
+
+    return stage_submit(s, "q",
+                        (struct stage_job){.cpu_milli = 1000, .wait = &wait});
+}
+
+static void jobs_wait_for_others_and_end_with_them(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct stage_job like = {.cpu_milli = 1000};
+
+    (void)state;
+    struct job_id first = stage_leased(s, like);
+    struct job_id good = submit_after(s, first, JOB_WANT_SUCCEEDED);
+    struct job_id bad = submit_after(s, first, JOB_WANT_FAILED);
+    struct job_id next = submit_after(s, bad, JOB_WANT_SUCCEEDED);
+    stage_settle(s);
+    assert_says(explain(s, good)->explain.text, "it waits for job ");
+    assert_true(key128_is_none(stage_run(s, good).v));
+    stage_report(s, first, EVENT_RUN_SUCCEEDED);
+    stage_settle(s);
+    assert_false(key128_is_none(stage_run(s, good).v));
+    auto_mem char *why = stage_failure(s, bad);
+    assert_non_null(strstr(why, " failing, and that job succeeded"));
+    auto_mem char *after = stage_failure(s, next);
+    assert_non_null(strstr(after, " succeeding, and that job failed"));
+    assert_true(stage_is_made_again(s, NULL));
+    stage_end(s);
+}
+
+static void nobody_waits_for_what_is_not_there(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct job_id nobody = {{1, 1}};
+    struct job_wait wait = {nobody, JOB_WANT_ENDED};
+    struct stage_job like = {.wait = &wait};
+
+    (void)state;
+    stage_do(s, stage_submit_command(s, "q", &like, 1));
+    assert_int_equal(s->answer->result, COMMAND_INVALID);
+    assert_says(s->answer->result_text, "there is no job ");
+    struct job_id done = stage_leased(s, (struct stage_job){.cpu_milli = 1});
+    stage_report(s, done, EVENT_RUN_SUCCEEDED);
+    stage_settle(s);
+    wait.on = done;
+    like.is_wait_known = true; /* the store does not know its end yet */
+    stage_do(s, stage_submit_command(s, "q", &like, 1));
+    assert_int_equal(s->answer->result, COMMAND_OVERLOADED);
+    assert_says(s->answer->result_text, "has just ended; try again");
+    stage_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_held_does_not_start),
         TEST(a_time_that_comes_lets_a_job_go),
         TEST(a_held_job_is_cancelled_and_reprioritised_as_any),
+        TEST(jobs_wait_for_others_and_end_with_them),
+        TEST(nobody_waits_for_what_is_not_there),
     };
     return RUN_TESTS(tests);
 }
