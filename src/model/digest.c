@@ -1,17 +1,23 @@
 #include "model/digest.h"
 
-/* Most jobs say nothing of what the last version added. */
-static bool is_plain(const struct job_digest *digest)
+/* The version that holds what a job says: most say nothing of what the last
+ * ones added. */
+static uint64_t version_of(const struct job_digest *digest)
 {
-    return !digest->is_held && digest->begin_ms == 0 &&
-           digest->wait_ms_max == 0 && digest->waits.byte_count == 0;
+    if (digest->retry_policy.byte_count > 0) {
+        return DIGEST_VERSION;
+    }
+    if (digest->waits.byte_count > 0) {
+        return 5;
+    }
+    return digest->is_held || digest->begin_ms || digest->wait_ms_max ? 4 : 3;
 }
 
 void digest_pack(struct strbuf *buf, const struct job_digest *digest)
 {
-    pack_u64(buf, is_plain(digest)                ? 3
-                  : digest->waits.byte_count == 0 ? 4
-                                                  : DIGEST_VERSION);
+    uint64_t version = version_of(digest);
+
+    pack_u64(buf, version);
     pack_str(buf, digest->class_key);
     pack_str(buf, digest->client_id);
     pack_str(buf, digest->gang_id);
@@ -26,13 +32,16 @@ void digest_pack(struct strbuf *buf, const struct job_digest *digest)
     pack_u64(buf, digest->has_stateaware_off);
     pack_str(buf, digest->gang_terms);
     pack_u64(buf, digest->sub_group);
-    if (!is_plain(digest)) {
+    if (version >= 4) {
         pack_u64(buf, digest->is_held);
         pack_i64(buf, digest->begin_ms);
         pack_i64(buf, digest->wait_ms_max);
     }
-    if (digest->waits.byte_count > 0) {
+    if (version >= 5) {
         pack_str(buf, digest->waits);
+    }
+    if (version >= 6) {
+        pack_str(buf, digest->retry_policy);
     }
 }
 
@@ -73,6 +82,9 @@ int digest_unpack(struct str bytes, struct job_digest *ret_digest)
     }
     if (version >= 5) {
         digest.waits = unpack_str(&reader);
+    }
+    if (version >= 6) {
+        digest.retry_policy = unpack_str(&reader);
     }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;

@@ -14,7 +14,7 @@
 #include "model/requirement.h"
 
 enum {
-    DIGEST_VERSION = 5, /* only of jobs that need it; else 3 or 4 */
+    DIGEST_VERSION = 6, /* only of jobs that need it; else 3, 4 or 5 */
     GANG_CARDINALITY_MAX = 1000000,
 };
 
@@ -59,6 +59,7 @@ struct job_digest {
     bool is_held;                  /* a user is to release it */
     int64_t begin_ms;              /* not planned before; 0: at once */
     int64_t wait_ms_max;           /* then it fails if it never ran; 0: never */
+    struct str retry_policy;       /* instead of its queue's; "": none */
     struct str waits; /* packed job_waits: other jobs that it waits for */
 };
 

@@ -24,6 +24,10 @@ struct retry_policy {
     struct str name;
     uint32_t limit;        /* retries after the first failure */
     bool is_retry_default; /* for failures that match no rule */
+    /* A retry waits so long, each time by the factor longer than the time
+     * before, up to the longest; 0: not at all. */
+    int64_t backoff_ms, backoff_max_ms;
+    int64_t backoff_factor_milli;
     const struct retry_rule *rules;
     uint32_t rule_count;
 };

@@ -41,6 +41,15 @@ class UserDay(unittest.TestCase):
                        "sh", "-c", *words)
         return out.split()[4]
 
+    def file(self, command):
+        return json.dumps({"queue": self.queue, "jobSetId": "file", "jobs": [
+            {"namespace": "default", "podSpec": {"containers": [{
+                "name": "main", "image": "none",
+                "command": ["sh", "-c", command],
+                "resources": {kind: {"cpu": "100m", "memory": "16Mi",
+                                     "ephemeral-storage": "16Mi"}
+                              for kind in ("requests", "limits")}}]}}]})
+
     def test_run_follows_a_job_to_its_own_code(self):
         done = self.ends(7, "run", "-q", self.queue, *SMALL, "--name", "seven",
                          "--follow", "-e", "WHO=anna", "--",
@@ -138,6 +147,24 @@ class UserDay(unittest.TestCase):
                   if event["type"] == "JobFailedEvent"]
         self.assertEqual(failed, [True, True, False])
         self.assertIn("Retry policy", self.ctl("explain", bad))
+        # A job may name another policy, which waits between tries.
+        policy.update(name="slowly", defaultAction="Retry", retryLimit=1,
+                      rules=[], backoff={"initialSeconds": 1})
+        self.ctl("create", "-f", "-", input_text=json.dumps(policy))
+
+        def file(name):
+            file = json.loads(self.file("exit 5"))
+            file["jobs"][0]["annotations"] = {"berth.dev/retryPolicy": name}
+            return json.dumps(file)
+        self.assertIn('no retry policy "nor"', self.ends(
+            6, "submit", "-", input_text=file("nor")).stderr)
+        out = self.ctl("submit", "-", input_text=file("slowly"))
+        slow = out.split()[4]
+        harness.wait_for("it waits between tries",
+                         lambda: job(slow).get("held"))
+        self.assertIn("does not begin before", self.ctl("explain", slow))
+        self.ends(7, "wait", slow)
+        self.assertEqual(job(slow)["runCount"], 2)
 
     def test_jobs_are_held_and_released(self):
         def listed(job_id):

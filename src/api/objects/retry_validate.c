@@ -60,6 +60,15 @@ static int check_rule(const Api__RetryRule *rule, struct refusal *refusal)
                : 0;
 }
 
+static int check_backoff(const Api__RetryBackoff *backoff,
+                         struct refusal *refusal)
+{
+    if (backoff->factor != 0 && !(backoff->factor >= 1)) {
+        return refusal_set(refusal, "backoff factor must be 1 or more");
+    }
+    return 0;
+}
+
 int retry_policy_validate(const Api__RetryPolicy *policy,
                           struct refusal *refusal)
 {
@@ -76,6 +85,9 @@ int retry_policy_validate(const Api__RetryPolicy *policy,
     }
     if (policy->n_rules > RETRY_RULES_MAX) {
         return refusal_set(refusal, "more than %d rules", RETRY_RULES_MAX);
+    }
+    if (policy->backoff) {
+        rc = check_backoff(policy->backoff, refusal);
     }
     for (size_t i = 0; i < policy->n_rules && rc == 0; i++) {
         rc = check_rule(policy->rules[i], refusal);

@@ -15,6 +15,7 @@ static const char *const own_keys[] = {
     ANNOTATION_FAKE_RUN_MS,   ANNOTATION_FAKE_EXIT_CODE,
     ANNOTATION_HOLD,          ANNOTATION_BEGIN_TIME,
     ANNOTATION_MAX_WAIT,      ANNOTATION_DEPENDS_ON,
+    ANNOTATION_RETRY_POLICY,
 };
 
 struct str annotation_find(const Berth__Submission__Item *item, const char *key)
@@ -494,6 +495,7 @@ void annotations_digest(const Berth__Submission__Item *item,
     digest->is_held =
         str_equal(annotation_find_own(item, ANNOTATION_HOLD), STR("true"));
     digest->begin_ms = begin_ms(item);
+    digest->retry_policy = annotation_find_own(item, ANNOTATION_RETRY_POLICY);
     digest->wait_ms_max = max_wait_ms(item);
     digest->is_fail_fast =
         str_equal(annotation_find(item, ANNOTATION_FAIL_FAST), STR("true"));

@@ -35,6 +35,7 @@
 #define ANNOTATION_HOLD "berth.dev/hold"
 #define ANNOTATION_BEGIN_TIME "berth.dev/beginTime"
 #define ANNOTATION_MAX_WAIT "berth.dev/maxWaitSeconds"
+#define ANNOTATION_RETRY_POLICY "berth.dev/retryPolicy"
 #define ANNOTATION_DEPENDS_ON "berth.dev/dependsOn"
 #define ANNOTATION_FREEZING_WINDOW "berth.dev/freezingWindowSeconds"
 /* Of YuniKorn and Spark (model.md 3.2). */

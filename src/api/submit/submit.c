@@ -3,6 +3,7 @@
 
 #include "api/core/state.h"
 #include "api/handlers.h"
+#include "api/submit/annotations.h"
 #include "api/submit/submission.h"
 #include "wire/message/field.h"
 
@@ -78,6 +79,34 @@ static void refuse(struct api_call *call, const struct refusal *refusal)
     api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", refusal->text);
 }
 
+/* Whether each retry policy that a job names is there; false: the call is
+ * over. */
+static bool are_policies_there(struct api_call *call,
+                               const Berth__Submission__Request *message)
+{
+    struct refusal refusal = {.item_number = 0};
+
+    for (size_t i = 0; i < message->n_job_request_items; i++) {
+        struct str name = annotation_find_own(message->job_request_items[i],
+                                              ANNOTATION_RETRY_POLICY);
+        const struct queue_entry *entry =
+            name.byte_count
+                ? queue_table_find(call->api->ports.retry_policies, name)
+                : NULL;
+        queue_entry_unref(entry);
+        if (name.byte_count && !entry) {
+            (void)refusal_set(&refusal,
+                              "annotation " ANNOTATION_RETRY_POLICY
+                              ": there is no retry policy \"%.*s\"",
+                              STR_ARG(name));
+            refusal.item_number = (uint32_t)i + 1;
+            refuse(call, &refusal);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Find the jobs that others wait for; false: the call is over. */
 static bool find_depends(struct api_call *call,
                          const Berth__Submission__Request *message,
@@ -122,6 +151,9 @@ void handle_submit_jobs(struct api_call *call, struct str request)
         return;
     }
     context.default_pool = api_call_default_pool(call, str_of(message->queue));
+    if (!are_policies_there(call, message)) {
+        return;
+    }
     if (depends_are_given(message) &&
         !find_depends(call, message, &context.depends)) {
         return;

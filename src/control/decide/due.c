@@ -25,15 +25,17 @@ static struct str copy_of(struct control *c, struct queue_table *table,
     return copy;
 }
 
-/* The retry policy of a queue, or NULL.  Failures are few: it is looked up for
- * each. */
-static const struct retry_policy *find_policy(struct control *c,
+/* The retry policy of a job: the one that it names, else its queue's; or NULL.
+ * Failures are few: it is looked up for each. */
+static const struct retry_policy *find_policy(struct control *c, uint32_t job,
                                               struct str queue)
 {
     struct retry_policy *policy = arena_alloc(&c->batch.arena, sizeof(*policy));
-    struct str name =
-        log_queue_retry_policy(copy_of(c, c->config.queues, queue));
+    struct str name = jobs_retry_policy(c->jobs, job);
 
+    if (name.byte_count == 0) {
+        name = log_queue_retry_policy(copy_of(c, c->config.queues, queue));
+    }
     if (name.byte_count == 0) {
         return NULL;
     }
@@ -59,7 +61,7 @@ struct job_rules batch_job_rules(struct control *c, uint32_t job)
     if (policy->has_retry_policies &&
         (view.state == JOB_RUN_FAILED || view.state == JOB_RUN_EXPIRED ||
          (view.flags & JOB_FLAG_LOST))) {
-        rules.retry = find_policy(c, view.queue);
+        rules.retry = find_policy(c, job, view.queue);
     }
     return rules;
 }

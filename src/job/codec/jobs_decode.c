@@ -236,6 +236,9 @@ static void get_extra(struct decoder *d, uint32_t job)
     if (d->version >= 8) {
         get_waits(d, extra);
     }
+    if (d->version >= 9) {
+        extra->retry_policy = get_string(d);
+    }
     uint32_t count = unpack_count(&d->reader, JOBS_TRIED_MAX);
     if (count > 0) {
         extra->tried = mem_alloc_array(JOBS_TRIED_MAX, sizeof(*extra->tried));

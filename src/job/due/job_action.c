@@ -218,6 +218,11 @@ static bool decide_by_policy(struct deciding *d,
         add_requeued(d->out, &d->view, d->rules->now_ms);
         d->out->events[d->out->event_count - 1].requeued.avoids_node =
             answer.avoids_node;
+        if (answer.delay_ms > 0) {
+            event = add(d->out, EVENT_HOLD_CHANGED, &d->view, d->rules->now_ms);
+            event->hold.set = JOB_HOLD_UNTIL;
+            event->hold.begin_ms = d->rules->now_ms + answer.delay_ms;
+        }
         return true;
     }
     put_verdict(&text, d, &answer);

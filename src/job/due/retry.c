@@ -33,6 +33,25 @@ bool retry_matches(const struct retry_rule *rule,
            contains(failure->message, rule->message_part);
 }
 
+/* How long the retry after so many failures waits. */
+static int64_t delay_after(const struct retry_policy *policy,
+                           uint32_t failure_count)
+{
+    int64_t delay_ms = policy->backoff_ms;
+
+    for (uint32_t i = 1;
+         i < failure_count && delay_ms > 0 && delay_ms < policy->backoff_max_ms;
+         i++) {
+        if (__builtin_mul_overflow(delay_ms, policy->backoff_factor_milli,
+                                   &delay_ms)) {
+            return policy->backoff_max_ms;
+        }
+        delay_ms /= 1000;
+    }
+    return delay_ms < policy->backoff_max_ms ? delay_ms
+                                             : policy->backoff_max_ms;
+}
+
 struct retry_answer retry_decide(const struct retry_policy *policy,
                                  uint32_t global_max,
                                  const struct retry_failure *failure)
@@ -46,7 +65,7 @@ struct retry_answer retry_decide(const struct retry_policy *policy,
         if (retry_matches(&policy->rules[i], failure)) {
             answer = (struct retry_answer){policy->rules[i].is_retry,
                                            policy->rules[i].avoids_node,
-                                           RETRY_BY_RULE, i};
+                                           RETRY_BY_RULE, i, 0};
             break;
         }
     }
@@ -57,5 +76,7 @@ struct retry_answer retry_decide(const struct retry_policy *policy,
         answer.is_retry = false;
         answer.cause = RETRY_GLOBAL_LIMIT;
     }
+    answer.delay_ms =
+        answer.is_retry ? delay_after(policy, failure->failure_count) : 0;
     return answer;
 }

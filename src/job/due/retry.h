@@ -29,7 +29,8 @@ struct retry_answer {
     bool is_retry;
     bool avoids_node;
     enum retry_cause cause;
-    uint32_t rule; /* that matched, or RETRY_RULE_NONE */
+    uint32_t rule;    /* that matched, or RETRY_RULE_NONE */
+    int64_t delay_ms; /* of the retry */
 };
 
 /* Whether a failure matches a rule. */

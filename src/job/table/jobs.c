@@ -149,6 +149,7 @@ static void extra_free(struct jobs *jobs, uint32_t job)
     intern_unref(&jobs->strings, extra->error_category);
     intern_unref(&jobs->strings, extra->error_subcategory);
     intern_unref(&jobs->strings, extra->hold_user);
+    intern_unref(&jobs->strings, extra->retry_policy);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         intern_unref(&jobs->strings, extra->tried[i].executor);
         intern_unref(&jobs->strings, extra->tried[i].node);
@@ -206,6 +207,7 @@ struct extra_row *extra_of(struct jobs *jobs, uint32_t job)
         .error_category = INTERN_NONE,
         .error_subcategory = INTERN_NONE,
         .hold_user = INTERN_NONE,
+        .retry_policy = INTERN_NONE,
     };
     return &jobs->extras.items[row->extra];
 }

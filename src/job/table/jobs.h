@@ -29,11 +29,11 @@ enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
     JOBS_TRIED_MAX = 32,     /* nodes that a job remembers to avoid */
-    JOBS_FORMAT_VERSION = 8, /* 7: nobody waiting for others; 6: nobody held; 5:
-                                errors without category and exit code; 4: nobody
-                                is unproven; 3: nothing counted of gangs; 2: no
-                                terms of gangs; 1: neither admission nor
-                                applications */
+    JOBS_FORMAT_VERSION = 9, /* 8: no retry policies of jobs; 7: nobody waiting
+                                for others; 6: nobody held; 5: errors without
+                                category and exit code; 4: nobody is unproven;
+                                3: nothing counted of gangs; 2: no terms of
+                                gangs; 1: neither admission nor applications */
     /* Of an error's encoding that is kept until the job's fate is decided;
      * a longer one is made anew from its message. */
     JOBS_ERROR_BYTES_MAX = 64 << 10,
@@ -210,6 +210,8 @@ void jobs_held(const struct jobs *jobs, uint32_t job,
                struct job_held *ret_held);
 /* Whether anything does. */
 bool jobs_is_held(const struct jobs *jobs, uint32_t job);
+/* The retry policy that it names instead of its queue's; "": none. */
+struct str jobs_retry_policy(const struct jobs *jobs, uint32_t job);
 /* Mark those dirty whose time to begin, or to give up, has come. */
 void jobs_expire(struct jobs *jobs, int64_t now_ms);
 /* When that is of the next; INT64_MAX: of none. */

@@ -127,6 +127,7 @@ static void put_extra(struct encoder *e, uint32_t index)
     pack_i64(e->buf, extra->begin_ms);
     pack_i64(e->buf, extra->wait_until_ms);
     put_waits(e, extra);
+    put_string(e, extra->retry_policy);
     pack_u64(e->buf, extra->tried_count);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         put_string(e, extra->tried[i].executor);

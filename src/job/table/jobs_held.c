@@ -95,6 +95,10 @@ void held_begin(struct jobs *jobs, uint32_t job,
     if (digest->gang_id.byte_count) {
         return;
     }
+    if (digest->retry_policy.byte_count) {
+        extra_set(jobs, &extra_of(jobs, job)->retry_policy,
+                  digest->retry_policy);
+    }
     if (waits_begin(jobs, job, digest->waits)) {
         holds |= JOB_HOLD_FOR_JOBS;
     }
@@ -161,4 +165,14 @@ void jobs_held(const struct jobs *jobs, uint32_t job, struct job_held *ret_held)
 bool jobs_is_held(const struct jobs *jobs, uint32_t job)
 {
     return jobs->rows.items[job].flags & JOB_FLAG_HELD;
+}
+
+struct str jobs_retry_policy(const struct jobs *jobs, uint32_t job)
+{
+    uint32_t extra = jobs->rows.items[job].extra;
+
+    return extra == JOBS_NONE
+               ? (struct str){0}
+               : intern_get(&jobs->strings,
+                            jobs->extras.items[extra].retry_policy);
 }

@@ -74,6 +74,7 @@ struct extra_row {
     uint32_t tried_count;
     uint32_t holds; /* enum job_hold */
     uint32_t hold_user;
+    uint32_t retry_policy;
     int64_t begin_ms, wait_until_ms; /* 0: none */
     struct job_wait *waits;          /* owned; waits.c */
     uint32_t wait_count;

@@ -37,6 +37,20 @@ static struct retry_rule read_rule(const Api__RetryRule *rule)
     };
 }
 
+static void read_backoff(const Api__RetryBackoff *backoff,
+                         struct retry_policy *policy)
+{
+    enum { MS_PER_S = 1000, MAX_S_DEFAULT = 3600, FACTOR_MAX = 1000 };
+    double factor = backoff->factor >= 1 ? backoff->factor : 2;
+
+    policy->backoff_ms = (int64_t)backoff->initial_seconds * MS_PER_S;
+    policy->backoff_max_ms =
+        (int64_t)(backoff->max_seconds ? backoff->max_seconds : MAX_S_DEFAULT) *
+        MS_PER_S;
+    policy->backoff_factor_milli =
+        (int64_t)((factor < FACTOR_MAX ? factor : FACTOR_MAX) * 1000);
+}
+
 int log_decode_retry_policy(struct str encoded, struct arena *arena,
                             struct retry_policy *ret_policy, struct err *err)
 {
@@ -60,5 +74,8 @@ int log_decode_retry_policy(struct str encoded, struct arena *arena,
         .rules = rules,
         .rule_count = (uint32_t)policy->n_rules,
     };
+    if (policy->backoff) {
+        read_backoff(policy->backoff, ret_policy);
+    }
     return 0;
 }

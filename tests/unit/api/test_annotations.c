@@ -164,8 +164,8 @@ static void test_unknown_own_annotations_are_refused(void **state)
         "berth.dev/lifetimeSeconds, berth.dev/nodeReservation, "
         "berth.dev/maxHops, berth.dev/freezingWindowSeconds, "
         "berth.dev/fakeRunMs, berth.dev/fakeExitCode, berth.dev/hold, "
-        "berth.dev/beginTime, berth.dev/maxWaitSeconds, berth.dev/dependsOn; "
-        "it says \"60\"");
+        "berth.dev/beginTime, berth.dev/maxWaitSeconds, berth.dev/dependsOn, "
+        "berth.dev/retryPolicy; it says \"60\"");
 }
 
 static void test_lifetimes(void **state)

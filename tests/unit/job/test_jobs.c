@@ -206,7 +206,7 @@ static void a_retry_policy_decides_about_failures(void **state)
                                     .avoids_node = true,
                                     .exit_codes = &code,
                                     .exit_code_count = 1};
-    const struct retry_policy policy = {
+    struct retry_policy policy = {
         .name = STR("p"), .limit = 1, .rules = &rule, .rule_count = 1};
     struct job_tried tried[JOBS_TRIED_MAX];
     struct scene s = scene_make();
@@ -232,6 +232,13 @@ static void a_retry_policy_decides_about_failures(void **state)
     lease(&s, 2);
     fail_with(&s, 2, 4);
     ASSERT_SAID(&s, EVENT_FAILED);
+    policy.backoff_ms = policy.backoff_max_ms = 500;
+    submit(&s, 4, (struct wish){0});
+    lease(&s, 4);
+    fail_with(&s, 4, 3);
+    ASSERT_SAID(&s, EVENT_FAILED, EVENT_REQUEUED, EVENT_HOLD_CHANGED);
+    assert_true(jobs_is_held(s.jobs, table_find(s.jobs, 4)));
+    assert_int_equal(jobs_expire_due_ms(s.jobs), 9 + 500);
     submit(&s, 3, (struct wish){.gang = "g"}); /* policies pass gangs over */
     lease(&s, 3);
     fail_with(&s, 3, 3);

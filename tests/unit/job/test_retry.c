@@ -60,11 +60,33 @@ static void limits_count_retries_after_the_first_failure(void **state)
                      RETRY_GLOBAL_LIMIT);
 }
 
+static void retries_wait_longer_and_longer(void **state)
+{
+    struct retry_policy patient = {.limit = 9,
+                                   .is_retry_default = true,
+                                   .backoff_ms = 1000,
+                                   .backoff_max_ms = 5000,
+                                   .backoff_factor_milli = 1500};
+    static const int64_t expected[] = {1000, 1500, 2250, 3375, 5000, 5000};
+    struct retry_failure failure = {.exit_code = 1};
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+        failure.failure_count = i + 1;
+        assert_int_equal(retry_decide(&patient, 9, &failure).delay_ms,
+                         expected[i]);
+    }
+    patient.backoff_max_ms = INT64_MAX; /* and without an overflow */
+    patient.limit = failure.failure_count = 1000;
+    assert_true(retry_decide(&patient, 9999, &failure).delay_ms > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_rule_that_matches_decides),
         cmocka_unit_test(limits_count_retries_after_the_first_failure),
+        cmocka_unit_test(retries_wait_longer_and_longer),
     };
     return RUN_TESTS(tests);
 }
