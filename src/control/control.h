@@ -43,7 +43,7 @@ enum {
     CONTROL_CHECKPOINT_EVENTS = 1000000,
     CONTROL_FORMAT_VERSION = 1, /* of the records' payloads */
     /* 2: cordons of nodes; 3: pools; 4: TrainingJobs. */
-    CONTROL_CHECKPOINT_VERSION = 4,
+    CONTROL_CHECKPOINT_VERSION = 5,
 };
 
 /* What the leader is doing. */

@@ -280,7 +280,7 @@ class OnProcess(Training):
         self.run_job("a", 'test "$BERTH_POD_INDEX" != 1 && sleep 300 || exit 3',
                      False, 3)
         self.phases_until("a", "failed")
-        self.assertIn("TRAINER", self.list()["a"]["reason"])
+        self.assertIn("trainer ", self.list()["a"]["reason"])
         self.wait_gone("a")
         harness.wait_for("the pserver is gone", lambda: not self.helpers(),
                          GONE_SECONDS_MAX)

@@ -196,7 +196,8 @@ struct command *stage_training_command(struct stage *stage, const char *queue,
     struct event event = stage_event_make(EVENT_TRAINING_JOB_SET);
     auto_strbuf encoded = {0};
 
-    object.name = object.gang_id = arena_strdup(arena, str_of(name));
+    object.name = arena_strdup(arena, str_of(name));
+    object.gang_id = arena_strdup(arena, str_of(jobs[0].gang));
     object.fault_tolerant = terms->kind == GANG_TRAINING_TOLERANT;
     object.components =
         arena_alloc_array(arena, SUB_GROUPS_MAX, sizeof(*object.components));

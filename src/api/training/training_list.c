@@ -5,66 +5,90 @@
 
 enum { LIST_TRAINING_MAX = 1000 }; /* in one answer */
 
-/* What the states of pods are called; those that are cancelled were not
- * wanted any more. */
-static const char *const pod_states[TRAINING_POD_KINDS] = {
-    "", "starting", "running", "succeeded", "failed", NULL};
+/* Pods of a component in one state, which has a name of the resource.  Those
+ * that are gone were not wanted any more, and are not told of. */
+struct pods {
+    const char *state;
+    uint32_t count;
+};
+
+enum { WAITING, STARTING, RUNNING, SUCCEEDED, FAILED, POD_STATES };
+
+static void count_pods(const struct gang_part_status *part,
+                       struct pods ret_pods[POD_STATES])
+{
+    ret_pods[WAITING] = (struct pods){"", part->waiting_count};
+    ret_pods[STARTING] = (struct pods){"starting", part->starting_count};
+    ret_pods[RUNNING] =
+        (struct pods){"running", part->running_count - part->starting_count};
+    ret_pods[SUCCEEDED] = (struct pods){"succeeded", part->succeeded_count};
+    ret_pods[FAILED] = (struct pods){"failed", part->failed_count};
+}
 
 /* How a component is as a whole: as the worst of what its pods are. */
-static const char *state_of(const struct training_part_row *part)
+static const char *state_of(const struct pods pods[POD_STATES],
+                            uint32_t min_count)
 {
-    enum { WAITING, STARTING, RUNNING, SUCCEEDED, FAILED };
+    uint32_t running = pods[RUNNING].count;
 
-    if (part->counts[FAILED] > 0) {
-        return pod_states[FAILED];
+    if (pods[FAILED].count > 0) {
+        return pods[FAILED].state;
     }
-    if (part->counts[RUNNING] >= part->min_count && part->counts[RUNNING] > 0) {
-        return pod_states[RUNNING];
+    if (running >= min_count && running > 0) {
+        return pods[RUNNING].state;
     }
-    if (part->counts[STARTING] + part->counts[RUNNING] > 0) {
-        return pod_states[STARTING];
+    if (pods[STARTING].count + running > 0) {
+        return pods[STARTING].state;
     }
-    return part->counts[SUCCEEDED] > 0 ? pod_states[SUCCEEDED] : "";
+    return pods[SUCCEEDED].count > 0 ? pods[SUCCEEDED].state : "";
 }
 
 static Berth__Api__TrainingReplicas *
-replicas_message(const struct training_part_row *part, struct arena *arena)
+replicas_message(const Berth__Api__TrainingComponent *component,
+                 const struct gang_part_status *part, struct arena *arena)
 {
     Berth__Api__TrainingReplicas *message =
         message_new(arena, &berth__api__training_replicas__descriptor);
+    struct pods pods[POD_STATES];
 
-    message->type = message_copy(arena, part->type);
-    message->state = message_copy(arena, str_of(state_of(part)));
+    count_pods(part, pods);
+    message->type = component->type;
+    message->state =
+        message_copy(arena, str_of(state_of(pods, part->min_count)));
     message->min = part->min_count;
-    message->resource_states = arena_alloc_array(
-        arena, TRAINING_POD_KINDS, sizeof(*message->resource_states));
-    for (uint32_t i = 0; i < TRAINING_POD_KINDS; i++) {
-        if (part->counts[i] == 0 || !pod_states[i]) {
+    message->resource_states =
+        arena_alloc_array(arena, POD_STATES, sizeof(*message->resource_states));
+    for (uint32_t i = 0; i < POD_STATES; i++) {
+        if (pods[i].count == 0) {
             continue;
         }
         Berth__Api__TrainingReplicas__ResourceStatesEntry *entry = message_new(
             arena,
             &berth__api__training_replicas__resource_states_entry__descriptor);
-        entry->key = message_copy(arena, str_of(pod_states[i]));
-        entry->value = part->counts[i];
+        entry->key = message_copy(arena, str_of(pods[i].state));
+        entry->value = pods[i].count;
         message->resource_states[message->n_resource_states++] = entry;
     }
     return message;
 }
 
-static void put_trainers(const Berth__Api__TrainingJob *object,
-                         const struct training_row *row,
-                         Berth__Api__TrainingJobStatus *message)
+static void put_components(const Berth__Api__TrainingJob *object,
+                           const struct training_row *row, struct arena *arena,
+                           Berth__Api__TrainingJobStatus *message)
 {
-    enum { RUNNING = 2 };
-
+    message->replicas = arena_alloc_array(arena, object->n_components + 1,
+                                          sizeof(*message->replicas));
     for (uint32_t i = 0; i < row->part_count && i < object->n_components; i++) {
         const Berth__Api__TrainingComponent *component = object->components[i];
+        const struct gang_part_status *part = &row->parts[i];
+        message->replicas[message->n_replicas++] =
+            replicas_message(component, part, arena);
         if (strcmp(component->type,
                    training_component_type(TRAINING_TRAINER)) == 0) {
             message->min_instance = component->min;
             message->max_instance = component->max;
-            message->running_instance = row->parts[i].counts[RUNNING];
+            message->running_instance =
+                part->running_count - part->starting_count;
         }
     }
 }
@@ -92,12 +116,6 @@ status_message(const struct training_row *row, struct arena *arena)
     message->phase = message_copy(arena, str_of(row->phase));
     message->reason = message_copy(arena, row->reason);
     put_times(row, arena, message);
-    message->replicas = arena_alloc_array(arena, TRAINING_ROW_PARTS_MAX,
-                                          sizeof(*message->replicas));
-    for (uint32_t i = 0; i < row->part_count; i++) {
-        message->replicas[message->n_replicas++] =
-            replicas_message(&row->parts[i], arena);
-    }
     if (wire_decode(&berth__api__training_job__descriptor, row->encoded,
                     &wire_request_limits, arena, &decoded, &err) == 0) {
         const Berth__Api__TrainingJob *object = (void *)decoded;
@@ -106,7 +124,7 @@ status_message(const struct training_row *row, struct arena *arena)
         message->queue = object->queue;
         message->job_set = object->job_set;
         message->priority_class_name = object->priority_class_name;
-        put_trainers(object, row, message);
+        put_components(object, row, arena, message);
     }
     return message;
 }

@@ -2,31 +2,40 @@
 #include "control/answer/answers.h"
 #include "control/state/inbox.h"
 #include "control/state/state.h"
+#include "job/table/named_groups.h"
 
-static void fill_row(const struct training_view *view, struct arena *arena,
+static void fill_row(const struct named_group_view *view, struct arena *arena,
                      struct training_row *ret_row)
 {
     *ret_row = (struct training_row){
         .encoded = arena_str(arena, view->encoded),
-        .phase = training_phase_name(view->phase),
+        .phase = group_phase_name(view->phase),
         .reason = arena_str(arena, view->reason),
         .created_ms = view->created_ms,
         .started_ms = view->started_ms,
         .completed_ms = view->completed_ms,
-        .part_count = view->part_count,
+        .part_count = view->sub_group_count,
     };
-    ASSERT(view->part_count <= TRAINING_ROW_PARTS_MAX); /* a row has them all */
-    for (uint32_t i = 0; i < view->part_count; i++) {
-        ret_row->parts[i].type = arena_str(arena, view->parts[i].type);
-        ret_row->parts[i].min_count = view->parts[i].min_count;
-        memcpy(ret_row->parts[i].counts, view->parts[i].counts,
-               sizeof(ret_row->parts[i].counts));
+    ASSERT(view->sub_group_count <= SUB_GROUPS_MAX);
+    ret_row->parts = arena_alloc_array(arena, view->sub_group_count + 1,
+                                       sizeof(*ret_row->parts));
+    for (uint32_t i = 0; i < view->sub_group_count; i++) {
+        const struct group_count *count = &view->counts[i];
+        ret_row->parts[i] = (struct gang_part_status){
+            .min_count = view->min_counts[i],
+            .max_count = view->max_counts[i],
+            .waiting_count = count->waiting,
+            .starting_count = count->starting,
+            .running_count = count->running,
+            .succeeded_count = count->succeeded,
+            .failed_count = count->failed,
+        };
     }
 }
 
 void training_answer(struct control *c, struct command *command)
 {
-    struct training_query query = {
+    struct named_group_query query = {
         .queue = command->scope.queue,
         .name = command->training.name,
         .after_queue = command->training.after_queue,
@@ -35,18 +44,15 @@ void training_answer(struct control *c, struct command *command)
     };
     auto_mem uint32_t *indexes =
         mem_alloc_array(query.count_max, sizeof(*indexes));
-    uint32_t count = training_page(c->training, &query, indexes,
-                                   &command->training.has_more);
+    uint32_t count = named_groups_page(c->jobs, &query, indexes,
+                                       &command->training.has_more);
 
-    _Static_assert(TRAINING_ROW_PARTS_MAX == (int)TRAINING_PARTS_MAX &&
-                       TRAINING_POD_KINDS == (int)TRAINING_POD_STATES,
-                   "the rows that are answered are those of the table");
     ASSERT(count <= query.count_max); /* a page */
     command->training.rows = arena_alloc_array(
         &command->arena, (size_t)count + 1, sizeof(struct training_row));
     for (uint32_t i = 0; i < count; i++) {
-        struct training_view view;
-        training_get(c->training, indexes[i], &view);
+        struct named_group_view view;
+        named_group_get(c->jobs, indexes[i], &view);
         fill_row(&view, &command->arena,
                  &command->training.rows[command->training.row_count++]);
     }

@@ -5,6 +5,7 @@
 #include "control/fold/fold.h"
 #include "control/fold/pools.h"
 #include "control/state/state.h"
+#include "job/table/named_groups.h"
 
 /* Its parts. */
 
@@ -201,7 +202,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     get_dedup(c, &reader);
     struct str history = unpack_str(&reader);
     if (version >= 4) {
-        training_decode(c->training, &reader);
+        named_groups_decode(c->jobs, version, &reader);
     }
     if (reader.is_bad) {
         return err_set(err, -ERR_CORRUPT, "the checkpoint does not decode");

@@ -5,6 +5,7 @@
 #include "control/fold/pools.h"
 #include "control/state/named.h"
 #include "control/state/state.h"
+#include "job/table/named_groups.h"
 
 static void put_table(struct queue_table *table, struct strbuf *buf)
 {
@@ -125,7 +126,7 @@ void checkpoint_encode_head(struct control *c, struct strbuf *buf,
         dedup_pack(c->dedup, buf);
     }
     pack_str(buf, strbuf_str(&history));
-    training_encode(c->training, buf);
+    named_groups_encode(c->jobs, buf);
 }
 
 void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)

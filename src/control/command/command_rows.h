@@ -132,14 +132,13 @@ struct admission_status {
     struct str reason; /* answer: why that is; for people */
 };
 
-enum { TRAINING_ROW_PARTS_MAX = 4, TRAINING_POD_KINDS = 6 };
-
-/* A component of a TrainingJob. */
-struct training_part_row {
-    struct str type; /* TRAINER and the like */
-    uint32_t min_count;
-    uint32_t counts[TRAINING_POD_KINDS]; /* of its pods that wait, start, run,
-                                            succeeded, failed, are cancelled */
+/* A sub-group of a gang; of a plain gang the one that it is, without a name. */
+struct gang_part_status {
+    struct str name; /* of a TrainingJob "": its components stand in its row */
+    uint32_t min_count, max_count;
+    uint32_t waiting_count, running_count, succeeded_count, failed_count;
+    uint32_t starting_count; /* of those running: the pod does not run yet */
+    bool is_auxiliary;
 };
 
 /* A TrainingJob and how it stands. */
@@ -148,16 +147,8 @@ struct training_row {
     const char *phase;
     struct str reason;
     int64_t created_ms, started_ms, completed_ms; /* 0: not yet */
-    struct training_part_row parts[TRAINING_ROW_PARTS_MAX];
+    struct gang_part_status *parts; /* as its components; [part_count] */
     uint32_t part_count;
-};
-
-/* A sub-group of a gang; of a plain gang the one that it is, without a name. */
-struct gang_part_status {
-    struct str name;
-    uint32_t min_count, max_count;
-    uint32_t waiting_count, running_count, succeeded_count, failed_count;
-    bool is_auxiliary;
 };
 
 /* A gang and how it stands. */

@@ -6,6 +6,7 @@
 #include "control/decide/decide.h"
 #include "control/state/inbox.h"
 #include "control/state/state.h"
+#include "job/table/named_groups.h"
 #include "wire/message/message.h"
 
 bool training_refuses(struct control *c, struct command *command)
@@ -13,8 +14,7 @@ bool training_refuses(struct control *c, struct command *command)
     char text[ERR_TEXT_BYTES_MAX];
     struct str name = command->submit.training_name;
 
-    if (training_find(c->training, command->scope.queue, name) !=
-        TRAINING_NONE) {
+    if (named_group_find(c->jobs, command->scope.queue, name) != JOBS_NONE) {
         (void)snprintf(text, sizeof(text),
                        "there is a TrainingJob \"%.*s\" in queue \"%.*s\" "
                        "already; delete it first",
@@ -22,8 +22,8 @@ bool training_refuses(struct control *c, struct command *command)
         command_answer(command, COMMAND_EXISTS, text);
         return true;
     }
-    if (!training_has_room(c->training,
-                           command->submit.training_event.byte_count)) {
+    if (!named_groups_have_room(c->jobs,
+                                command->submit.training_event.byte_count)) {
         command_answer(command, COMMAND_OVERLOADED,
                        "the limit on the number or size of TrainingJobs is "
                        "reached; delete some that have ended");
@@ -48,12 +48,8 @@ static void add_reclassified(struct control *c, struct job_id job,
     struct requirement requirement;
     struct job_view view;
     struct event event;
-    uint32_t at = jobs_find(c->jobs, job);
 
-    if (at == JOBS_NONE) {
-        return;
-    }
-    jobs_get(c->jobs, at, &view);
+    jobs_get(c->jobs, jobs_find(c->jobs, job), &view);
     if (requirement_unpack(view.class_key, &arena, &requirement) < 0 ||
         str_equal(requirement.priority_class, priority_class)) {
         return;
@@ -73,16 +69,15 @@ static void add_reclassified(struct control *c, struct job_id job,
 static bool fits_in_record(struct control *c, uint32_t index)
 {
     enum { EVENT_BYTES = 64 }; /* beside the class */
-    struct job_id job = {{0, 0}};
+    auto_arena arena = {0};
+    struct job_id *pods;
+    uint32_t count = named_group_members(c->jobs, index, &arena, &pods);
     size_t byte_count = 0;
 
-    while (training_next_live(c->training, index, job, &job)) {
-        uint32_t at = jobs_find(c->jobs, job);
-        if (at != JOBS_NONE) {
-            struct job_view view;
-            jobs_get(c->jobs, at, &view);
-            byte_count += view.class_key.byte_count + EVENT_BYTES;
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        struct job_view view;
+        jobs_get(c->jobs, jobs_find(c->jobs, pods[i]), &view);
+        byte_count += view.class_key.byte_count + EVENT_BYTES;
     }
     return byte_count <= CONTROL_BATCH_BYTES_MAX / 2;
 }
@@ -92,11 +87,11 @@ static void add_update(struct control *c, const struct command *command,
 {
     struct str priority_class = command->training.priority_class;
     auto_arena arena = {0};
-    struct training_view view;
-    struct job_id job = {{0, 0}};
+    struct named_group_view view;
+    struct job_id *pods;
     struct event event;
 
-    training_get(c->training, index, &view);
+    named_group_get(c->jobs, index, &view);
     Berth__Api__TrainingJob *message = training_message(view.encoded, &arena);
     ASSERT(message); /* it was when it came into the table */
     message->priority_class_name =
@@ -108,8 +103,9 @@ static void add_update(struct control *c, const struct command *command,
     event.training_job.gang_id = str_of(message->gang_id);
     event.training_job.encoded = wire_encode_arena(&message->base, &arena);
     add_event(c, &command->scope, &event);
-    while (training_next_live(c->training, index, job, &job)) {
-        add_reclassified(c, job, priority_class);
+    uint32_t count = named_group_members(c->jobs, index, &arena, &pods);
+    for (uint32_t i = 0; i < count; i++) {
+        add_reclassified(c, pods[i], priority_class);
     }
 }
 
@@ -127,11 +123,11 @@ static void add_deletion(struct control *c, const struct command *command)
 void training_take(struct control *c, struct command *command)
 {
     char text[ERR_TEXT_BYTES_MAX];
-    struct training_view view;
-    uint32_t index = training_find(c->training, command->scope.queue,
-                                   command->training.name);
+    struct named_group_view view;
+    uint32_t index =
+        named_group_find(c->jobs, command->scope.queue, command->training.name);
 
-    if (index == TRAINING_NONE) {
+    if (index == JOBS_NONE) {
         (void)snprintf(text, sizeof(text),
                        "there is no TrainingJob \"%.*s\" in queue \"%.*s\"",
                        STR_ARG(command->training.name),
@@ -144,8 +140,8 @@ void training_take(struct control *c, struct command *command)
         batch_keep(&c->batch, command);
         return;
     }
-    training_get(c->training, index, &view);
-    if (view.phase >= TRAINING_SUCCEEDED) {
+    named_group_get(c->jobs, index, &view);
+    if (view.phase >= PHASE_SUCCEEDED) {
         command_answer(command, COMMAND_INVALID,
                        "the TrainingJob has ended: its class can no longer "
                        "change");

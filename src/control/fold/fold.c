@@ -7,6 +7,7 @@
 #include "control/fold/pools.h"
 #include "control/fold/training.h"
 #include "control/state/state.h"
+#include "job/table/named_groups.h"
 
 /* In slow builds all tables are checked after every so many records. */
 enum { RECORDS_A_CHECK = 1024 };
@@ -78,6 +79,7 @@ static int fold_item(const struct log_item *item, void *ctx)
     } else if (answer == JOBS_APPLIED && change.job != JOBS_NONE) {
         fold_job_change(c, &change, item, folding->seq);
     }
+    named_groups_settle(c->jobs, c->now_ms);
     fold_other(c, item);
     return 0;
 }
@@ -134,7 +136,7 @@ int fold_payload(struct control *c, struct str payload, uint64_t seq,
         c->now_ms = time_ms;
     }
     pools_set_time(c->pools, time_ms);
-    training_expire(c->training, time_ms);
+    named_groups_expire(c->jobs, time_ms);
     c->has_lost_nodes = false;
     c->news.count = 0;
     struct log_taker taker = {fold_item, soon_to_fold, &folding};

@@ -159,23 +159,6 @@ static void tell_end(struct control *c, const struct jobs_change *change,
     }
 }
 
-/* What it means to the TrainingJob that it is a pod of. */
-static void note_training(struct control *c, const struct jobs_change *change,
-                          const struct event *event)
-{
-    bool is_failed = event->type == EVENT_FAILED;
-
-    if (training_count(c->training) == 0) {
-        return;
-    }
-    if ((event->type == EVENT_LEASED && event->leased.is_growth) ||
-        (event->type == EVENT_RUN_PREEMPTED && event->preempted.is_scaling)) {
-        training_scaled(c->training, event->job);
-    }
-    training_note(c->training, event->job, change->after,
-                  is_failed ? event->error.message : STR(""), c->now_ms);
-}
-
 /* Where a pod is may be another node of the pool than it was leased for: its
  * executor found that one short of room (BK-11). */
 static void note_node(struct control *c, const struct jobs_change *change,
@@ -312,7 +295,6 @@ void fold_job_change(struct control *c, const struct jobs_change *change,
 
     ASSERT(seq > c->seq); /* the record is not of the state yet */
     health_note(c, change, event);
-    note_training(c, change, event);
     if (change->before == JOB_RUNNING) {
         note_finished(c, change->job, change->after);
     }

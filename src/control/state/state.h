@@ -14,7 +14,6 @@
 #include "control/state/dedup.h"
 #include "control/state/pool_table.h"
 #include "control/state/transitions.h"
-#include "job/training/training.h"
 #include "model/policy.h"
 #include "pools/pools.h"
 
@@ -103,7 +102,6 @@ struct control {
     struct pools *pools;
     struct pool_table pool_table; /* the objects; c->pools goes by them */
     struct dedup *dedup;
-    struct training *training;
     struct intern queue_names;
     VEC(struct control_queue) queues;
     VEC(struct control_class) classes;

@@ -140,12 +140,7 @@ static void restore_group(struct decoder *d, uint32_t gang,
     group->below_since_ms = saved->group->below_since_ms;
     group->failed_job = saved->group->failed_job;
     group->has_cancelled = saved->group->has_cancelled;
-    for (uint32_t i = 0; i < group->part_count; i++) {
-        group->parts[i].count.succeeded =
-            saved->group->parts[i].count.succeeded;
-        group->parts[i].count.failed = saved->group->parts[i].count.failed;
-        group->parts[i].count.gone = saved->group->parts[i].count.gone;
-    }
+    group_take_ended(group, saved->group);
     group_list_below(d->jobs, gang);
     mem_free(saved->group);
     saved->group = NULL;

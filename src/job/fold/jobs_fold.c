@@ -238,6 +238,12 @@ static void on_enter(struct jobs *jobs, uint32_t job,
     jobs_mark_dirty(jobs, job);
 }
 
+/* What an event says of a failure. */
+static struct str failure_of(const struct event *event)
+{
+    return event->type == EVENT_FAILED ? event->error.message : STR("");
+}
+
 static void move(struct jobs *jobs, uint32_t job, enum job_happening happening,
                  const struct event *event, enum job_state after)
 {
@@ -245,11 +251,14 @@ static void move(struct jobs *jobs, uint32_t job, enum job_happening happening,
 
     if (gang != JOBS_NONE) {
         group_will_change(jobs, gang);
+        if (happening == JOB_ON_LEASED && event->leased.is_growth) {
+            named_group_scaled(jobs, gang);
+        }
     }
     row_will_change(jobs, job);
     if (job_state_is_ended(after)) {
         struct job_id id = jobs->rows.items[job].id;
-        group_ended(jobs, job, after);
+        group_ended(jobs, job, after, failure_of(event));
         row_free(jobs, job);
         waits_end(jobs, id, after);
     } else {

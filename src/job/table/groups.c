@@ -9,21 +9,6 @@ static struct group *group_of(const struct jobs *jobs, uint32_t job)
     return gang == JOBS_NONE ? NULL : jobs->gang_rows.items[gang].group;
 }
 
-bool group_forgives(const struct group *group, uint32_t i)
-{
-    return group->kind == GANG_TRAINING_TOLERANT &&
-           !group->parts[i].is_auxiliary;
-}
-
-uint32_t group_present(const struct group *group, uint32_t i)
-{
-    const struct group_count *count = &group->parts[i].count;
-
-    ASSERT(i < group->part_count);
-    return count->running + count->succeeded +
-           (group_forgives(group, i) ? count->failed : 0);
-}
-
 static bool has_running(const struct group *group)
 {
     for (uint32_t i = 0; i < group->part_count; i++) {
@@ -74,6 +59,7 @@ struct group *group_create(struct str terms)
     struct group *group = mem_alloc(sizeof(*group));
     *group = (struct group){
         .kind = read.kind,
+        .name = JOBS_NONE,
         .replace_timeout_ms = read.replace_timeout_ms,
         .part_count = read.sub_group_count,
     };
@@ -96,13 +82,28 @@ static uint32_t *count_of(struct group_part *part, enum job_state state)
     return state == JOB_QUEUED ? &part->count.waiting : &part->count.running;
 }
 
-static struct group_part *part_of(const struct jobs *jobs, uint32_t job)
+/* The sub-group of a job's group; a foreign log may name one that is not
+ * there. */
+static uint32_t part_index(const struct jobs *jobs, uint32_t job)
 {
-    struct group *group = group_of(jobs, job);
     uint32_t sub_group = row_sub_group(jobs, job);
 
-    /* A foreign log may name one that is not there. */
-    return &group->parts[sub_group < group->part_count ? sub_group : 0];
+    return sub_group < group_of(jobs, job)->part_count ? sub_group : 0;
+}
+
+static struct group_part *part_of(const struct jobs *jobs, uint32_t job)
+{
+    return &group_of(jobs, job)->parts[part_index(jobs, job)];
+}
+
+static bool is_starting(enum job_state state)
+{
+    return state == JOB_LEASED || state == JOB_PENDING;
+}
+
+static bool is_ending(enum job_state state)
+{
+    return state > JOB_RUNNING && !job_state_is_ended(state);
 }
 
 void group_moved(struct jobs *jobs, uint32_t job, enum job_state before,
@@ -114,6 +115,10 @@ void group_moved(struct jobs *jobs, uint32_t job, enum job_state before,
     struct group_part *part = part_of(jobs, job);
     uint32_t *from = count_of(part, before);
     uint32_t *to = count_of(part, after);
+
+    part->count.starting += is_starting(after) - is_starting(before);
+    part->count.ending += is_ending(after) - is_ending(before);
+    named_group_touch(jobs, group_of(jobs, job));
     if (from != to) {
         if (from) {
             ASSERT(*from > 0); /* it was counted when it came */
@@ -137,7 +142,8 @@ static bool is_crowded(const struct group_part *part)
            part->max_count;
 }
 
-void group_ended(struct jobs *jobs, uint32_t job, enum job_state after)
+void group_ended(struct jobs *jobs, uint32_t job, enum job_state after,
+                 struct str message)
 {
     struct group *group = group_of(jobs, job);
 
@@ -161,6 +167,13 @@ void group_ended(struct jobs *jobs, uint32_t job, enum job_state after)
         if (key128_is_none(group->failed_job.v)) {
             group->failed_job = jobs->rows.items[job].id;
         }
+        named_group_failed(jobs, group, part_index(jobs, job),
+                           jobs->rows.items[job].id, message);
+        break;
+    case JOB_PREEMPTED:
+        count->gone++;
+        named_group_failed(jobs, group, part_index(jobs, job),
+                           jobs->rows.items[job].id, message);
         break;
     default:
         count->gone++;
@@ -170,6 +183,15 @@ void group_ended(struct jobs *jobs, uint32_t job, enum job_state after)
         break;
     }
     jobs_mark_group(jobs, jobs->rows.items[job].gang);
+}
+
+void group_take_ended(struct group *group, const struct group *from)
+{
+    for (uint32_t i = 0; i < group->part_count && i < from->part_count; i++) {
+        group->parts[i].count.succeeded = from->parts[i].count.succeeded;
+        group->parts[i].count.failed = from->parts[i].count.failed;
+        group->parts[i].count.gone = from->parts[i].count.gone;
+    }
 }
 
 /* Whether each sub-group counts its members as they stand. */

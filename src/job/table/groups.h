@@ -38,6 +38,9 @@
 /* Members of one sub-group, by what has become of them. */
 struct group_count {
     uint32_t waiting, running;
+    /* Of those running: the pod does not run yet; and the run has ended, and
+     * nothing is decided yet. */
+    uint32_t starting, ending;
     uint32_t succeeded, failed;
     uint32_t gone; /* cancelled, or preempted for good */
 };

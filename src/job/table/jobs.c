@@ -268,8 +268,9 @@ void jobs_destroy(struct jobs *jobs)
     }
     for (size_t i = 0; i < jobs->gang_rows.count; i++) {
         VEC_FREE(&jobs->gang_rows.items[i].members);
-        mem_free(jobs->gang_rows.items[i].group);
+        named_group_leave(jobs, &jobs->gang_rows.items[i]);
     }
+    named_groups_fini(jobs);
     intern_fini(&jobs->queues);
     intern_fini(&jobs->sets);
     intern_fini(&jobs->classes);

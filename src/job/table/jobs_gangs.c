@@ -4,16 +4,26 @@
 /* Gangs: the name is the queue's index and all that members must share, so
  * that a digest can be given back as it came. */
 
-/* A new gang is listed with those of its queue and id; `key` begins with
- * these two. */
-static void list_by_id(struct jobs *jobs, uint32_t gang, struct str key)
+uint32_t gang_id_add(struct jobs *jobs, uint32_t queue, struct str gang_id)
+{
+    auto_strbuf key = {0};
+
+    strbuf_add(&key, &queue, QUEUE_KEY_BYTES);
+    pack_str(&key, gang_id);
+    uint32_t index = intern_add(&jobs->gang_ids, strbuf_str(&key));
+    while (jobs->gang_heads.count <= index) {
+        VEC_PUSH(&jobs->gang_heads, JOBS_NONE);
+    }
+    return index;
+}
+
+/* A new gang is listed with those of its queue and id. */
+static void list_by_id(struct jobs *jobs, uint32_t gang, uint32_t queue,
+                       struct str gang_id)
 {
     struct gang_row *row = &jobs->gang_rows.items[gang];
 
-    row->of_id = intern_add(&jobs->gang_ids, key);
-    while (jobs->gang_heads.count <= row->of_id) {
-        VEC_PUSH(&jobs->gang_heads, JOBS_NONE);
-    }
+    row->of_id = gang_id_add(jobs, queue, gang_id);
     row->next_of_id = jobs->gang_heads.items[row->of_id];
     jobs->gang_heads.items[row->of_id] = gang;
 }
@@ -51,7 +61,6 @@ void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
     ASSERT(queue_index != INTERN_NONE); /* its job set has made it known */
     strbuf_add(&key, &queue_index, QUEUE_KEY_BYTES);
     pack_str(&key, digest->gang_id);
-    size_t id_bytes = key.byte_count;
     pack_u64(&key, digest->gang_cardinality);
     pack_u64(&key, digest->gang_minimum);
     pack_str(&key, digest->gang_uniformity);
@@ -64,7 +73,8 @@ void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
     if (gang->members.count == 0) {
         ASSERT(!gang->group); /* what has no members counts none */
         gang->group = group_create(digest->gang_terms);
-        list_by_id(jobs, row->gang, str_make(strbuf_text(&key), id_bytes));
+        list_by_id(jobs, row->gang, queue_index, digest->gang_id);
+        named_group_adopt(jobs, row->gang);
     }
     VEC_PUSH(&gang->members, job);
 }
@@ -83,24 +93,34 @@ void jobs_gang_leave(struct jobs *jobs, uint32_t job)
     if (gang->members.count == 0) {
         unlist_by_id(jobs, gang_index);
         VEC_FREE(&gang->members);
-        mem_free(gang->group);
-        gang->group = NULL;
+        named_group_leave(jobs, gang);
     }
     intern_unref(&jobs->gangs, gang_index);
 }
 
-void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
-                   struct job_digest *digest)
+struct str jobs_gang_key(const struct jobs *jobs, uint32_t gang)
 {
     struct str key = intern_get(&jobs->gangs, gang);
-    struct pack_reader reader = {
-        .rest = str_make(key.p + QUEUE_KEY_BYTES,
-                         key.byte_count - QUEUE_KEY_BYTES)};
+
+    return str_make(key.p + QUEUE_KEY_BYTES, key.byte_count - QUEUE_KEY_BYTES);
+}
+
+bool gang_key_unpack(struct str key, struct job_digest *digest)
+{
+    struct pack_reader reader = {.rest = key};
 
     digest->gang_id = unpack_str(&reader);
     digest->gang_cardinality = unpack_count(&reader, UINT32_MAX);
     digest->gang_minimum = unpack_count(&reader, UINT32_MAX);
     digest->gang_uniformity = unpack_str(&reader);
     digest->gang_terms = unpack_str(&reader);
-    ASSERT(!reader.is_bad);
+    return !reader.is_bad;
+}
+
+void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
+                   struct job_digest *digest)
+{
+    bool is_key = gang_key_unpack(jobs_gang_key(jobs, gang), digest);
+
+    ASSERT(is_key); /* it was made of a digest */
 }

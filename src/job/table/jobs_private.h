@@ -12,6 +12,7 @@
 #include "job/table/groups.h"
 #include "job/table/id_index.h"
 #include "job/table/jobs.h"
+#include "job/table/named_groups.h"
 
 /* 64 bytes, one cache line. */
 struct job_row {
@@ -117,17 +118,62 @@ struct group {
     bool is_dirty;        /* listed in dirty_groups */
     bool is_listed_below; /* in below_groups */
     uint32_t snapshot_no; /* the last that was given it, if it had it to get */
+    uint32_t name;        /* index of named.rows, or JOBS_NONE */
     uint32_t part_count;
     struct group_part parts[SUB_GROUPS_MAX];
 };
 
+/* Whether what has failed of a sub-group counts as ended and not as missing. */
+static inline bool group_forgives(const struct group *group, uint32_t part)
+{
+    return group->kind == GANG_TRAINING_TOLERANT &&
+           !group->parts[part].is_auxiliary;
+}
+
+/* Members of a sub-group that are there or have ended well enough. */
+static inline uint32_t group_present(const struct group *group, uint32_t part)
+{
+    const struct group_count *count = &group->parts[part].count;
+
+    ASSERT(part < group->part_count);
+    return count->running + count->succeeded +
+           (group_forgives(group, part) ? count->failed : 0);
+}
+
 /* One gang. */
 struct gang_row {
     VEC(uint32_t) members;
-    struct group *group; /* owned; NULL: it has no terms */
+    struct group *group; /* owned, but for one with a name; NULL: no terms */
     uint32_t of_id;      /* gang_ids, of queue and id */
     uint32_t next_of_id; /* the next gang of that id, whose terms differ; or
                             JOBS_NONE */
+};
+
+/* A group with a name; named_groups.h. */
+struct named_group {
+    char *queue, *name, *gang_id, *reason; /* owned; queue NULL: free */
+    char *encoded;                         /* owned, [byte_count] */
+    char *failure;         /* owned; of the first pod that failed, or NULL */
+    bool has_main_failure; /* that pod is not auxiliary */
+    bool is_scaling;       /* it has grown, and did not run since */
+    int64_t created_ms, started_ms, completed_ms;
+    uint32_t queue_index, of_id; /* queues and gang_ids; NONE: it was refused */
+    uint32_t gang;               /* that has its pods now, or JOBS_NONE */
+    char *gang_key; /* owned: what the gang's digests share; NULL: none came */
+    size_t gang_key_bytes;
+    struct group *group; /* owned; NULL: none came */
+    size_t byte_count;
+};
+
+struct named_groups {
+    struct intern names; /* of queue and name; indexes of rows */
+    VEC(struct named_group) rows;
+    VEC(uint32_t) by_gang_id; /* by index of gang_ids, to rows or JOBS_NONE */
+    VEC(uint32_t) touched;    /* changed since they were settled */
+    uint32_t count;
+    uint32_t over_count;                /* that have ended */
+    size_t byte_count, over_byte_count; /* of descriptions; of those */
+    int64_t completed_ms_min;           /* of those, or earlier */
 };
 
 struct jobs {
@@ -147,6 +193,7 @@ struct jobs {
     SLOTS(struct waiter_row) waiters;
     struct map waited_for;        /* job ids to the first of their waiters */
     VEC(struct timer_row) timers; /* a heap; jobs_held.c */
+    struct named_groups named;
     struct id_index by_id, by_run;
     struct map tally_of; /* queue and pool to tallies */
     struct jobs_counts counts;
@@ -237,6 +284,12 @@ void row_is_new(struct jobs *jobs, uint32_t job);
 void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state);
 /* The sub-group that a job is of; 0 outside gangs with terms. */
 uint32_t row_sub_group(const struct jobs *jobs, uint32_t job);
+/* The index in gang_ids of a queue's gang id, with one more reference. */
+uint32_t gang_id_add(struct jobs *jobs, uint32_t queue, struct str gang_id);
+/* What the digests of a gang's members share, packed. */
+struct str jobs_gang_key(const struct jobs *jobs, uint32_t gang);
+/* Read it; false if it is none, and then nothing of the gang is set well. */
+bool gang_key_unpack(struct str key, struct job_digest *digest);
 /* A gang's part of a digest. */
 void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
                    struct job_digest *digest);
@@ -275,17 +328,43 @@ struct group *group_create(struct str terms);
 /* A job goes to another state; it is its row's after this. */
 void group_moved(struct jobs *jobs, uint32_t job, enum job_state before,
                  enum job_state after);
-/* It ends in `after`, and its row goes. */
-void group_ended(struct jobs *jobs, uint32_t job, enum job_state after);
+/* It ends in `after`, and its row goes; `message` is of its failure, or "". */
+void group_ended(struct jobs *jobs, uint32_t job, enum job_state after,
+                 struct str message);
+/* What has ended of a group has ended of another of the same terms. */
+void group_take_ended(struct group *group, const struct group *from);
 /* The counts of a gang are about to change: a snapshot writes them first. */
 void group_will_change(struct jobs *jobs, uint32_t gang);
 /* They have changed, at a time of the leader's. */
 void group_refresh(struct jobs *jobs, uint32_t gang, int64_t now_ms);
 /* They were read back. */
 void group_list_below(struct jobs *jobs, uint32_t gang);
-/* Members of a sub-group that are there or have ended well enough. */
-uint32_t group_present(const struct group *group, uint32_t part);
-/* Whether what has failed of a sub-group counts as ended and not as missing. */
-bool group_forgives(const struct group *group, uint32_t part);
 /* Something may be due for the group of a job. */
 void group_mark_of(struct jobs *jobs, uint32_t job);
+
+/* Groups with a name; named_groups.c. */
+
+/* A row for one that is not there yet; expects pods of the gang id, if any. */
+uint32_t named_group_make(struct jobs *jobs, struct str queue, struct str name,
+                          struct str gang_id);
+/* A row that has its `completed_ms` is over, and counted with those. */
+void named_group_over(struct jobs *jobs, const struct named_group *row);
+/* By queue and name. */
+int named_groups_compare(const struct named_group *a,
+                         const struct named_group *b);
+/* The phase that follows from how a row's pods stand; group_phase.c. */
+enum group_phase named_group_phase(const struct named_group *row);
+/* A gang is new: its group gets the name that expects it, if there is one. */
+void named_group_adopt(struct jobs *jobs, uint32_t gang);
+/* The last member of a gang is gone; a group with a name stays. */
+void named_group_leave(struct jobs *jobs, struct gang_row *gang_row);
+/* Pods of a group stand otherwise than they did. */
+void named_group_touch(struct jobs *jobs, const struct group *group);
+/* A gang grows. */
+void named_group_scaled(struct jobs *jobs, uint32_t gang);
+/* A pod of a group failed; `message` may be "". */
+void named_group_failed(struct jobs *jobs, const struct group *group,
+                        uint32_t sub_group, struct job_id job,
+                        struct str message);
+/* Free them all. */
+void named_groups_fini(struct jobs *jobs);

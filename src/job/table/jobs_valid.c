@@ -40,6 +40,22 @@ static void check_holds(const struct jobs *jobs, const struct job_row *row)
     ASSERT(holds == 0 || (row->state == JOB_QUEUED && row->gang == JOBS_NONE));
 }
 
+/* A group with a name is that of its gang as long as the gang is there. */
+static void check_named(const struct jobs *jobs)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < jobs->named.rows.count; i++) {
+        const struct named_group *row = &jobs->named.rows.items[i];
+        count += row->queue != NULL;
+        if (row->queue && row->gang != JOBS_NONE) {
+            ASSERT(row->group == jobs->gang_rows.items[row->gang].group);
+            ASSERT(row->group->name == i);
+        }
+    }
+    ASSERT(count == jobs->named.count);
+}
+
 void jobs_assert_valid(const struct jobs *jobs)
 {
     uint32_t live = 0, with_run = 0;
@@ -61,4 +77,5 @@ void jobs_assert_valid(const struct jobs *jobs)
     }
     ASSERT(live == jobs->count && jobs->by_id.count == live);
     ASSERT(jobs->by_run.count == with_run && check_tallies(jobs) == with_run);
+    check_named(jobs);
 }

@@ -319,12 +319,12 @@ static void tell_rows(struct fixture *f, struct command *command)
     row->created_ms = 1000;
     row->started_ms = 2000;
     row->part_count = 1;
-    row->parts[0].type = STR("TRAINER");
-    row->parts[0].min_count = 2;
-    row->parts[0].counts[0] = 1;
-    row->parts[0].counts[1] = 1;
-    row->parts[0].counts[2] = 3;
-    row->parts[0].counts[5] = 4;
+    row->parts = arena_alloc(&command->arena, sizeof(*row->parts));
+    row->parts[0] = (struct gang_part_status){.min_count = 2,
+                                              .max_count = 5,
+                                              .waiting_count = 1,
+                                              .running_count = 4,
+                                              .starting_count = 1};
     command->training.rows = row;
     command->training.row_count = 1;
 }

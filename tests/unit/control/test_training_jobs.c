@@ -303,8 +303,8 @@ static void assert_scaled_down(struct stage *stage,
     assert_int_equal(count_running(stage, training), 4);
     /* Neither running nor failed: two wait again. */
     const struct training_row *row = look(stage, "a");
-    assert_int_equal(row->parts[1].counts[0], 2);
-    assert_int_equal(row->parts[1].counts[4], 0);
+    assert_int_equal(row->parts[1].waiting_count, 2);
+    assert_int_equal(row->parts[1].failed_count, 0);
     assert_string_equal(row->phase, "running");
 }
 
