@@ -61,6 +61,29 @@ class UserDay(unittest.TestCase):
             "")
         job_id = self.run_job("exit 3")
         self.ends(3, "logs", "-f", job_id)
+        text = self.ctl("explain", job_id)
+        self.assertRegex(text, r"It was submitted at 2\d{3}-\S+ by anonymous\.")
+        self.assertRegex(text, r"Run 1 started at \S+ on node \S+ of executor "
+                               r"\S+, after it had waited for \S+; it ended "
+                               r"at \S+, after \S+, with exit code 3\.")
+        told = json.loads(self.ctl("explain", job_id, "-o", "json"))
+        self.assertEqual((told["state"], told["exitCode"]), ("failed", 3))
+        self.assertGreaterEqual(told["endedMs"], told["startedMs"])
+
+    def test_who_took_a_place_is_told(self):
+        job_id = self.run_job("sleep 600", options=[
+            "--priority-class", "armada-preemptible"])
+        harness.wait_for("it runs", lambda: "Run 1 started at" in
+                         self.ctl("explain", job_id))
+        self.ctl("preempt", "job", job_id, "--reason", "lunch")
+        self.ends(7, "wait", job_id)
+        self.assertIn("Preempted by anonymous - lunch",
+                      self.ctl("explain", job_id))
+        held = self.run_job("true", options=["--hold"])
+        self.ctl("cancel", "job", held)
+        self.ends(7, "wait", held)
+        self.assertIn("It was cancelled by anonymous at ",
+                      self.ctl("explain", held))
 
     def test_a_script_gets_its_arguments(self):
         script = "#!/bin/sh\necho \"$# $2\"\nexit 4\n"

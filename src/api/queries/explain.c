@@ -5,6 +5,7 @@
 #include "api/core/state.h"
 #include "api/core/view.h"
 #include "api/handlers.h"
+#include "api/queries/job_story.h"
 #include "api/queries/last_run.h"
 #include "berth/api.pb-c.h"
 #include "wire/text/rfc3339.h"
@@ -144,14 +145,15 @@ void last_run_put(const struct last_run *last, struct strbuf *text,
 }
 
 /* What became of a job that the leader does not hold any more. */
-static void explain_ended(struct api_call *call, const struct stored_job *job)
+static void explain_ended(struct api_call *call, const struct last_run *last)
 {
     Berth__Api__ExplainJobResponse response =
         BERTH__API__EXPLAIN_JOB_RESPONSE__INIT;
+    const struct stored_job *job = &last->job;
     struct str why =
         job->error.byte_count > 0 ? job->error : job->cancel_reason;
     char id[ID_TEXT_BYTES_MAX];
-    auto_strbuf json = {0};
+    auto_strbuf text = {0}, json = {0};
 
     job_id_format(job->id, id);
     strbuf_add_char(&json, '{');
@@ -160,10 +162,12 @@ static void explain_ended(struct api_call *call, const struct stored_job *job)
     put_json_text(&json, "state", str_of(state_word(job->state)));
     strbuf_add_text(&json, ",");
     put_json_text(&json, "reason", why);
-    strbuf_addf(&json, ",\"runs\":%u}", job->run_count);
-    response.text = message_format(
-        &call->arena, "Job %s: %s%s%.*s", id, state_word(job->state),
-        why.byte_count > 0 ? ": " : ".", STR_ARG(why));
+    strbuf_addf(&json, ",\"runs\":%u", job->run_count);
+    strbuf_addf(&text, "Job %s: %s%s%.*s\n", id, state_word(job->state),
+                why.byte_count > 0 ? ": " : ".", STR_ARG(why));
+    job_story_put(last, &text, &json);
+    strbuf_add_char(&json, '}');
+    response.text = message_copy(&call->arena, strbuf_str(&text));
     response.json = message_copy(&call->arena, strbuf_str(&json));
     api_call_reply(call, &response.base);
 }
@@ -176,7 +180,7 @@ static void explain_stored(struct api_call *call, const struct last_run *last)
     } else if (last->rc == 0) {
         api_call_fail(call, RPC_NOT_FOUND, "no such job");
     } else {
-        explain_ended(call, &last->job);
+        explain_ended(call, last);
     }
 }
 
@@ -196,6 +200,8 @@ static void explained(struct command *command, void *ctx)
         strbuf_add(&json, object.p, object.byte_count - 1);
         if (command->explain.waits_again) {
             last_run_put(call->data, &text, &json);
+        } else if (command->explain.has_run) {
+            job_story_put(call->data, &text, &json);
         }
         strbuf_add_char(&json, '}');
         response.text = message_copy(&call->arena, strbuf_str(&text));

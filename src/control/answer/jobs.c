@@ -18,6 +18,7 @@ void explain_answer(struct control *c, struct command *command)
     }
     jobs_get(c->jobs, job, &view);
     command->explain.waits_again = !view.has_run && view.run_count > 0;
+    command->explain.has_run = view.has_run;
     if (jobs_is_held(c->jobs, job)) {
         held_put_text(&text, c, job);
         held_put_json(&json, c, job);

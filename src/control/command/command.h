@@ -255,6 +255,7 @@ struct command {
             struct str text;  /* answer: sentences for people */
             struct str json;  /* answer: the same as data */
             bool waits_again; /* answer: it has run, and waits */
+            bool has_run;     /* answer: it has a node */
         } explain;
     };
     enum command_result result;

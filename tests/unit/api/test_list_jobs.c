@@ -166,8 +166,10 @@ job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
         fixture_call(&f, "/berth.api.Berth/ExplainJob", &request.base,
                      &berth__api__explain_job_response__descriptor);
     assert_non_null(response);
-    (void)snprintf(text, sizeof(text), "Job %s: queued.", ids[1]);
-    assert_string_equal(response->text, text);
+    (void)snprintf(text, sizeof(text), "Job %s: queued.\nIt was submitted at ",
+                   ids[1]);
+    assert_memory_equal(response->text, text, strlen(text));
+    assert_non_null(strstr(response->json, ",\"submittedMs\":"));
     request.job_id = unknown;
     assert_int_equal(
         fixture_code(&f, "/berth.api.Berth/ExplainJob", &request.base),

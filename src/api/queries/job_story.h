@@ -1,0 +1,13 @@
+/*
+ * job_story - what happened to a job when, from the query store: for answers
+ * about jobs that run or have ended.
+ */
+#pragma once
+
+#include "api/queries/last_run.h"
+
+/* Append it to an explanation as sentences, and to its JSON object, which is
+ * not closed yet, as members behind others; nothing if the store does not know
+ * the job. */
+void job_story_put(const struct last_run *last, struct strbuf *text,
+                   struct strbuf *json);
