@@ -223,6 +223,7 @@ struct event {
             struct str requestor;
             bool is_scaling;  /* its gang was scaled down by it */
             bool is_yielding; /* it had promised to give way */
+            bool is_by_share; /* it was for fairness */
         } preempted;          /* RUN_PREEMPTED */
         struct {
             uint32_t priority;

@@ -39,6 +39,8 @@ enum {
     FLOW_HALF_TIME_MS = 20 * 60000,
     STARVED_AFTER_MS = 60 * 60000,
     BACKFILL_CANDIDATES = 1000,
+    PREEMPTION_PRICE_MILLI = 500,
+    LOSS_PROTECTION_MILLI = 1000,
 };
 
 void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
@@ -58,6 +60,10 @@ void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
     pool->starved_after_ms = has_window ? STARVED_AFTER_MS : 0;
     pool->backfill_order = BACKFILL_IN_ORDER;
     pool->backfill_candidates_max = BACKFILL_CANDIDATES;
+    pool->preemption_price_milli =
+        profile == PROFILE_BERTH ? PREEMPTION_PRICE_MILLI : 0;
+    pool->loss_protection_milli =
+        profile == PROFILE_BERTH ? LOSS_PROTECTION_MILLI : 0;
 }
 
 void policy_defaults(struct policy *ret_policy)

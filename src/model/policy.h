@@ -35,7 +35,10 @@ enum {
     /* What runs in one pool has no part in whom another pool preempts
      * (docs/decisions/0015). */
     POLICY_RULES_BY_POOL = 2,
-    POLICY_RULES_LATEST = POLICY_RULES_BY_POOL,
+    /* Preemption for fairness costs a bounded part of what is useful, and
+     * limits keep reservations (docs/decisions/0017, 0018). */
+    POLICY_RULES_BOUNDED = 3,
+    POLICY_RULES_LATEST = POLICY_RULES_BOUNDED,
 };
 
 /* A fraction of a pool's total of one resource. */
@@ -151,6 +154,12 @@ struct pool_policy {
      * little; 0: neither. */
     int64_t starved_after_ms;
     int64_t short_job_penalty_ms; /* counts at least so long; 0: none */
+    /* How long a claim has waited, in thousandths of what it destroys for
+     * fairness by its size; 0: it may at once (docs/fairness.md). */
+    int64_t preemption_price_milli;
+    /* A run is protected from fairness until it is so many thousandths as old
+     * as all that its job has lost by preemption; 0: it is not. */
+    int64_t loss_protection_milli;
     /* A queue whose share is above this times its fair share may be evicted
      * from (protectedFractionOfFairShare). */
     int64_t protected_fraction_ppm;

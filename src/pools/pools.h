@@ -190,6 +190,9 @@ void pools_job_finished(struct pools *pools, uint32_t job);
 void pools_job_succeeded(struct pools *pools, uint32_t job);
 /* A job, or its gang, takes nothing for fairness for a while. */
 void pools_job_cooldown(struct pools *pools, uint32_t job);
+/* A leased job loses its run for fairness, or since it had promised to give
+ * way. */
+void pools_job_lost(struct pools *pools, uint32_t job);
 /* The gang of a job was scaled at a time. */
 void pools_gang_scaled(struct pools *pools, uint32_t job, int64_t at_ms);
 /* What pods that are not ours ask for in vain in the cluster of an executor,

@@ -1,6 +1,7 @@
 #include "sched/apps/apps.h"
 #include "sched/evict/cooldown.h"
 #include "sched/evict/evictable.h"
+#include "sched/evict/losses.h"
 #include "sched/fairness/admitted.h"
 #include "sched/fairness/penalty.h"
 #include "sched/fairness/quota.h"
@@ -204,6 +205,12 @@ static const struct feature FEATURES[] = {
      .pack = cooldown_pack,
      .unpack = cooldown_unpack,
      .is_right = cooldowns_are_right},
+    {.name = "losses",
+     .fini = losses_fini,
+     .version = 1,
+     .pack = losses_pack,
+     .unpack = losses_unpack,
+     .is_right = losses_are_right},
     {.name = "sweeps",
      .fini = free_sweeps,
      .version = 1,

@@ -95,6 +95,21 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job,
  * `is_by_share`, and of preemptions that are YIELD before what becomes of the
  * job. */
 void sched_job_cooldown(struct sched *sched, uint32_t job);
+/* A leased job loses its run for fairness, or since it had promised to give
+ * way: what it has run counts as lost (losses.h).  Told before what becomes of
+ * the job. */
+void sched_job_lost(struct sched *sched, uint32_t job);
+/* Since when a job waits that was requeued, and what it has lost, for another
+ * state that it goes to. */
+struct sched_loss {
+    int64_t since_ms, lost_ms;
+};
+/* That of a job; false: it was never requeued. */
+bool sched_job_loss_get(const struct sched *sched, uint32_t job,
+                        struct sched_loss *ret_loss);
+/* A job that waits came from another state, where that was so. */
+void sched_job_loss_put(struct sched *sched, uint32_t job,
+                        const struct sched_loss *from);
 /* A cooldown, for another state that its job goes to; both go by the same news.
  */
 struct sched_cooldown {

@@ -55,7 +55,8 @@ struct sched_decision {
     bool is_scaling;  /* LEASE, PREEMPT: its gang is scaled by it; see
                          sched_gang_scaled() */
     bool is_by_share; /* LEASE: others lost their places for it, or its gang,
-                         for fairness; see sched_job_cooldown() */
+                         for fairness; see sched_job_cooldown().  PREEMPT: it
+                         is for fairness, with all that goes with it */
 };
 
 /* What a round did, for metrics. */

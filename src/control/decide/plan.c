@@ -52,6 +52,7 @@ static void add_preemption(struct control *c,
     decisions.events[0].preempted.is_scaling = decision->is_scaling;
     decisions.events[0].preempted.is_yielding =
         decision->preemption == SCHED_PREEMPT_YIELD;
+    decisions.events[0].preempted.is_by_share = decision->is_by_share;
     batch_add_decisions(&c->batch, &decisions);
 }
 

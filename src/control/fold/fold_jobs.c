@@ -218,6 +218,17 @@ static void note_cooldown(struct control *c, uint32_t job,
     }
 }
 
+/* What it has run was lost for fairness, or since it had promised to give way;
+ * before the job may go. */
+static void note_lost(struct control *c, uint32_t job,
+                      const struct event *event)
+{
+    if (event->type == EVENT_RUN_PREEMPTED &&
+        (event->preempted.is_by_share || event->preempted.is_yielding)) {
+        pools_job_lost(c->pools, job);
+    }
+}
+
 /* A run that is reported for the first time, or that its executor must stop. */
 static void note_run(struct control *c, const struct jobs_change *change,
                      const struct event *event)
@@ -302,6 +313,7 @@ void fold_job_change(struct control *c, const struct jobs_change *change,
     note_node(c, change, event);
     note_scaled(c, change->job, event);
     note_cooldown(c, change->job, event);
+    note_lost(c, change->job, event);
     note_run(c, change, event);
     tell_end(c, change, event);
     if (feed_change(c, change, item, seq)) {

@@ -73,6 +73,26 @@ static void tell_cooldown(struct pools *pools, uint32_t job,
     job_tell(pools, job, &delta);
 }
 
+static void apply_loss_put(struct pools *pools, struct shard *shard,
+                           const struct delta *delta)
+{
+    struct sched_loss loss = {delta->at_ms, delta->amount};
+
+    (void)pools;
+    sched_job_loss_put(shard->sched, delta->job, &loss);
+}
+
+/* Nor does it forget what it has lost, before it has its run again. */
+static void tell_loss(struct pools *pools, uint32_t job,
+                      const struct sched_loss *loss)
+{
+    struct delta delta = delta_of(apply_loss_put);
+
+    delta.at_ms = loss->since_ms;
+    delta.amount = loss->lost_ms;
+    job_tell(pools, job, &delta);
+}
+
 /* It leaves its shard for another; one that is lent goes on asking at home. */
 static void change_shards(struct pools *pools, uint32_t job, struct shard *to,
                           const struct sched_job *held)
@@ -103,9 +123,10 @@ struct baggage {
     struct arena arena;
     const struct sched_job *record;
     struct sched_run run; /* if it has one */
-    bool is_leased, has_cooldown;
+    bool is_leased, has_cooldown, has_loss;
     struct sched_gang_memory memory;
     struct sched_cooldown cooldown;
+    struct sched_loss loss;
     uint32_t *avoided; /* in the router's handles */
     uint32_t avoid_count;
 };
@@ -118,6 +139,7 @@ static void pack_baggage(struct pools *pools, const struct shard *from,
     sched_gang_memory(from->sched, local, &ret->memory);
     ret->has_cooldown =
         sched_job_cooldown_get(from->sched, local, &ret->cooldown);
+    ret->has_loss = sched_job_loss_get(from->sched, local, &ret->loss);
     sched_job_record(from->sched, local, &record);
     ret->is_leased = sched_job_run(from->sched, local, &ret->run);
     record.class_index = class_back(from, record.class_index);
@@ -183,6 +205,9 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     tell_memory(pools, job, &baggage.memory);
     if (baggage.has_cooldown) {
         tell_cooldown(pools, job, &baggage.cooldown);
+    }
+    if (baggage.has_loss) {
+        tell_loss(pools, job, &baggage.loss);
     }
     for (uint32_t i = 0; i < baggage.avoid_count; i++) {
         pools_job_avoid(pools, job, baggage.avoided[i]);

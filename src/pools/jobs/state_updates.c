@@ -76,6 +76,24 @@ void pools_job_cooldown(struct pools *pools, uint32_t job)
     gang_tell_others(pools, job, &delta);
 }
 
+static void apply_lost(struct pools *pools, struct shard *shard,
+                       const struct delta *delta)
+{
+    (void)pools;
+    sched_job_lost(shard->sched, delta->job);
+}
+
+void pools_job_lost(struct pools *pools, uint32_t job)
+{
+    struct delta delta = delta_of(apply_lost);
+
+    if (!pools->is_mapped) {
+        sched_job_lost(first_of(pools), job);
+        return;
+    }
+    job_tell(pools, job, &delta);
+}
+
 static void apply_admit(struct pools *pools, struct shard *shard,
                         const struct delta *delta)
 {

@@ -96,6 +96,22 @@ static bool is_for_fairness(const struct sched *sched,
            sched->runs.items[victim->run].level >= level;
 }
 
+/* A lease that was let past a reservation with a price by nothing else than
+ * that its place was taken for fairness promises to give way. */
+static void note_promise(struct round *round, struct sched_decision *decision)
+{
+    const struct reservation *hold = round->reserve.hold;
+    const struct class *class =
+        class_at(round, class_of_job(round->sched, decision->job));
+
+    if (decision->revocable_for == NONE &&
+        reserve_pass_for_share(round, hold, class, decision->node) ==
+            BACKFILL_REVOCABLE) {
+        decision->is_backfilled = true;
+        decision->revocable_for = hold->job;
+    }
+}
+
 /* What took places for fairness gives way to what is reserved for later than
  * others that were let past it. */
 static void put_off(struct round *round, size_t mark)
@@ -105,6 +121,9 @@ static void put_off(struct round *round, size_t mark)
 
     for (size_t i = mark; i < sched->decisions.count; i++) {
         struct sched_decision *decision = &sched->decisions.items[i];
+        if (decision->action == SCHED_LEASE && hold->is_priced) {
+            note_promise(round, decision);
+        }
         if (decision->action == SCHED_LEASE &&
             decision->revocable_for == hold->job) {
             decision->yields_from_ms = hold->fair_ms;

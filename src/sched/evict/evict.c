@@ -7,6 +7,7 @@
 #include "sched/evict/eviction_order.h"
 #include "sched/evict/eviction_tail.h"
 #include "sched/evict/gang_protection.h"
+#include "sched/evict/losses.h"
 #include "sched/order/lanes.h"
 #include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
@@ -106,7 +107,8 @@ static void unit_add_gang(struct round *round, struct unit *unit,
 }
 
 /* Whether all of a gang that runs may be evicted.  What it has above its
- * minimums has no lifetime (model.md 2.11), so that growing gains it none. */
+ * minimums has no lifetime (model.md 2.11), so that growing gains it none; but
+ * what it has lost protects it. */
 static bool is_gang_evictable(struct round *round, const struct gang *gang)
 {
     const struct sched *sched = round->sched;
@@ -114,9 +116,10 @@ static bool is_gang_evictable(struct round *round, const struct gang *gang)
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
          seq_next(&gang->leased, &at)) {
         uint32_t job = seq_get(&gang->leased, at);
+        const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
         bool is_minded = !gang_has_terms(gang) || sub_group_is_base(sched, job);
-        if (is_minded &&
-            !may_evict(round, &sched->runs.items[sched->jobs.items[job].run])) {
+        if (is_minded ? !may_evict(round, run)
+                      : losses_protect_until_ms(sched, run) > round->now_ms) {
             return false;
         }
     }

@@ -2,6 +2,7 @@
 
 #include "base/heap.h"
 #include "base/time_add.h"
+#include "sched/evict/losses.h"
 
 static const struct class *class_of_run(const struct sched *sched,
                                         const struct run *run)
@@ -12,6 +13,14 @@ static const struct class *class_of_run(const struct sched *sched,
 }
 
 int64_t evictable_at_ms(const struct sched *sched, const struct run *run)
+{
+    int64_t lived_ms = evictable_lived_ms(sched, run);
+    int64_t protected_ms = losses_protect_until_ms(sched, run);
+
+    return lived_ms > protected_ms ? lived_ms : protected_ms;
+}
+
+int64_t evictable_lived_ms(const struct sched *sched, const struct run *run)
 {
     int64_t lifetime_ms = class_of_run(sched, run)->lifetime_ms;
 
@@ -166,7 +175,9 @@ void evictable_age_from(struct sched *sched, uint32_t index, int64_t started_ms)
 {
     struct run *run = &sched->runs.items[index];
     struct evictable *evictable = sched->accounts.items[run->account].evictable;
-    bool is_moving = evictable && class_of_run(sched, run)->lifetime_ms != 0;
+    bool is_moving =
+        evictable && (class_of_run(sched, run)->lifetime_ms != 0 ||
+                      losses_protect_until_ms(sched, run) != INT64_MIN);
 
     if (is_moving) {
         take(sched, evictable, index);

@@ -39,9 +39,12 @@ struct evictable_key {
     uint8_t level;
 };
 
-/* When a run may be preempted for fairness; INT64_MIN: at any time; INT64_MAX:
+/* When a run may be preempted for fairness, for its lifetime is over and it is
+ * not protected for what its job has lost; INT64_MIN: at any time; INT64_MAX:
  * not known, or never. */
 int64_t evictable_at_ms(const struct sched *sched, const struct run *run);
+/* When its lifetime is over, likewise: what it has promised holds then. */
+int64_t evictable_lived_ms(const struct sched *sched, const struct run *run);
 /* What a run is ordered by. */
 struct evictable_key evictable_key_of(const struct sched *sched, uint32_t run);
 /* Order in which a queue's running work wins its places back: as its jobs are

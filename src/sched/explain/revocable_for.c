@@ -21,7 +21,7 @@ static uint32_t job_of(const struct sched *sched, uint32_t serial)
 static int64_t from_of(const struct sched *sched, const struct run *run)
 {
     int64_t evictable_ms =
-        run->yields_at_once ? INT64_MIN : evictable_at_ms(sched, run);
+        run->yields_at_once ? INT64_MIN : evictable_lived_ms(sched, run);
 
     return evictable_ms > run->yields_from_ms ? evictable_ms
                                               : run->yields_from_ms;

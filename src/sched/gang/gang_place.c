@@ -13,6 +13,7 @@
 #include "sched/state/exclusive.h"
 #include "sched/state/floating.h"
 #include "sched/state/sub_groups.h"
+#include "sched/victims/affordable.h"
 #include "sched/victims/group_room.h"
 #include "sched/victims/searches.h"
 #include "sched/victims/ways.h"
@@ -42,6 +43,7 @@ void attempt_back(struct round *round, struct mark mark)
         }
     }
     round_undecide(round, mark.decisions);
+    affordable_undo(round);
     round->rest_count = mark.rests;
 }
 
@@ -480,7 +482,10 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
     if (gang->planned == sched->plan_count) {
         return GANG_WAITS; /* the plan took some of it, or started some */
     }
-    if (!try_all(&attempt)) {
+    affordable_begin_gang(round, gang, attempt.needed);
+    bool is_placed = try_all(&attempt);
+    affordable_end_gang(round);
+    if (!is_placed) {
         return attempt.is_over && sweep_gang_is_cut(round, gang) ? GANG_CUT
                                                                  : GANG_WAITS;
     }

@@ -1,6 +1,7 @@
 /* Deltas about leases: they begin, come of age, move and end. */
 #include "sched/apps/apps.h"
 #include "sched/evict/evictable.h"
+#include "sched/evict/losses.h"
 #include "sched/fairness/admitted.h"
 #include "sched/fairness/penalty.h"
 #include "sched/fairness/rates.h"
@@ -49,6 +50,8 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
         .node = node,
         .priority = priority,
         .leased_ms = now_ms,
+        .since_ms = losses_since_ms(sched, index),
+        .lost_ms = losses_lost_ms(sched, index),
         .started_ms = INT64_MAX,
         .evicted_run = NONE,
     };
@@ -76,7 +79,8 @@ bool sched_job_started(struct sched *sched, uint32_t index)
     evictable_age_from(sched, job->run, sched->now_ms);
     bool is_bound = class->deadline_ms != INT64_MAX;
     bool has_age =
-        class->lifetime_ms > 0 && class->lifetime_ms != LIFETIME_INFINITE;
+        (class->lifetime_ms > 0 || sched->runs.items[job->run].lost_ms > 0) &&
+        class->lifetime_ms != LIFETIME_INFINITE;
     if (is_bound || has_age) {
         node_count_change(sched, sched->runs.items[job->run].node);
     }
@@ -128,6 +132,7 @@ void sched_job_requeue(struct sched *sched, uint32_t index, uint32_t avoid_node)
         hops_requeued(sched, &sched->gangs.items[job->gang]);
     }
     jobs_drop_run(sched, job);
+    losses_requeue(sched, index);
     job_wait(sched, index);
     jobs_tell_app(sched, job, 1, -1, APP_RELEASED);
     if (job->gang != NONE) {

@@ -1,6 +1,7 @@
 #include "sched/input/jobs.h"
 
 #include "sched/evict/cooldown.h"
+#include "sched/evict/losses.h"
 #include "sched/fairness/admitted.h"
 #include "sched/fairness/usage_ledger.h"
 #include "sched/state/sub_groups.h"
@@ -125,6 +126,7 @@ static void job_remove(struct sched *sched, uint32_t index, bool is_lent)
 
     sched->version++;
     cooldown_forget(sched, index, false);
+    losses_forget(sched, index);
     cooldown_news(sched);
     charge_refund(sched, index);
     if (job->gang == NONE) {

@@ -27,6 +27,8 @@ struct passer {
     const struct class *class;
     uint32_t level;
     int64_t lifetime_ms, now_ms;
+    bool is_for_share; /* others lose places to it, since their queues have
+                          more */
 };
 
 /* A class counts for nothing where its jobs are foreign; and what gangs grow by
@@ -39,6 +41,7 @@ static struct passer passer_of(const struct round *round,
         .level = round->is_lending ? 0 : class->level,
         .lifetime_ms = round->is_growing ? 0 : class->lifetime_ms,
         .now_ms = round->now_ms,
+        .is_for_share = round->reserve.is_for_share,
     };
 }
 
@@ -48,8 +51,9 @@ static enum pass pass_in_time(const struct reservation *reservation,
                               const struct passer *passer)
 {
     int64_t start_ms = reservation->start_ms, now_ms = passer->now_ms;
-    bool may_yield =
-        !reservation->is_unlisted && passer->level <= reservation->level;
+    bool may_yield = !reservation->is_unlisted &&
+                     passer->level <= reservation->level &&
+                     (!reservation->is_priced || passer->is_for_share);
 
     if (start_ms == SCHED_START_UNKNOWN) {
         return may_yield && passer->lifetime_ms == 0 ? BACKFILL_REVOCABLE
@@ -81,11 +85,19 @@ static enum pass pass_at(const struct reservation *reservation,
     return pass;
 }
 
+bool reserve_is_priced(const struct sched *sched, uint32_t p)
+{
+    int index = sched->pools.items[p].policy_index;
+
+    return index >= 0 && sched->policy->pools[index].preemption_price_milli > 0;
+}
+
 enum pass reserve_pass_at(const struct reservation *reservation,
                           const struct class *class, uint32_t node,
                           int64_t now_ms, bool is_whole)
 {
-    struct passer passer = {class, class->level, class->lifetime_ms, now_ms};
+    struct passer passer = {class, class->level, class->lifetime_ms, now_ms,
+                            false};
 
     return pass_at(reservation, &passer, node, is_whole);
 }
@@ -109,6 +121,18 @@ enum pass reserve_pass(const struct round *round,
     return pass_now(round, reservation, class, node, false);
 }
 
+enum pass reserve_pass_for_share(const struct round *round,
+                                 const struct reservation *reservation,
+                                 const struct class *class, uint32_t node)
+{
+    if (!reservation || !reserve_is_at(round->sched, node)) {
+        return BACKFILL_BESIDE;
+    }
+    struct passer passer = passer_of(round, class);
+    passer.is_for_share = true;
+    return pass_at(reservation, &passer, node, false);
+}
+
 enum pass reserve_pass_exclusive(const struct round *round,
                                  const struct reservation *reservation,
                                  const struct class *class, uint32_t node)
@@ -126,6 +150,7 @@ bool reserve_is_any_soon(const struct round *round, const struct class *class)
         return false;
     }
     struct passer passer = passer_of(round, class);
+    passer.is_for_share = true;
     return passer.level <= hold->level &&
            pass_in_time(hold, &passer) == BACKFILL_REVOCABLE &&
            !what_if_takes_reserved_soon(round->sched, hold->job, hold->fair_ms);

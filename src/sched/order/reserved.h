@@ -20,6 +20,8 @@ struct reservation {
     uint32_t serial; /* of its entry, 0: not yet in the list */
     uint8_t level;
     bool is_unlisted; /* nobody can yield to it */
+    bool is_priced;   /* preemption has a price in its pool: nobody is let past
+                         it for a promise, but who takes a place for fairness */
     int64_t start_ms; /* t*; SCHED_START_UNKNOWN: no bound tells */
     int64_t fair_ms;  /* from when on yields what took a place for fairness */
     struct reserved_node *nodes; /* by index of node */
@@ -80,11 +82,17 @@ static inline bool reserve_is_at(const struct sched *sched, uint32_t node)
 {
     return sched->nodes.items[node].reserved_stamp == sched->stamp;
 }
+/* Whether preemption has a price in a pool. */
+bool reserve_is_priced(const struct sched *sched, uint32_t pool);
 /* How a job of a class may take its place on a node, as far as a reservation
  * goes; NULL reserves nothing. */
 enum pass reserve_pass(const struct round *round,
                        const struct reservation *reservation,
                        const struct class *class, uint32_t node);
+/* The same of what took its place there for fairness. */
+enum pass reserve_pass_for_share(const struct round *round,
+                                 const struct reservation *reservation,
+                                 const struct class *class, uint32_t node);
 /* The same of a job whose gang has its nodes whole: as long as it is there the
  * node serves nobody else, so it leaves nothing beside it. */
 enum pass reserve_pass_exclusive(const struct round *round,

@@ -2,6 +2,7 @@
 
 #include "sched/evict/cooldown.h"
 #include "sched/evict/evict.h"
+#include "sched/evict/evictable.h"
 #include "sched/fairness/admitted.h"
 #include "sched/gang/gang.h"
 #include "sched/order/lane_share.h"
@@ -222,7 +223,10 @@ static void wake_for_revocables(struct round *round, const struct claim *claim)
             run->yields_from_ms > round->now_ms) {
             round_wake_by(round, run->yields_from_ms);
         } else if (run->revocable_for == claim->serial) {
-            round_wake_for(round, run);
+            int64_t lived_ms = evictable_lived_ms(sched, run);
+            if (lived_ms > round->now_ms) {
+                round_wake_by(round, lived_ms);
+            }
         }
     }
 }

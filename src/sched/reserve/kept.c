@@ -1,7 +1,7 @@
 /* What the last plan reserved, kept to explain by. */
 #include "sched/fairness/admitted.h"
-#include "sched/state/exclusive.h"
 #include "sched/reserve/reserve.h"
+#include "sched/state/exclusive.h"
 
 void reserve_keep(struct sched *sched, uint32_t p,
                   const struct reservation *reservation)
@@ -54,6 +54,7 @@ bool reserve_keeps_from(const struct sched *sched, uint32_t p, uint32_t job,
     }
     const struct reservation reservation = {
         .level = kept->level,
+        .is_priced = reserve_is_priced(sched, p),
         .start_ms = kept->start_ms,
         .nodes = kept->nodes.items,
         .node_count = (uint32_t)kept->nodes.count,

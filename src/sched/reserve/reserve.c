@@ -19,6 +19,16 @@ static bool has_urgency(const struct sched *sched)
            !sched->is_preemption_off;
 }
 
+/* Whether what goes for fairness has a price, or is protected by what it has
+ * lost: nobody can tell when a claim would have paid for it. */
+static bool has_price(const struct round *round)
+{
+    const struct pool_policy *policy =
+        &round->sched->policy->pools[round->pool->policy_index];
+
+    return policy->preemption_price_milli || policy->loss_protection_milli;
+}
+
 /* Note whether what queues have says that their work would be preempted for the
  * claim: they are over their share, and further than the claim would be.  True
  * where it says so of any. */
@@ -38,7 +48,8 @@ static bool mark_queues(struct reserving *r, bool is_by_share)
     r->may_go = arena_alloc_array(round->arena, sched->queues.count,
                                   sizeof(*r->may_go));
     if (!is_by_share || sched->policy->is_fair_share_preemption_off ||
-        sched->is_preemption_off || cooldown_binds(round, r->claim->job)) {
+        sched->is_preemption_off || has_price(round) ||
+        cooldown_binds(round, r->claim->job)) {
         return false;
     }
     bool is_any = false;
@@ -416,6 +427,7 @@ static bool reserve_with(struct round *round, const struct claim *claim,
 
     *ret_reservation = (struct reservation){
         .job = claim->job,
+        .is_priced = reserve_is_priced(round->sched, round->p),
         .serial = claim->serial,
         .level = claim->level,
         .start_ms = SCHED_START_UNKNOWN,

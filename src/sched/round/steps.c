@@ -12,6 +12,7 @@
 #include "sched/reserve/admission.h"
 #include "sched/round/private.h"
 #include "sched/round/starving.h"
+#include "sched/victims/affordable.h"
 #include "sched/victims/away.h"
 #include "sched/victims/victims.h"
 #include "sched/victims/ways.h"
@@ -60,13 +61,14 @@ static bool has_surplus(const struct round *round)
 }
 
 /* Its like behind it need not be asked, where they cannot be admitted either,
- * nor what a cooldown binds: they are not to take in its stead what it may not.
- */
+ * nor what a cooldown binds, or whose budget is short: they are not to take in
+ * its stead what it may not. */
 static void pass_over_flagged(struct round *round, struct lane *lane,
-                              const struct class *class, uint32_t job)
+                              const struct class *class, uint32_t job,
+                              bool is_short)
 {
-    bool is_vain = has_surplus(round) && !class->is_blocked_all &&
-                   !head_has_window(round, lane);
+    bool is_vain = is_short || (has_surplus(round) && !class->is_blocked_all &&
+                                !head_has_window(round, lane));
 
     if (round->sched->job_flags.items[job] & JOB_AVOIDS ||
         !(is_vain || cooldown_binds(round, job))) {
@@ -78,7 +80,7 @@ static void pass_over_flagged(struct round *round, struct lane *lane,
 
 /* A single job at the lane's head finds no place. */
 static void pass_over_job(struct round *round, struct lane *lane,
-                          struct class *class)
+                          struct class *class, bool is_short)
 {
     const struct sched *sched = round->sched;
     uint32_t job = lane_first(lane)->item;
@@ -99,9 +101,9 @@ static void pass_over_job(struct round *round, struct lane *lane,
     pass_over(round, lane);
     if (is_admitted || sched->job_flags.items[job]) {
         sweep_miss_job(round, job);
-        pass_over_flagged(round, lane, class, job);
+        pass_over_flagged(round, lane, class, job, is_short);
         give_up(round, class); /* where no window waits for its like */
-    } else if (has_surplus(round) && !class->is_blocked_all) {
+    } else if ((has_surplus(round) || is_short) && !class->is_blocked_all) {
         lane_drop_list(round, lane);
     } else {
         if (round->is_lending) {
@@ -156,7 +158,9 @@ static void step_job(struct round *round, struct lane *lane)
     unsigned ways = ways_of_job(round, class);
     uint64_t growth_count = round->growth_count;
     uint32_t node;
+    (void)affordable_was_short(round);
     bool is_free = ways_find(&search, ways, &node) & WAYS_FREE;
+    bool is_short = affordable_was_short(round);
     bool is_best = is_free && !is_special;
 
     if (!is_free && !is_special) {
@@ -164,9 +168,9 @@ static void step_job(struct round *round, struct lane *lane)
         class->blocked_growth = growth_count;
     }
     if (node == NONE) {
-        class->is_blocked_all |=
-            (ways & WAYS_PREEMPTING) && is_in_vain_for_all(&search);
-        pass_over_job(round, lane, class);
+        class->is_blocked_all |= (ways & WAYS_PREEMPTING) && !is_short &&
+                                 is_in_vain_for_all(&search);
+        pass_over_job(round, lane, class, is_short);
         return;
     }
     if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {

@@ -120,6 +120,9 @@ struct sched {
     uint64_t news_count;            /* what came from outside so far */
     bool is_told_news;              /* see sched_news_follow() */
 
+    SLOTS(struct loss) losses; /* see losses.h */
+    struct map loss_map;       /* jobs to slots */
+
     bool keeps_usage_ledgers;    /* see usage_ledger.h */
     struct flow_hold *flow_hold; /* see usage_ledger_hold.h; NULL: never */
     bool is_relinking;           /* sums change, but not the usage */

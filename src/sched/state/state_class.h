@@ -38,6 +38,8 @@ struct class
     bool is_blocked_all; /* not by preemption either */
     bool is_barred;      /* none of it can be admitted */
     uint32_t stamp;
+    uint32_t size_stamp; /* in which round `size` was found; affordable.c */
+    uint64_t size;
     uint32_t lane_first;     /* lanes whose next new work is of it */
     uint64_t blocked_growth; /* the round's, when it was blocked */
     /* What a search taught: of the nodes before this place of the index none

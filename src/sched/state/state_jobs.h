@@ -91,11 +91,13 @@ struct gang {
     bool is_admitted; /* in a pool's list */
     bool is_kept;     /* in the round of kept_stamp: gang_protection.h */
     uint32_t kept_stamp;
-    int64_t scaled_ms;       /* the last time; INT64_MIN: never */
-    int64_t starting_ms;     /* found to be starting then; see scale.c */
-    uint32_t elastic_place;  /* in sched.elastic, or NONE */
-    uint64_t work_plan;      /* the plan in which its work was summed up: */
-    u128 work;               /* see scale_work() */
+    int64_t scaled_ms;      /* the last time; INT64_MIN: never */
+    int64_t starting_ms;    /* found to be starting then; see scale.c */
+    uint32_t elastic_place; /* in sched.elastic, or NONE */
+    uint64_t work_plan;     /* the plan in which its work was summed up: */
+    u128 work;              /* see scale_work() */
+    u128 cost;              /* in the round of: affordable.c */
+    uint32_t cost_stamp;
     struct sub_groups *subs; /* owned; or NULL: it has no terms.  Then waiting
                                 and its sum are what it asks for, not all that
                                 waits: see sub_groups.h */
@@ -123,7 +125,8 @@ struct run {
     uint32_t account_next, account_previous;
     int32_t priority;
     int64_t leased_ms;
-    int64_t penalty_until_ms; /* it ended, and counts on till then; or 0 */
+    int64_t since_ms, lost_ms; /* of its job, as it got it; see losses.h */
+    int64_t penalty_until_ms;  /* it ended, and counts on till then; or 0 */
     int64_t started_ms; /* its age counts from then; INT64_MAX: not started */
     int64_t yields_from_ms; /* to whom it yields; not before */
     uint32_t revocable_for; /* serial number of an admitted gang; 0: nobody */

@@ -1,6 +1,6 @@
 /*
  * state_plans - what plans leave to each other, and to be undone: penalties,
- * cooldowns, sweeps, the journal.
+ * cooldowns, losses, sweeps, the journal.
  *
  * A part of state.h; private to src/sched.
  */
@@ -23,6 +23,12 @@ struct cooldown {
     bool is_gang;
     int64_t since_ms;
     uint64_t news_count; /* when it began */
+};
+
+/* A job that was requeued, and what it has lost; see losses.h. */
+struct loss {
+    uint32_t job; /* or NONE: the slot is free */
+    int64_t since_ms, lost_ms;
 };
 
 /* Where plans of a kind go on; see sweep.h. */

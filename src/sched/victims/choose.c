@@ -3,6 +3,7 @@
 
 #include "sched/place/place.h"
 #include "sched/state/sub_groups.h"
+#include "sched/victims/affordable.h"
 #include "sched/victims/budgets.h"
 #include "sched/victims/group_victims.h"
 #include "sched/victims/lend.h"
@@ -305,24 +306,21 @@ static bool goes_with_gang(struct victim *victims, uint32_t count,
     return false;
 }
 
-/* Take everything that is permitted in mind, and give back what there is room
- * for beside the job. */
-const struct victim *victims_choose(const struct search *search, uint32_t node,
-                                    const struct victim_rules *rules,
-                                    uint32_t *ret_count)
+/* Take all of `victims` in mind, and give back those that there is room for
+ * beside the job, from the first on; false: it has no room even so. */
+static bool reprieve(const struct search *search, uint32_t node,
+                     struct victim *victims, uint32_t count)
 {
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
     struct resource_vec room = round->sched->free[node];
-    uint32_t count;
-    struct victim *victims = collect(search, node, rules, &count);
     bool breaks_gang = false;
 
     for (uint32_t i = 0; i < count; i++) {
         amounts_add(&room, &victims[i].sum);
     }
     if (!amounts_fit(&class->request, &room)) {
-        return NULL;
+        return false;
     }
     amounts_subtract(&room, &class->request);
     for (uint32_t i = 0; i < count; i++) {
@@ -339,8 +337,102 @@ const struct victim *victims_choose(const struct search *search, uint32_t node,
         }
         breaks_gang |= victim->job != NONE && victim->gang != NONE;
     }
+    return true;
+}
+
+/* What those that go cost: 0 if none of them goes for fairness. */
+static u128 sum_costs(const struct search *search, const struct victim *victims,
+                      uint32_t count)
+{
+    bool is_any_charged = false;
+    u128 sum = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct victim *victim = &victims[i];
+        if (victim->job == NONE) {
+            continue;
+        }
+        bool is_charged = affordable_is_charged(search, victim);
+        is_any_charged |= is_charged;
+        if (is_charged || victim->is_revocable) {
+            sum += affordable_cost(search->round, victim);
+        }
+    }
+    return is_any_charged ? sum : 0;
+}
+
+/* Who alone is too dear keeps its place; how many are left. */
+static uint32_t drop_dear(const struct search *search, struct victim *victims,
+                          uint32_t count, u128 budget)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        u128 cost = affordable_is_charged(search, &victims[i])
+                        ? affordable_cost(search->round, &victims[i])
+                        : 0;
+        if (cost > budget) {
+            affordable_note_short(search, budget, cost);
+        } else {
+            victims[kept++] = victims[i];
+        }
+    }
+    return kept;
+}
+
+/* The dearest keep their places first. */
+static void put_dear_first(struct round *round, struct victim *victims,
+                           uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        struct victim item = victims[i];
+        u128 cost = affordable_cost(round, &item);
+        uint32_t at = i;
+        for (; at > 0 && cost > affordable_cost(round, &victims[at - 1]);
+             at--) {
+            victims[at] = victims[at - 1];
+        }
+        victims[at] = item;
+    }
+}
+
+/* The same where what goes for fairness has a price: those that cost most stay
+ * first if those that would have gone cost too much. */
+static bool reprieve_priced(const struct search *search, uint32_t node,
+                            const struct victim_rules *rules,
+                            struct victim *victims, uint32_t *count)
+{
+    *count = drop_dear(search, victims, *count, rules->budget);
+    auto_mem struct victim *all = mem_alloc_array(*count + 1, sizeof(*all));
+    memcpy(all, victims, *count * sizeof(*all));
+    if (!reprieve(search, node, victims, *count)) {
+        return false;
+    }
+    if (sum_costs(search, victims, *count) <= rules->budget) {
+        return true;
+    }
+    memcpy(victims, all, *count * sizeof(*all));
+    put_dear_first(search->round, victims, *count);
+    (void)reprieve(search, node, victims, *count);
+    u128 cost = sum_costs(search, victims, *count);
+    if (cost > rules->budget) {
+        affordable_note_short(search, rules->budget, cost);
+    }
+    return cost <= rules->budget;
+}
+
+const struct victim *victims_choose(const struct search *search, uint32_t node,
+                                    const struct victim_rules *rules,
+                                    uint32_t *ret_count)
+{
+    uint32_t count;
+    struct victim *victims = collect(search, node, rules, &count);
+    bool has_room = rules->is_priced
+                        ? reprieve_priced(search, node, rules, victims, &count)
+                        : reprieve(search, node, victims, count);
+
     *ret_count = count;
-    return victims;
+    return has_room ? victims : NULL;
 }
 
 const struct victim *victims_all(const struct search *search, uint32_t node,
@@ -354,6 +446,13 @@ const struct victim *victims_all(const struct search *search, uint32_t node,
     for (uint32_t i = 0; i < *ret_count; i++) {
         amounts_add(&room, &victims[i].sum);
         (void)goes_with_gang(victims, i, &victims[i]);
+    }
+    if (rules->is_priced) {
+        u128 cost = sum_costs(search, victims, *ret_count);
+        if (cost > rules->budget) {
+            affordable_note_short(search, rules->budget, cost);
+            return NULL;
+        }
     }
     return memcmp(&room, &sched->nodes.items[node].capacity, sizeof(room)) == 0
                ? victims

@@ -168,3 +168,55 @@ uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth)
     *ret_depth = best.depth;
     return best.node;
 }
+
+/* 1 + the first ordinal of what must go from a node for the job, or 0. */
+static uint32_t affordable_depth(const struct search *search, uint32_t node,
+                                 const struct victim_rules *rules)
+{
+    uint32_t count, depth = UINT32_MAX;
+    const struct victim *victims = victims_choose(search, node, rules, &count);
+
+    for (uint32_t i = 0; victims && i < count; i++) {
+        if (victims[i].job != NONE && victims[i].is_evicted &&
+            victims[i].ordinal + 1 < depth) {
+            depth = victims[i].ordinal + 1;
+        }
+    }
+    return victims ? depth : 0;
+}
+
+static void consider_affordable(const struct search *search, uint32_t node,
+                                const struct victim_rules *rules,
+                                struct last *best)
+{
+    const struct round *round = search->round;
+    const uint32_t *ranks = round->sched->ranks;
+
+    if (round->sched->nodes.items[node].stamp != round->sched->stamp) {
+        return; /* nothing is evicted there */
+    }
+    uint32_t depth = affordable_depth(search, node, rules);
+    if (depth > best->depth ||
+        (depth && depth == best->depth && ranks[node] < ranks[best->node])) {
+        if (place_allows(search, node)) {
+            *best = (struct last){node, depth};
+        }
+    }
+}
+
+uint32_t victims_find_affordable(const struct search *search,
+                                 const struct victim_rules *rules)
+{
+    const struct round *round = search->round;
+    struct last best = {NONE, 0};
+    const uint32_t *nodes =
+        search->only ? search->only->nodes : round->evicted->nodes;
+    uint32_t count =
+        search->only ? search->only->count : round->evicted->node_count;
+
+    round->counters->nodes_examined += count;
+    for (uint32_t i = 0; i < count; i++) {
+        consider_affordable(search, nodes[i], rules, &best);
+    }
+    return best.node;
+}

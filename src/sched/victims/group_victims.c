@@ -1,9 +1,11 @@
 #include "sched/victims/group_victims.h"
 
+#include "sched/evict/losses.h"
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
 #include "sched/state/scale.h"
 #include "sched/state/sub_groups.h"
+#include "sched/victims/affordable.h"
 #include "sched/victims/memo.h"
 #include "sched/victims/searches.h"
 
@@ -165,6 +167,20 @@ static void join(struct victim *all, const struct victim *one)
     }
 }
 
+/* Whether surplus stays that would go for fairness, for what it has lost. */
+static bool is_protected(const struct search *search, const struct run *run,
+                         const struct victim *victim)
+{
+    struct round *round = search->round;
+    int64_t until_ms = losses_protect_until_ms(round->sched, run);
+
+    if (until_ms <= round->now_ms || !affordable_is_charged(search, victim)) {
+        return false;
+    }
+    round_wake_by(round, until_ms);
+    return true;
+}
+
 void group_victims_add(const struct search *search, uint32_t node,
                        const struct gang *gang,
                        const struct victim_rules *rules, struct victim *victims,
@@ -200,7 +216,7 @@ void group_victims_add(const struct search *search, uint32_t node,
                            may_shrink(search, gang, one.level, rules) ||
                            may_go_whole(search, gang, rules)
                      : may_go && !is_kept;
-        if (!may_go) {
+        if (!may_go || (one.is_surplus && is_protected(search, run, &one))) {
             kept_count++;
             continue;
         }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "sched/evict/evict.h"
+#include "sched/evict/evictable.h"
 #include "sched/order/round.h"
 #include "sched/place/place.h"
 
@@ -20,7 +21,8 @@ static inline bool revocables_has(const struct round *round,
            run->revocable_for == round->reserve.asking &&
            run->state != RUN_PREEMPTED &&
            run->yields_from_ms <= round->now_ms &&
-           (run->yields_at_once || round_is_evictable(round, run));
+           (run->yields_at_once ||
+            evictable_lived_ms(round->sched, run) <= round->now_ms);
 }
 /* Whether any such run is on a node. */
 bool revocables_are_on(const struct round *round, uint32_t node);

@@ -15,6 +15,10 @@
  * in which evicted work wins its places back, and from where on it must go
  * there; or NONE. */
 uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth);
+/* The same of the nodes where the job's budget covers what must go by `rules`;
+ * all nodes are asked. */
+uint32_t victims_find_affordable(const struct search *search,
+                                 const struct victim_rules *rules);
 /* For urgency (urgent.c): the lowest level that must give way, which
  * goes into `rules`, and the best node there; or NONE.  Who may take nothing
  * for fairness begins with what was evicted alone and is less urgent, for

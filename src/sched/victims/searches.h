@@ -7,6 +7,7 @@
 #pragma once
 
 #include "sched/order/round.h"
+#include "sched/victims/affordable.h"
 #include "sched/victims/victims.h"
 
 struct searches {
@@ -20,8 +21,9 @@ struct searches {
     VEC(uint32_t) touched;      /* lanes whose work was just preempted */
     bool *is_over;              /* by queue: over its share; NULL: not asked */
     uint32_t *queue_ranks;      /* see surplus_order.c; NULL: not asked */
-    struct cost gang_cost;      /* what the gang that is placed is ordered by */
-    bool keeps_surplus;         /* surplus does not go alone */
+    struct affordable affordable;
+    struct cost gang_cost; /* what the gang that is placed is ordered by */
+    bool keeps_surplus;    /* surplus does not go alone */
 };
 
 /* A round begins. */

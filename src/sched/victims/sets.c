@@ -318,7 +318,9 @@ static bool is_as_remembered(const struct search *search,
              plain.breaks_gang == best->breaks_gang));
 }
 
-bool victim_sets_find(const struct search *search, struct victim_rules *rules,
+/* The best place, whatever it costs. */
+static bool find_best(const struct search *search,
+                      const struct victim_rules *rules,
                       struct victim_set *ret_set)
 {
     const struct sched *sched = search->round->sched;
@@ -329,6 +331,36 @@ bool victim_sets_find(const struct search *search, struct victim_rules *rules,
 
     ASSERT(!is_remembered || !sched->checks_victims ||
            is_as_remembered(search, rules, has_best, ret_set));
+    return has_best;
+}
+
+/* The best that the job's budget covers: that of all, if it does. */
+static bool find_priced(const struct search *search,
+                        const struct victim_rules *rules,
+                        struct victim_set *ret_set)
+{
+    struct victim_rules other = *rules;
+    struct victim_set best;
+
+    other.is_priced = false;
+    if (!find_best(search, &other, &best)) {
+        return false;
+    }
+    other = *rules;
+    other.spares_groups = best.spares_groups;
+    if (judge(search, best.node, &other, ret_set) &&
+        victim_set_compare(search->round, ret_set, &best) == 0) {
+        return true;
+    }
+    return find_plainly(search, rules, ret_set);
+}
+
+bool victim_sets_find(const struct search *search, struct victim_rules *rules,
+                      struct victim_set *ret_set)
+{
+    bool has_best = rules->is_priced ? find_priced(search, rules, ret_set)
+                                     : find_best(search, rules, ret_set);
+
     if (has_best) {
         rules->spares_groups = ret_set->spares_groups;
     }

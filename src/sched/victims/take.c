@@ -2,12 +2,19 @@
 
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
+#include "sched/victims/affordable.h"
 #include "sched/victims/group_victims.h"
 #include "sched/victims/searches.h"
 #include "sched/victims/victims.h"
 
+/* Why a job goes. */
+struct going {
+    enum sched_preemption why, cause;
+    bool is_by_share;
+};
+
 static void preempt(const struct search *search, uint32_t job,
-                    enum sched_preemption why, enum sched_preemption cause)
+                    const struct going *going)
 {
     struct round *round = search->round;
     struct sched *sched = round->sched;
@@ -19,17 +26,18 @@ static void preempt(const struct search *search, uint32_t job,
     place_preempt(round, job);
     round_decide(round, (struct sched_decision){
                             .action = SCHED_PREEMPT,
-                            .preemption = why,
-                            .cause = cause,
+                            .preemption = going->why,
+                            .cause = going->cause,
                             .job = job,
                             .node = node,
                             .for_job = search->job,
+                            .is_by_share = going->is_by_share,
                         });
     if (lane != NONE && !round->lanes[lane].is_touched) {
         round->lanes[lane].is_touched = true;
         VEC_PUSH(&round->searches->touched, lane);
     }
-    if (why == SCHED_PREEMPT_GANG) {
+    if (going->why == SCHED_PREEMPT_GANG) {
         round->growth_count++;
         round->rest_count++;
         VEC_PUSH(&round->watch.grown, node);
@@ -38,7 +46,7 @@ static void preempt(const struct search *search, uint32_t job,
 
 /* All of a gang on a node that it has whole; elsewhere it goes on. */
 static void preempt_held(const struct search *search,
-                         const struct victim *victim, enum sched_preemption why)
+                         const struct victim *victim, const struct going *going)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
@@ -47,8 +55,7 @@ static void preempt_held(const struct search *search,
                                         &sched->gangs.items[victim->group]);
 
     for (uint32_t i = 0; i < count; i++) {
-        preempt(search, round->searches->pods.items[i], why,
-                SCHED_PREEMPT_NONE);
+        preempt(search, round->searches->pods.items[i], going);
     }
 }
 
@@ -57,31 +64,36 @@ static void preempt_victim(const struct search *search,
 {
     struct sched *sched = search->round->sched;
 
-    enum sched_preemption why = victim->is_borrowed    ? SCHED_PREEMPT_HOME
-                                : victim->is_revocable ? SCHED_PREEMPT_YIELD
-                                : victim->is_surplus   ? SCHED_PREEMPT_SURPLUS
-                                : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
-                                                     : SCHED_PREEMPT_URGENCY;
+    struct going going = {
+        .why = victim->is_borrowed    ? SCHED_PREEMPT_HOME
+               : victim->is_revocable ? SCHED_PREEMPT_YIELD
+               : victim->is_surplus   ? SCHED_PREEMPT_SURPLUS
+               : victim->is_evicted   ? SCHED_PREEMPT_FAIR_SHARE
+                                      : SCHED_PREEMPT_URGENCY,
+        .is_by_share = affordable_is_charged(search, victim),
+    };
 
     if (sched->runs.items[sched->jobs.items[victim->job].run].state ==
         RUN_PREEMPTED) {
         return; /* with all of its gang */
     }
     if (victim->is_held && victim->gang == NONE) {
-        preempt_held(search, victim, why);
+        preempt_held(search, victim, &going);
         return;
     }
-    preempt(search, victim->job, why, SCHED_PREEMPT_NONE);
+    preempt(search, victim->job, &going);
     if (victim->gang == NONE) {
         return;
     }
+    going.cause = going.why;
+    going.why = SCHED_PREEMPT_GANG;
     const struct gang *gang = &sched->gangs.items[victim->gang];
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
          seq_next(&gang->leased, &at)) {
         uint32_t job = seq_get(&gang->leased, at);
         const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
         if (run->state != RUN_PREEMPTED) {
-            preempt(search, job, SCHED_PREEMPT_GANG, why);
+            preempt(search, job, &going);
         }
     }
 }

@@ -3,11 +3,21 @@
 #include "sched/evict/cooldown.h"
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
+#include "sched/victims/affordable.h"
 #include "sched/victims/lend.h"
 #include "sched/victims/revocable.h"
 #include "sched/victims/search.h"
 #include "sched/victims/sets.h"
 #include "sched/victims/take.h"
+
+/* What goes for fairness has its price. */
+static void put_price(const struct search *search, struct victim_rules *rules)
+{
+    if (affordable_is_priced(search->round)) {
+        rules->is_priced = true;
+        rules->budget = affordable_left(search);
+    }
+}
 
 struct victim_rules victims_rules(const struct search *search)
 {
@@ -17,11 +27,13 @@ struct victim_rules victims_rules(const struct search *search)
         !sched->policy->is_urgency_preemption_off && !sched->is_preemption_off;
     int level = class_at(round, search->class_index)->level;
 
-    return (struct victim_rules){
+    struct victim_rules rules = {
         .depth = round->reserve.ordinal_min + 1,
         .level_max = is_urgent ? level - 1 : -1,
         .is_bound = cooldown_binds(round, search->job),
     };
+    put_price(search, &rules);
+    return rules;
 }
 
 /* In pools where gangs with terms or protected work runs, and in pool objects,
@@ -44,7 +56,33 @@ bool victims_may_be(const struct search *search)
     struct victim_set set;
 
     rules.takes_surplus = true;
+    rules.is_priced = false;
     return victim_sets_find(search, &rules, &set);
+}
+
+/* The node whose evicted work comes last, or NONE; where that has a price, the
+ * first of those that the job may take. */
+static uint32_t find_for_share(const struct search *search,
+                               struct victim_rules *rules)
+{
+    struct round *round = search->round;
+    uint32_t node = NONE;
+
+    put_price(search, rules);
+    if (rules->is_priced && !affordable_is_any(search, rules->budget)) {
+        return NONE;
+    }
+    round->reserve.is_for_share = true;
+    node = victims_find_last(search, &rules->depth);
+    if (node != NONE && rules->is_priced) {
+        uint32_t count;
+        if (!victims_choose(search, node, rules, &count)) {
+            rules->depth = round->reserve.ordinal_min + 1;
+            node = victims_find_affordable(search, rules);
+        }
+    }
+    round->reserve.is_for_share = false;
+    return node;
 }
 
 uint32_t victims_find(const struct search *search)
@@ -73,13 +111,15 @@ uint32_t victims_find(const struct search *search)
     }
     rules.is_bound = node == NONE && cooldown_binds(round, search->job);
     if (node == NONE && round->evicted->count && !rules.is_bound) {
-        round->reserve.is_for_share = true;
-        node = victims_find_last(search, &rules.depth);
-        round->reserve.is_for_share = false;
+        node = find_for_share(search, &rules);
     }
     if (node == NONE && !policy->is_urgency_preemption_off &&
         !round->sched->is_preemption_off) {
-        rules.depth = round->reserve.ordinal_min + 1;
+        rules = (struct victim_rules){
+            .depth = round->reserve.ordinal_min + 1,
+            .level_max = -1,
+            .is_bound = rules.is_bound || affordable_is_priced(round),
+        };
         node = victims_find_urgent(search, &rules);
     }
     if (node != NONE) {

@@ -37,6 +37,8 @@ struct victim_rules {
     bool spares_groups;
     bool takes_surplus; /* whoever asks */
     bool is_bound;      /* nobody goes for fairness; see cooldown.h */
+    bool is_priced;     /* who goes for fairness costs no more than `budget` */
+    u128 budget;        /* see affordable.h */
 };
 
 /* Whether a run may lose its place for `class`, by what it is itself. */

@@ -173,6 +173,7 @@ static const struct slot run_preempted_slots[] = {
     {9, SLOT_STR, AT(preempted.requestor), 0, NULL},
     {1000, SLOT_BOOL, AT(preempted.is_scaling), 0, NULL},
     {1001, SLOT_BOOL, AT(preempted.is_yielding), 0, NULL},
+    {1002, SLOT_BOOL, AT(preempted.is_by_share), 0, NULL},
 };
 
 static const struct slot scheduling_info_slots[] = {

@@ -152,6 +152,10 @@ static void knobs_from_form(const struct policy_pool_form *form,
         form->backfill_candidates_max, pool->backfill_candidates_max);
     pool->starved_after_ms =
         number_or(form->starved_after_ms, pool->starved_after_ms);
+    pool->preemption_price_milli =
+        number_or(form->preemption_price_milli, pool->preemption_price_milli);
+    pool->loss_protection_milli =
+        number_or(form->loss_protection_milli, pool->loss_protection_milli);
     pool->short_job_penalty_ms = form->short_job_penalty_ms;
     pool->load_max_ppm = form->load_max_ppm;
     pool->evenness_ppm = form->evenness_ppm;
@@ -325,8 +329,8 @@ static bool has_key(struct str yaml, const char *key)
 
 /* policy_print() writes every key; what releases logged that did not know one
  * must be decided again as it was: they took nothing by urgency of classes that
- * are not preemptible, had the first rules, and stored retry policies without
- * applying them. */
+ * are not preemptible, preempted for fairness at once, had the first rules, and
+ * stored retry policies without applying them. */
 static void mean_what_it_meant(struct str yaml, struct policy_form *form)
 {
     if (!has_key(yaml, "urgencyPreemptible:")) {
@@ -334,6 +338,11 @@ static void mean_what_it_meant(struct str yaml, struct policy_form *form)
             form->classes[i].is_urgency_preemptible =
                 form->classes[i].is_preemptible;
         }
+    }
+    for (uint32_t i = 0;
+         !has_key(yaml, "preemptionPrice:") && i < form->pool_count; i++) {
+        form->pools[i].preemption_price_milli = 0;
+        form->pools[i].loss_protection_milli = 0;
     }
     if (!has_key(yaml, "rulesRevision:")) {
         form->rules_revision = POLICY_RULES_FIRST;

@@ -39,6 +39,8 @@ struct policy_pool_form {
     struct str backfill_order;
     int64_t backfill_candidates_max;
     int64_t starved_after_ms;
+    int64_t preemption_price_milli;
+    int64_t loss_protection_milli;
     int64_t short_job_penalty_ms;
     struct setting_texts topology;
     int64_t load_max_ppm, evenness_ppm;

@@ -4,6 +4,7 @@
 enum {
     DAY_MS = 86400000,
     COUNT_MAX = 1000000000,
+    PRICE_MAX_MILLI = 1000000,
 };
 
 static void init_resource(void *record)
@@ -39,6 +40,8 @@ static void init_pool(void *record)
     pool->excess_budget_minutes = POLICY_UNWRITTEN;
     pool->backfill_candidates_max = POLICY_UNWRITTEN;
     pool->starved_after_ms = POLICY_UNWRITTEN;
+    pool->preemption_price_milli = POLICY_UNWRITTEN;
+    pool->loss_protection_milli = POLICY_UNWRITTEN;
     pool->load_max_ppm = FRACTION_ONE_PPM;
     pool->evenness_ppm = FRACTION_ONE_PPM / 5;
 }
@@ -141,6 +144,20 @@ static const struct setting pool_keys[] = {
             "turn. A protected gang (docs/guide/scheduling.md) that ran for so "
             "long may be preempted for queues with too little; 0s: neither.",
         .max = 365 * (int64_t)DAY_MS),
+    SETTING("preemptionPrice", MILLI, policy_pool_form, preemption_price_milli,
+            .default_from = "profile",
+            .about =
+                "Price of preemption for fairness: a job or gang may preempt "
+                "what it has waited for, by its size, so many times as long "
+                "as that ran and had waited; 0: at once, whatever is lost.",
+            .max = PRICE_MAX_MILLI),
+    SETTING("lossProtection", MILLI, policy_pool_form, loss_protection_milli,
+            .default_from = "profile",
+            .about =
+                "A job that was preempted is not preempted for fairness again "
+                "until its run is so many times as long as all that it has "
+                "lost; 0: no such protection.",
+            .max = PRICE_MAX_MILLI),
     SETTING("shortJobPenalty", DURATION, policy_pool_form, short_job_penalty_ms,
             .about = "A job that ends sooner still counts in its queue until "
                      "this long after its start; 0s: off.",

@@ -259,6 +259,7 @@ static void every_job_is_in_one_count_of_a_day_that_breaks_off(void **state)
     play_it(&played,
             "duration: 5m\n"
             "clusters: [{name: a, nodes: [{name: n, resources: {cpu: 4}}]}]\n"
+            "scheduling: {pools: [{name: default, preemptionPrice: 0}]}\n"
             "queues: [{name: q}, {name: r}]\n"
             "jobs:\n"
             "  - {name: j, queue: q, count: 4, resources: {cpu: 1}, runTime: "

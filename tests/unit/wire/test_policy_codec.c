@@ -28,6 +28,8 @@ static void empty_text_is_the_default_policy(void **state)
     }
     defaults->rules_revision = POLICY_RULES_FIRST; /* likewise */
     defaults->has_retry_policies = false;          /* stored without effect */
+    defaults->pools[0].preemption_price_milli = 0;
+    defaults->pools[0].loss_protection_milli = 0;
     policy_print(defaults, &expected);
     struct policy *policy = read_policy("", &arena, &err);
 
@@ -193,7 +195,7 @@ static void rules_are_the_first_where_none_are_named(void **state)
     assert_int_equal(policy->rules_revision, POLICY_RULES_BY_POOL);
     policy_defaults(policy);
     assert_int_equal(policy->rules_revision, POLICY_RULES_LATEST);
-    assert_null(read_policy("rulesRevision: 3\n", &arena, &err));
+    assert_null(read_policy("rulesRevision: 4\n", &arena, &err));
     assert_non_null(strstr(err.text, "rulesRevision"));
 }
 

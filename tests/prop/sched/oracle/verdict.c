@@ -22,7 +22,7 @@ static bool same(const struct built *built, const struct sched_plan *plan,
             built_node(built, a->node) != b->node ||
             a->preemption != b->preemption || for_job != b->for_job ||
             a->is_backfilled != b->is_backfilled ||
-            a->is_by_share != b->is_by_share ||
+            (a->action == SCHED_LEASE && a->is_by_share != b->is_by_share) ||
             (a->action == SCHED_LEASE && a->priority != b->level) ||
             a->is_scaling != b->is_scaling ||
             a->yields_at_once != b->yields_at_once ||

@@ -14,7 +14,7 @@ static int setup(void **state)
 
 static void set_profile(struct world *w, enum pool_profile profile)
 {
-    pool_policy_apply(&w->policy.pools[0], profile);
+    world_apply(&w->policy.pools[0], profile);
     world_restart(w);
 }
 
@@ -169,7 +169,7 @@ static void test_it_is_said_of_groups_that_must_be_near_too(void **state)
     struct sched_explanation why;
     struct sched_need need;
 
-    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
     w->policy.pools[0].topology[0] = STR("rack");
     w->policy.pools[0].level_count = 1;
     w->policy.pools[0].starved_after_ms = LOST_MS;

@@ -7,7 +7,7 @@ static int setup(void **state)
 {
     (void)world_setup(state);
     struct world *w = *state;
-    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
     world_restart(w);
     return 0;
 }

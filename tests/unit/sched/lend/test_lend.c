@@ -272,7 +272,7 @@ static void nothing_reserved_is_lent(void **state)
 {
     struct world *w = *state;
 
-    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
     world_restart(w);
     uint32_t n1 = lend_node(w, "n1", 4);
     world_lease(w, lend_own(w, "kept", 2), n1, 0);

@@ -109,7 +109,7 @@ static void a_reservation_counts_on_borrowers(void **state)
 {
     struct world *w = *state;
 
-    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
     world_restart(w);
     uint32_t node = world_node(w, &(struct world_node){"n", .cores = 2});
     uint32_t borrower = run(w, node, 2, true);
@@ -130,7 +130,7 @@ static void an_urgent_borrower_that_yields_leaves_room_beside(void **state)
 {
     struct world *w = *state;
 
-    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
     world_restart(w);
     uint32_t node = world_node(w, &(struct world_node){"n", .cores = 10});
     uint32_t busy =

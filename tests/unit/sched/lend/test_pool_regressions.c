@@ -7,7 +7,7 @@ static void make_pools(struct world *w)
 {
     struct pool_policy *pools = w->policy.pools;
 
-    pool_policy_apply(&pools[0], PROFILE_BERTH);
+    world_apply(&pools[0], PROFILE_BERTH);
     pools[1] = pools[0];
     pools[1].name = STR("second");
     w->policy.pool_count = 2;

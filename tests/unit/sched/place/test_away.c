@@ -221,7 +221,7 @@ static void ar_13_away_work_yields_to_what_is_more_urgent(void **state)
 {
     struct world *w = *state;
 
-    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
     for (uint32_t c = 0; c < w->policy.class_count; c++) {
         w->policy.classes[c].away[0] = (struct away_type){0, AWAY_PRIORITY};
         w->policy.classes[c].away_count = w->policy.classes[c].is_preemptible;

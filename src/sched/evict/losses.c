@@ -1,0 +1,219 @@
+#include "sched/evict/losses.h"
+
+#include <stdlib.h>
+
+#include "base/time_add.h"
+#include "sched/evict/evictable.h"
+
+enum { MILLI = 1000 };
+
+static struct loss *find(const struct sched *sched, uint32_t job)
+{
+    uint32_t slot = sched->loss_map.count
+                        ? map_find(&sched->loss_map, key_of_u64(job))
+                        : MAP_NONE;
+
+    return slot == MAP_NONE ? NULL : &sched->losses.items[slot];
+}
+
+int64_t losses_since_ms(const struct sched *sched, uint32_t job)
+{
+    const struct loss *loss = find(sched, job);
+
+    return loss ? loss->since_ms : sched->jobs.items[job].submitted_ms;
+}
+
+int64_t losses_lost_ms(const struct sched *sched, uint32_t job)
+{
+    const struct loss *loss = find(sched, job);
+
+    return loss ? loss->lost_ms : 0;
+}
+
+int64_t losses_protect_until_ms(const struct sched *sched,
+                                const struct run *run)
+{
+    uint32_t pool = sched->accounts.items[run->account].pool;
+    int index = pool == NONE ? -1 : sched->pools.items[pool].policy_index;
+    int64_t factor_milli =
+        index < 0 ? 0 : sched->policy->pools[index].loss_protection_milli;
+
+    if (run->lost_ms == 0 || factor_milli == 0) {
+        return INT64_MIN;
+    }
+    u128 length_ms =
+        ((u128)run->lost_ms * (u128)factor_milli + MILLI - 1) / MILLI;
+    return time_add_saturating(run->started_ms, length_ms < INT64_MAX
+                                                    ? (int64_t)length_ms
+                                                    : INT64_MAX);
+}
+
+/* The row of a job, made when new. */
+static struct loss *get(struct sched *sched, uint32_t job)
+{
+    struct loss *loss = find(sched, job);
+
+    if (!loss) {
+        uint32_t slot = SLOTS_TAKE(&sched->losses);
+        loss = &sched->losses.items[slot];
+        *loss = (struct loss){.job = job,
+                              .since_ms = sched->jobs.items[job].submitted_ms};
+        map_put(&sched->loss_map, key_of_u64(job), slot);
+    }
+    return loss;
+}
+
+void losses_requeue(struct sched *sched, uint32_t job)
+{
+    get(sched, job)->since_ms = sched->now_ms;
+}
+
+void losses_forget(struct sched *sched, uint32_t job)
+{
+    uint32_t slot = sched->loss_map.count
+                        ? map_remove(&sched->loss_map, key_of_u64(job))
+                        : MAP_NONE;
+
+    if (slot != MAP_NONE) {
+        sched->losses.items[slot] = (struct loss){.job = NONE};
+        SLOTS_GIVE(&sched->losses, slot);
+    }
+}
+
+void sched_job_lost(struct sched *sched, uint32_t job)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    uint32_t run = sched->jobs.items[job].run;
+    int64_t started_ms =
+        run == NONE ? INT64_MAX : sched->runs.items[run].started_ms;
+
+    if (started_ms < sched->now_ms) {
+        struct loss *loss = get(sched, job);
+        loss->lost_ms =
+            time_add_saturating(loss->lost_ms, sched->now_ms - started_ms);
+    }
+}
+
+bool sched_job_loss_get(const struct sched *sched, uint32_t job,
+                        struct sched_loss *ret_loss)
+{
+    const struct loss *loss = find(sched, job);
+
+    if (loss) {
+        *ret_loss = (struct sched_loss){loss->since_ms, loss->lost_ms};
+    }
+    return loss;
+}
+
+/* The copy that a run has. */
+static void tell_run(struct sched *sched, uint32_t job)
+{
+    uint32_t index = sched->jobs.items[job].run;
+
+    if (index != NONE) {
+        struct run *run = &sched->runs.items[index];
+        evictable_forget(sched, run->account);
+        run->since_ms = losses_since_ms(sched, job);
+        run->lost_ms = losses_lost_ms(sched, job);
+    }
+}
+
+void sched_job_loss_put(struct sched *sched, uint32_t job,
+                        const struct sched_loss *from)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].run == NONE);
+    struct loss *loss = get(sched, job);
+
+    loss->since_ms = from->since_ms;
+    loss->lost_ms = from->lost_ms;
+    sched->version++;
+}
+
+bool losses_are_right(const struct sched *sched, struct arena *scratch)
+{
+    uint32_t count = 0;
+
+    (void)scratch;
+    for (uint32_t i = 0; i < sched->losses.count; i++) {
+        const struct loss *loss = &sched->losses.items[i];
+        if (loss->job == NONE) {
+            continue;
+        }
+        if (sched->jobs.items[loss->job].list == LIST_NONE ||
+            find(sched, loss->job) != loss || loss->lost_ms < 0) {
+            return false;
+        }
+        count++;
+    }
+    return count == sched->loss_map.count;
+}
+
+/* History. */
+
+/* One that is written, by its job. */
+struct packed {
+    const struct loss *loss;
+    struct job_id id;
+};
+
+static int compare_packed(const void *a, const void *b)
+{
+    const struct packed *x = a;
+    const struct packed *y = b;
+
+    return key128_compare(x->id.v, y->id.v);
+}
+
+void losses_pack(const struct sched *sched, struct strbuf *buf)
+{
+    auto_mem struct packed *list =
+        mem_alloc_array(sched->losses.count + 1, sizeof(*list));
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sched->losses.count; i++) {
+        const struct loss *loss = &sched->losses.items[i];
+        if (loss->job != NONE) {
+            list[count++] =
+                (struct packed){loss, sched->jobs.items[loss->job].id};
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    qsort(list, count, sizeof(*list), compare_packed);
+    pack_u64(buf, count);
+    for (uint32_t i = 0; i < count; i++) {
+        pack_u64(buf, list[i].id.v.hi);
+        pack_u64(buf, list[i].id.v.lo);
+        pack_i64(buf, list[i].loss->since_ms);
+        pack_i64(buf, list[i].loss->lost_ms);
+    }
+}
+
+void losses_unpack(struct sched *sched, struct history_reader *reader)
+{
+    struct pack_reader *pack = &reader->pack;
+    uint32_t count = unpack_count(pack, SCHED_JOBS_MAX);
+    struct job_id id = {0}, last = {0};
+
+    for (uint32_t i = 0; i < count && !pack->is_bad; i++, last = id) {
+        id.v.hi = unpack_u64(pack);
+        id.v.lo = unpack_u64(pack);
+        int64_t since_ms = unpack_i64(pack);
+        int64_t lost_ms = unpack_i64(pack);
+        uint32_t job = history_job(sched, reader, id);
+        if (job == NONE || lost_ms < 0 ||
+            (i > 0 && key128_compare(last.v, id.v) >= 0)) {
+            pack->is_bad = true;
+        } else if (!pack->is_bad) {
+            *get(sched, job) = (struct loss){job, since_ms, lost_ms};
+            tell_run(sched, job);
+        }
+    }
+}
+
+void losses_fini(struct sched *sched)
+{
+    SLOTS_FREE(&sched->losses);
+    map_fini(&sched->loss_map);
+}

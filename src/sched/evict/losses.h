@@ -1,0 +1,38 @@
+/*
+ * losses - what each job has lost by preemption so far, and since when it
+ * waits or had waited for its run.
+ *
+ * A job that never was requeued has no row: it waits, or had waited, since its
+ * submission, and has lost nothing.  What counts as lost is how long the runs
+ * had run that were preempted for fairness, or since they had promised to give
+ * way (rules c, d and e of model.md 6.6).  All times are wall-clock ms.
+ *
+ * A run has a copy of its job's row, since searches ask for it.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/state/history.h"
+
+/* Since when a job waits, or had waited for its run: it was requeued, or
+ * submitted. */
+int64_t losses_since_ms(const struct sched *sched, uint32_t job);
+/* What a job has lost. */
+int64_t losses_lost_ms(const struct sched *sched, uint32_t job);
+/* From when on a run is not protected for what its job has lost: INT64_MIN if
+ * it has lost nothing, INT64_MAX while that is not known. */
+int64_t losses_protect_until_ms(const struct sched *sched,
+                                const struct run *run);
+/* A job waits again, from now on. */
+void losses_requeue(struct sched *sched, uint32_t job);
+/* A job is no longer there. */
+void losses_forget(struct sched *sched, uint32_t job);
+/* The section `losses` of the history. */
+void losses_pack(const struct sched *sched, struct strbuf *buf);
+/* See losses_pack(). */
+void losses_unpack(struct sched *sched, struct history_reader *reader);
+/* Whether each row is of a job that is there and finds it; for checks. */
+bool losses_are_right(const struct sched *sched, struct arena *scratch);
+/* Free all. */
+void losses_fini(struct sched *sched);

@@ -1,0 +1,246 @@
+#include "sched/victims/affordable.h"
+
+#include "base/time_add.h"
+#include "sched/evict/evicted.h"
+#include "sched/evict/losses.h"
+#include "sched/victims/searches.h"
+#include "sched/victims/victims.h"
+
+enum {
+    MILLI = 1000,
+    SIZE_BITS = 40,
+    FRACTION_BITS = 64, /* of cost_exact_fraction() */
+};
+
+static int64_t price_milli(const struct round *round)
+{
+    return round->sched->policy->pools[round->pool->policy_index]
+        .preemption_price_milli;
+}
+
+bool affordable_is_priced(const struct round *round)
+{
+    return price_milli(round) > 0;
+}
+
+/* The part of the pool that a pod of a class asks for, at most all of it. */
+static uint64_t size_of(const struct round *round, uint32_t class_index)
+{
+    const struct sched *sched = round->sched;
+    struct class *class = class_at(round, class_index);
+
+    if (class->size_stamp != sched->stamp) {
+        u128 whole = (u128)1 << SIZE_BITS;
+        u128 size = cost_exact_fraction(&round->pool->base, &class->request,
+                                        NULL, true) >>
+                    (FRACTION_BITS - SIZE_BITS);
+        class->size_stamp = sched->stamp;
+        class->size = (uint64_t)(size < whole ? size : whole);
+    }
+    return class->size;
+}
+
+/* What a job has waited, or had waited and run, times its size. */
+static u128 product(const struct round *round, uint32_t job, int64_t since_ms)
+{
+    uint32_t class_index = class_of_job(round->sched, job);
+    int64_t length_ms = round->now_ms - since_ms;
+
+    return length_ms > 0 ? (u128)length_ms * size_of(round, class_index) : 0;
+}
+
+static u128 cost_of_run(const struct round *round, const struct run *run)
+{
+    return product(round, run->job, run->since_ms);
+}
+
+/* All of a gang that runs; once a round, for it only shrinks. */
+static u128 cost_of_gang(const struct round *round, uint32_t index)
+{
+    const struct sched *sched = round->sched;
+    struct gang *gang = &round->sched->gangs.items[index];
+
+    if (gang->cost_stamp != sched->stamp) {
+        gang->cost_stamp = sched->stamp;
+        gang->cost = 0;
+        for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+             seq_next(&gang->leased, &at)) {
+            uint32_t run = sched->jobs.items[seq_get(&gang->leased, at)].run;
+            gang->cost += cost_of_run(round, &sched->runs.items[run]);
+        }
+    }
+    return gang->cost;
+}
+
+u128 affordable_cost(struct round *round, const struct victim *victim)
+{
+    const struct sched *sched = round->sched;
+    uint32_t gang = victim->gang != NONE ? victim->gang
+                    : victim->is_held    ? victim->group
+                                         : NONE;
+
+    return gang != NONE
+               ? cost_of_gang(round, gang)
+               : cost_of_run(
+                     round,
+                     &sched->runs.items[sched->jobs.items[victim->job].run]);
+}
+
+static uint32_t queue_of(const struct sched *sched, uint32_t job)
+{
+    return sched->lists.items[sched->jobs.items[job].list].queue;
+}
+
+bool affordable_is_charged(const struct search *search,
+                           const struct victim *victim)
+{
+    const struct sched *sched = search->round->sched;
+    uint32_t level = class_at(search->round, search->class_index)->level;
+
+    return (victim->is_evicted || victim->is_surplus) && !victim->is_borrowed &&
+           !victim->is_revocable &&
+           (victim->level >= level ||
+            sched->policy->is_urgency_preemption_off) &&
+           queue_of(sched, victim->job) != queue_of(sched, search->job);
+}
+
+/* Budgets. */
+
+static u128 budget_of_job(const struct round *round, uint32_t job)
+{
+    u128 waited = product(round, job, losses_since_ms(round->sched, job));
+
+    return waited * MILLI / (u128)price_milli(round);
+}
+
+void affordable_begin_gang(struct round *round, const struct gang *gang,
+                           uint32_t needed)
+{
+    struct affordable *a = &round->searches->affordable;
+    u128 sum = 0, least = 0;
+    uint32_t count = 0;
+
+    if (!affordable_is_priced(round)) {
+        return;
+    }
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
+         seq_next(&gang->waiting, &at)) {
+        u128 own = budget_of_job(round, seq_get(&gang->waiting, at));
+        sum += own;
+        least = count == 0 || own < least ? own : least;
+        count++;
+    }
+    a->is_gang = true;
+    a->budget = needed < count ? least * needed : sum;
+    a->mark = a->spent_end = round->sched->decisions.count;
+    a->spent = 0;
+}
+
+void affordable_end_gang(struct round *round)
+{
+    round->searches->affordable.is_gang = false;
+}
+
+void affordable_undo(struct round *round)
+{
+    struct affordable *a = &round->searches->affordable;
+
+    if (a->is_gang && a->spent_end > round->sched->decisions.count) {
+        a->spent_end = a->mark;
+        a->spent = 0;
+    }
+}
+
+/* What the gang has taken so far. */
+static u128 spent(struct round *round)
+{
+    const struct sched *sched = round->sched;
+    struct affordable *a = &round->searches->affordable;
+
+    for (; a->spent_end < sched->decisions.count; a->spent_end++) {
+        const struct sched_decision *decision =
+            &sched->decisions.items[a->spent_end];
+        if (decision->action == SCHED_PREEMPT &&
+            (decision->is_by_share ||
+             decision->preemption == SCHED_PREEMPT_YIELD)) {
+            uint32_t run = sched->jobs.items[decision->job].run;
+            a->spent += cost_of_run(round, &sched->runs.items[run]);
+        }
+    }
+    return a->spent;
+}
+
+u128 affordable_left(const struct search *search)
+{
+    struct round *round = search->round;
+    const struct affordable *a = &round->searches->affordable;
+
+    if (!a->is_gang) {
+        return budget_of_job(round, search->job);
+    }
+    u128 taken = spent(round);
+    return taken < a->budget ? a->budget - taken : 0;
+}
+
+/* The least cost of what was evicted in the round. */
+static u128 least_of(struct round *round)
+{
+    struct affordable *a = &round->searches->affordable;
+
+    for (uint32_t i = 0; !a->is_least_known && i < round->units.count; i++) {
+        const struct unit *unit = &round->units.items[i];
+        const struct unit_run *member =
+            &round->units.members[unit->member_first];
+        u128 cost =
+            member->gang != NONE
+                ? cost_of_gang(round, member->gang)
+                : cost_of_run(round, &round->sched->runs.items[member->run]);
+        a->least = i == 0 || cost < a->least ? cost : a->least;
+    }
+    a->is_least_known = true;
+    return a->least;
+}
+
+bool affordable_is_any(const struct search *search, u128 left)
+{
+    u128 least = least_of(search->round);
+
+    if (left < least) {
+        affordable_note_short(search, left, least);
+    }
+    return left >= least;
+}
+
+/* The size of what is searched for, at least 1. */
+static u128 size_of_claim(const struct search *search)
+{
+    const struct round *round = search->round;
+    uint32_t class_index = class_of_job(round->sched, search->job);
+    uint32_t gang = round->sched->jobs.items[search->job].gang;
+    u128 count =
+        gang == NONE ? 1 : round->sched->gangs.items[gang].waiting.count;
+
+    return (u128)size_of(round, class_index) * count + 1;
+}
+
+/* What it costs grows, too, so this may be too early, never too late. */
+void affordable_note_short(const struct search *search, u128 left, u128 cost)
+{
+    struct round *round = search->round;
+    u128 step_ms = (cost - left) * (u128)price_milli(round) / MILLI /
+                   size_of_claim(search);
+
+    round->searches->affordable.is_short = true;
+    if (step_ms < (u128)INT64_MAX) {
+        round_wake_by(round,
+                      time_add_saturating(round->now_ms, (int64_t)step_ms + 1));
+    }
+}
+
+bool affordable_was_short(struct round *round)
+{
+    bool was_short = round->searches->affordable.is_short;
+
+    round->searches->affordable.is_short = false;
+    return was_short;
+}

@@ -1,0 +1,63 @@
+/*
+ * affordable - what a claim may take for fairness, as far as it goes by what
+ * that destroys (docs/fairness.md: "Bounded loss").
+ *
+ * The *size* of a pod is the part of the pool that it asks for, as its queue's
+ * cost is measured.  The *cost* of a victim is how long it has run and had
+ * waited for that, times its size; of a gang the sum over its pods.  The
+ * *budget* of a claim is how long it has waited since it was last requeued,
+ * times its size, divided by the pool's preemptionPrice; of a gang the sum over
+ * the pods that must start at once.  A claim takes for fairness only what its
+ * budget covers, all victims together.
+ *
+ * For fairness are rule d of model.md 6.6, and c from other queues.  What
+ * promised to give way counts in the sum, but is never kept from going.
+ * Urgency and home rights have no price, nor has anything where the pool's
+ * price is 0.
+ *
+ * Costs and budgets are in 2^-40 of the pool x ms.
+ *
+ * Private to src/sched; lives with the round's searches.
+ */
+#pragma once
+
+#include "sched/place/place.h"
+
+struct victim;
+
+struct affordable {
+    bool is_gang; /* a gang is placed: */
+    u128 budget;  /* its own, */
+    size_t mark;  /* what was decided since is for it, */
+    u128 spent;   /* and that cost so much up to here: */
+    size_t spent_end;
+    bool is_least_known;
+    u128 least;    /* the least cost of what is evicted */
+    bool is_short; /* a search would have found more with a larger budget */
+};
+
+/* Whether the pool of a round has a price. */
+bool affordable_is_priced(const struct round *round);
+/* A gang is tried, of which `needed` must start at once; what is decided from
+ * here on is for it. */
+void affordable_begin_gang(struct round *round, const struct gang *gang,
+                           uint32_t needed);
+/* It is not any more. */
+void affordable_end_gang(struct round *round);
+/* Some of what was decided for it is undone. */
+void affordable_undo(struct round *round);
+/* What is left of the budget of what is searched for. */
+u128 affordable_left(const struct search *search);
+/* Whether a victim goes for fairness, and what it costs. */
+bool affordable_is_charged(const struct search *search,
+                           const struct victim *victim);
+/* The cost of a victim, charged or not. */
+u128 affordable_cost(struct round *round, const struct victim *victim);
+/* Whether something that is evicted costs no more than `left`; if not that is
+ * noted as affordable_note_short() does. */
+bool affordable_is_any(const struct search *search, u128 left);
+/* What would cost so much was too dear for what is searched for: it is planned
+ * again when its budget may cover that. */
+void affordable_note_short(const struct search *search, u128 left, u128 cost);
+/* Whether something was since the last such question. */
+bool affordable_was_short(struct round *round);

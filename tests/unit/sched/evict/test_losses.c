@@ -1,0 +1,224 @@
+/* Bounded loss: a claim preempts for fairness what it has waited for, and what
+ * a job has lost protects it. */
+#include "world_fixture.h"
+
+enum { HOUR = 3600 * 1000, PRICE_MILLI = 500, CORES = 4 };
+
+/* A price of 0.5, and no protection; A fills the node at time 0. */
+static int setup(void **state)
+{
+    (void)world_setup(state);
+    struct world *w = *state;
+
+    w->policy.pools[0].preemption_price_milli = PRICE_MILLI;
+    world_restart(w);
+    w->requeues = true;
+    world_node(w, &(struct world_node){"n", .cores = CORES});
+    return 0;
+}
+
+static uint32_t fill(struct world *w)
+{
+    uint32_t first =
+        world_submit_many(w, &(struct world_job){.queue = "A"}, CORES);
+
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, CORES);
+    return first;
+}
+
+/* Preemptions of a round. */
+static uint32_t preempted_at(struct world *w, int64_t now_ms)
+{
+    world_round(w, ROUND_BALANCE, now_ms);
+    return w->preempted_count;
+}
+
+/* Plans follow each other as they ask to be made; when the first preempts. */
+static int64_t first_preemption(struct world *w, int64_t now_ms)
+{
+    for (int i = 0; i < 100; i++) {
+        if (preempted_at(w, now_ms)) {
+            return now_ms;
+        }
+        assert_true(w->plan.next_wake_ms > now_ms);
+        assert_true(w->plan.next_wake_ms < INT64_MAX);
+        now_ms = w->plan.next_wake_ms;
+    }
+    return INT64_MAX;
+}
+
+/* What came after two hours has waited two hours when its budget, at half the
+ * price, covers the four that a run has been there; plans come by then. */
+static void a_claim_waits_until_its_budget_covers_the_cost(void **state)
+{
+    struct world *w = *state;
+
+    (void)fill(w);
+    (void)world_submit(
+        w, &(struct world_job){.queue = "B", .submitted_ms = 2 * HOUR});
+    assert_int_equal(preempted_at(w, 2 * HOUR), 0);
+    assert_int_equal(preempted_at(w, 4 * HOUR - 1), 0);
+    assert_int_equal(preempted_at(w, 4 * HOUR), 1);
+}
+
+static void plans_are_made_when_the_budget_is_enough(void **state)
+{
+    struct world *w = *state;
+
+    (void)fill(w);
+    (void)world_submit(
+        w, &(struct world_job){.queue = "B", .submitted_ms = 2 * HOUR});
+    int64_t at_ms = first_preemption(w, 2 * HOUR);
+    assert_in_range(at_ms, 4 * HOUR, 4 * HOUR + 2000);
+}
+
+/* A job of two cores takes two runs, and a gang of two likewise: the budget
+ * covers both or none. */
+static void all_victims_together_are_covered(void **state)
+{
+    struct world *w = *state;
+
+    (void)fill(w);
+    (void)world_submit(w, &(struct world_job){.queue = "B",
+                                              .cores = 2,
+                                              .submitted_ms = 2 * HOUR});
+    assert_int_equal(preempted_at(w, 4 * HOUR - 1), 0);
+    assert_int_equal(preempted_at(w, 4 * HOUR), 2);
+}
+
+static void a_gang_pays_for_all_that_it_takes(void **state)
+{
+    struct world *w = *state;
+
+    (void)fill(w);
+    (void)world_submit_many(w,
+                            &(struct world_job){.queue = "B",
+                                                .gang = "g",
+                                                .cardinality = 2,
+                                                .submitted_ms = 2 * HOUR},
+                            2);
+    assert_int_equal(preempted_at(w, 4 * HOUR - 1), 0);
+    assert_int_equal(preempted_at(w, 4 * HOUR), 2);
+}
+
+/* A gang is a victim as a whole, so a small claim waits longer for it. */
+static void a_gang_costs_as_much_as_all_its_members(void **state)
+{
+    struct world *w = *state;
+
+    (void)world_submit_many(
+        w, &(struct world_job){.queue = "A", .gang = "g", .cardinality = CORES},
+        CORES);
+    world_round(w, ROUND_BALANCE, 0);
+    (void)world_submit(w, &(struct world_job){.queue = "B"});
+    /* It came with the gang, and may destroy twice what it is itself. */
+    assert_int_equal(preempted_at(w, 10 * HOUR), 0);
+    (void)world_submit(w, &(struct world_job){.queue = "B", .cores = 2});
+    assert_int_equal(preempted_at(w, 10 * HOUR), CORES);
+}
+
+/* How long a victim had waited is part of its cost. */
+static void what_was_waited_for_costs(void **state)
+{
+    struct world *w = *state;
+
+    (void)world_submit_many(w, &(struct world_job){.queue = "A"}, CORES);
+    world_round(w, ROUND_BALANCE, 2 * HOUR);
+    assert_int_equal(w->leased_count, CORES);
+    (void)world_submit(
+        w, &(struct world_job){.queue = "B", .submitted_ms = 3 * HOUR});
+    assert_int_equal(preempted_at(w, 6 * HOUR - 1), 0);
+    assert_int_equal(preempted_at(w, 6 * HOUR), 1);
+}
+
+/* What was spent is spent: a job that was requeued waits anew. */
+static void a_requeued_job_has_waited_since_then(void **state)
+{
+    struct world *w = *state;
+    uint32_t job;
+
+    job = world_submit(w, &(struct world_job){.queue = "B"});
+    world_round(w, ROUND_BALANCE, 0);
+    sched_set_time(w->sched, 2 * HOUR);
+    sched_job_requeue(w->sched, job, SCHED_NONE);
+    w->node_of[job] = SCHED_NONE;
+    (void)world_submit_many(w, &(struct world_job){.queue = "A"}, CORES - 1);
+    uint32_t first = world_submit(
+        w, &(struct world_job){.queue = "A", .submitted_ms = HOUR});
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = CORES});
+    for (uint32_t i = 0; i < CORES; i++) {
+        world_lease(w, first + 1 - CORES + i, node, 2 * HOUR);
+    }
+    /* The cheapest has been there since the first hour, the job waits since
+     * the second. */
+    assert_int_equal(preempted_at(w, 3 * HOUR - 1), 0);
+    assert_int_equal(preempted_at(w, 3 * HOUR), 1);
+}
+
+/* What has lost an hour is protected for as long when it runs again. */
+static void what_was_lost_protects(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.pools[0].preemption_price_milli = 0;
+    w->policy.pools[0].loss_protection_milli = 2000;
+    w->policy.cooldown_ms = 0;
+    world_restart(w);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 2});
+    uint32_t first = world_submit_many(w, &(struct world_job){.queue = "A"}, 2);
+    for (uint32_t job = first; job < first + 2; job++) {
+        world_lease(w, job, node, 0);
+        sched_job_age_from(w->sched, job, 0);
+    }
+    for (uint32_t job = first; job < first + 2; job++) {
+        sched_set_time(w->sched, HOUR);
+        sched_job_lost(w->sched, job);
+        sched_job_requeue(w->sched, job, SCHED_NONE);
+        world_lease(w, job, node, HOUR);
+        sched_job_age_from(w->sched, job, HOUR);
+    }
+    (void)world_submit(w,
+                       &(struct world_job){.queue = "B", .submitted_ms = HOUR});
+    assert_int_equal(preempted_at(w, 3 * HOUR - 1), 0);
+    assert_int_equal(w->plan.next_wake_ms, 3 * HOUR);
+    assert_int_equal(preempted_at(w, 3 * HOUR), 1);
+}
+
+/* Urgency has no price. */
+static void a_more_urgent_class_takes_at_once(void **state)
+{
+    struct world *w = *state;
+
+    (void)fill(w);
+    (void)world_submit(w, &(struct world_job){.queue = "B",
+                                              .priority_class = "high",
+                                              .submitted_ms = HOUR});
+    assert_int_equal(preempted_at(w, HOUR), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_claim_waits_until_its_budget_covers_the_cost, setup,
+            world_teardown),
+        cmocka_unit_test_setup_teardown(
+            plans_are_made_when_the_budget_is_enough, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(all_victims_together_are_covered, setup,
+                                        world_teardown),
+        cmocka_unit_test_setup_teardown(a_gang_pays_for_all_that_it_takes,
+                                        setup, world_teardown),
+        cmocka_unit_test_setup_teardown(a_gang_costs_as_much_as_all_its_members,
+                                        setup, world_teardown),
+        cmocka_unit_test_setup_teardown(what_was_waited_for_costs, setup,
+                                        world_teardown),
+        cmocka_unit_test_setup_teardown(a_requeued_job_has_waited_since_then,
+                                        setup, world_teardown),
+        cmocka_unit_test_setup_teardown(what_was_lost_protects, setup,
+                                        world_teardown),
+        cmocka_unit_test_setup_teardown(a_more_urgent_class_takes_at_once,
+                                        setup, world_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
