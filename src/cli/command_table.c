@@ -128,6 +128,9 @@ static const struct option_spec run_options[] = {
     {"script", 0, OPTION_TEXT, "FILE",
      "run this script, which the job gets as it is now; what follows are its "
      "arguments"},
+    {"array", 0, OPTION_TEXT, "INDEXES",
+     "a job for each index, as in 0-99 or 1,4,7-9; BERTH_ARRAY_INDEX tells it "
+     "its own"},
     {"after", 0, OPTION_LIST, "JOB,...",
      "start it after these jobs: ids or client/CLIENT_ID, with :succeeded "
      "(what is meant without it), :ended or :failed"},

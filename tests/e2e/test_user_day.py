@@ -70,6 +70,17 @@ class UserDay(unittest.TestCase):
         self.assertEqual((told["state"], told["exitCode"]), ("failed", 3))
         self.assertGreaterEqual(told["endedMs"], told["startedMs"])
 
+    def test_members_of_an_array_know_their_index(self):
+        self.ctl("run", "-q", self.queue, *SMALL, "--array", "0-4", "--name",
+                 "many", "--", "sh", "-c", "exit $BERTH_ARRAY_INDEX")
+        told = json.loads(self.ends(7, "wait", "--name", "many", "-o",
+                                    "json").stdout)
+        self.assertEqual((len(told["succeeded"]), len(told["failed"])), (1, 4))
+        third = json.loads(self.ctl(
+            "get", "jobs", "-q", self.queue, "-l", "berth.dev/arrayIndex=3",
+            "-o", "json"))
+        self.assertEqual([job["exitCode"] for job in third], [3])
+
     def test_who_took_a_place_is_told(self):
         job_id = self.run_job("sleep 600", options=[
             "--priority-class", "armada-preemptible"])

@@ -2,6 +2,7 @@
  * run: a command or a script as a job of its own.
  */
 #include "cli/commands/commands.h"
+#include "cli/shared/array.h"
 #include "cli/shared/job_file.h"
 #include "cli/shared/selection.h"
 #include "wire/settings/settings.h"
@@ -206,6 +207,11 @@ static enum cli_exit check_usage(struct cli *cli)
         return cli_fail(cli, CLI_USAGE,
                         "--queue is required (get queues lists the queues)");
     }
+    if (cli_has(cli, "array") && cli_has(cli, "follow")) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--follow shows one job; wait tells how those of an "
+                        "--array did");
+    }
     if (cli->argument_count == 0 && !cli_has(cli, "script")) {
         return cli_fail(cli, CLI_USAGE,
                         "what shall run? give a COMMAND after "
@@ -239,7 +245,14 @@ static enum cli_exit make_job(struct cli *cli, struct submission *ret)
     add_words(command, cli->arguments, cli->argument_count);
     auto_json_t *pod = make_pod(cli, command, env);
     auto_json_t *file = make_file(cli, pod, labels, annotations);
-    return submission_read(cli, file, ret);
+    auto_json_t *array = NULL;
+    if (cli_has(cli, "array")) {
+        (void)json_object_set_new(
+            json_array_get(json_object_get(file, "jobs"), 0), "array",
+            json_string(cli_text(cli, "array", "")));
+        rc = array_expand(cli, file, &array);
+    }
+    return rc == CLI_OK ? submission_read(cli, array ? array : file, ret) : rc;
 }
 
 enum cli_exit cmd_run(struct cli *cli)

@@ -7,6 +7,7 @@
 
 #include "armada/services.pb-c.h"
 #include "cli/commands/commands.h"
+#include "cli/shared/array.h"
 #include "cli/shared/depends.h"
 #include "cli/shared/job_file.h"
 #include "cli/shared/kubernetes_job.h"
@@ -163,7 +164,7 @@ enum cli_exit submit_jobs(struct cli *cli, struct submission *submission)
 static enum cli_exit read_document(struct cli *cli, const json_t *document,
                                    struct submission *ret)
 {
-    auto_json_t *file = NULL;
+    auto_json_t *file = NULL, *array = NULL;
     enum cli_exit rc = CLI_OK;
 
     if (training_job_is_meant(document)) {
@@ -171,9 +172,13 @@ static enum cli_exit read_document(struct cli *cli, const json_t *document,
                         "a TrainingJob cannot stand in one file with jobs; "
                         "submit it from a file of its own");
     }
-    if (kubernetes_job_is(document)) {
+    if (array_is_used(document)) {
+        rc = array_expand(cli, document, &array);
+        document = rc == CLI_OK ? array : document;
+    }
+    if (rc == CLI_OK && kubernetes_job_is(document)) {
         rc = kubernetes_job_convert(cli, document, &file);
-    } else if (depends_is_used(document)) {
+    } else if (rc == CLI_OK && depends_is_used(document)) {
         rc = depends_convert(cli, document, &file);
     }
     if (rc == CLI_OK) {

@@ -1,5 +1,6 @@
 #include "cli/shared/kubernetes_job.h"
 
+#include "cli/shared/array.h"
 #include "wire/kube/kube_name.h"
 
 /* The member of a member ...; NULL when one of them is not there. */
@@ -84,6 +85,15 @@ static void remark_on_keys(struct cli *cli, const json_t *document)
     }
 }
 
+/* Whether each pod gets an index. */
+static bool is_indexed(const json_t *document)
+{
+    const char *mode =
+        json_string_value(member(document, "spec", "completionMode", NULL));
+
+    return mode && strcmp(mode, "Indexed") == 0;
+}
+
 /* What would be another job without it is refused. */
 static enum cli_exit check_modes(struct cli *cli, const json_t *document)
 {
@@ -96,10 +106,10 @@ static enum cli_exit check_modes(struct cli *cli, const json_t *document)
                         "spec.suspend: a suspended Job cannot be submitted");
     }
     if (mode && !json_is_null(mode) &&
-        (!text || strcmp(text, "NonIndexed") != 0)) {
+        (!text || (strcmp(text, "NonIndexed") != 0 && !is_indexed(document)))) {
         return cli_fail(cli, CLI_INVALID,
-                        "spec.completionMode: must be NonIndexed, not "
-                        "\"%.64s\": pods get no index",
+                        "spec.completionMode: must be NonIndexed or Indexed, "
+                        "not \"%.64s\"",
                         text ? text : "");
     }
     return CLI_OK;
@@ -165,7 +175,13 @@ enum cli_exit kubernetes_job_convert(struct cli *cli, const json_t *document,
     json_t *file = json_object();
     json_t *jobs = json_array();
     for (json_int_t i = 0; i < count; i++) {
-        (void)json_array_append_new(jobs, make_job(document));
+        json_t *job = make_job(document);
+        if (is_indexed(document)) {
+            json_t *indexed = array_member(job, i);
+            json_decref(job);
+            job = indexed;
+        }
+        (void)json_array_append_new(jobs, job);
     }
     if (queue) {
         (void)json_object_set(file, "queue", queue);

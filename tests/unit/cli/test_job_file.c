@@ -228,11 +228,11 @@ static void submit_says_what_is_wrong_with_a_kubernetes_job(void **state)
           "berthctl: spec.suspend: a suspended Job cannot be submitted\n");
     check(ASK(script,
               "apiVersion: batch/v1\nkind: Job\nspec: {completionMode: "
-              "Indexed, suspend: false, template: {spec: {}}}\n",
+              "Sorted, suspend: false, template: {spec: {}}}\n",
               "submit", "-"),
           CLI_INVALID, "",
-          "berthctl: spec.completionMode: must be NonIndexed, not "
-          "\"Indexed\": pods get no index\n");
+          "berthctl: spec.completionMode: must be NonIndexed or Indexed, not "
+          "\"Sorted\"\n");
     check(ASK(script,
               "apiVersion: batch/v1\nkind: Job\nspec: {completion: 5, "
               "template: {spec: {}}}\n",

@@ -1,0 +1,163 @@
+#include "cli/shared/array.h"
+
+#include <inttypes.h>
+
+/* One range of indexes, both ends included. */
+struct range {
+    long first, last;
+};
+
+bool array_is_used(const json_t *file)
+{
+    const json_t *jobs = json_object_get(file, "jobs");
+
+    for (size_t i = 0; i < json_array_size(jobs); i++) {
+        if (json_object_get(json_array_get(jobs, i), "array")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_variables(json_t *container, const char *index)
+{
+    static const char *const names[] = {"BERTH_ARRAY_INDEX",
+                                        "JOB_COMPLETION_INDEX"};
+    json_t *env = json_object_get(container, "env");
+
+    if (!env) {
+        env = json_array();
+        (void)json_object_set_new(container, "env", env);
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        (void)json_array_append_new(
+            env, json_pack("{s:s, s:s}", "name", names[i], "value", index));
+    }
+}
+
+static void add_to_pod(json_t *pod, const char *index)
+{
+    static const char *const lists[] = {"initContainers", "containers"};
+
+    for (size_t l = 0; l < ARRAY_COUNT(lists); l++) {
+        json_t *containers = json_object_get(pod, lists[l]);
+        for (size_t i = 0; i < json_array_size(containers); i++) {
+            add_variables(json_array_get(containers, i), index);
+        }
+    }
+}
+
+json_t *array_member(const json_t *job, json_int_t index)
+{
+    json_t *member = json_deep_copy(job);
+    json_t *pods = json_object_get(member, "podSpecs");
+    json_t *labels = json_object_get(member, "labels");
+    const char *client_id =
+        json_string_value(json_object_get(member, "clientId"));
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "%" PRId64, (int64_t)index);
+    (void)json_object_del(member, "array");
+    add_to_pod(json_object_get(member, "podSpec"), text);
+    for (size_t i = 0; i < json_array_size(pods); i++) {
+        add_to_pod(json_array_get(pods, i), text);
+    }
+    if (!labels) {
+        labels = json_object();
+        (void)json_object_set_new(member, "labels", labels);
+    }
+    (void)json_object_set_new(labels, "berth.dev/arrayIndex",
+                              json_string(text));
+    if (client_id && *client_id) {
+        (void)json_object_set_new(member, "clientId",
+                                  json_sprintf("%s-%s", client_id, text));
+    }
+    return member;
+}
+
+/* Read the range that a text begins with, and move on behind it; false: it does
+ * not begin with one. */
+static bool take_range(const char **text, struct range *ret)
+{
+    char *end;
+
+    if (**text < '0' || **text > '9') {
+        return false;
+    }
+    ret->first = ret->last = strtol(*text, &end, 10);
+    if (*end == '-' && end[1] >= '0' && end[1] <= '9') {
+        ret->last = strtol(end + 1, &end, 10);
+    }
+    if (*end != ',' && *end != '\0') {
+        return false;
+    }
+    *text = *end == ',' ? end + 1 : end;
+    return ret->last >= ret->first && ret->last <= ARRAY_INDEX_MAX &&
+           (*end != ',' || **text);
+}
+
+static enum cli_exit fail_array(struct cli *cli, size_t at, const char *text)
+{
+    if (strchr(text, '%')) {
+        return cli_fail(cli, CLI_INVALID,
+                        "jobs[%zu].array: a limit on how many run at once "
+                        "(%s) is not supported; the queue's limits are",
+                        at, strchr(text, '%'));
+    }
+    return cli_fail(cli, CLI_INVALID,
+                    "jobs[%zu].array: must be indexes such as 0-99 or 1,4,7-9, "
+                    "not \"%s\"",
+                    at, text);
+}
+
+/* Append the members of an array, or the job that is none. */
+static enum cli_exit expand_job(struct cli *cli, const json_t *job, size_t at,
+                                json_t *jobs)
+{
+    const json_t *key = json_object_get(job, "array");
+    const char *text = json_string_value(key);
+    size_t member_count = 0;
+    struct range range;
+
+    if (!key) {
+        return json_array_append_new(jobs, json_deep_copy(job)) == 0
+                   ? CLI_OK
+                   : CLI_FAILED;
+    }
+    if (!text || !*text) {
+        return fail_array(cli, at, text ? text : "");
+    }
+    for (const char *rest = text; *rest;) {
+        if (!take_range(&rest, &range)) {
+            return fail_array(cli, at, text);
+        }
+        for (long index = range.first; index <= range.last; index++) {
+            if (++member_count > ARRAY_MEMBERS_MAX) {
+                return cli_fail(cli, CLI_INVALID,
+                                "jobs[%zu].array: more than %d members", at,
+                                ARRAY_MEMBERS_MAX);
+            }
+            (void)json_array_append_new(jobs, array_member(job, index));
+        }
+    }
+    return CLI_OK;
+}
+
+enum cli_exit array_expand(struct cli *cli, const json_t *file,
+                           json_t **ret_file)
+{
+    const json_t *jobs = json_object_get(file, "jobs");
+    json_t *expanded = json_array();
+    enum cli_exit rc = CLI_OK;
+
+    for (size_t i = 0; i < json_array_size(jobs) && rc == CLI_OK; i++) {
+        rc = expand_job(cli, json_array_get(jobs, i), i, expanded);
+    }
+    if (rc != CLI_OK) {
+        json_decref(expanded);
+        return rc;
+    }
+    *ret_file = json_copy((json_t *)(uintptr_t)file);
+    (void)json_object_set_new(*ret_file, "jobs", expanded);
+    return CLI_OK;
+}
