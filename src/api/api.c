@@ -87,6 +87,7 @@ struct api *api_create(const struct api_config *config,
     uint64_t seed;
     ports->rng->fill(ports->rng, &seed, sizeof(seed));
     auth_init(&api->auth, &config->auth, seed);
+    rate_init(&api->rate, &config->rate, seed);
     api->readers = reader_pool_create(ports->store, ports->log);
     api->specs = spec_cache_create(config->unstored_bytes_max);
     bind_methods(api);
@@ -116,6 +117,7 @@ void api_destroy(struct api *api)
     reader_pool_destroy(api->readers);
     spec_cache_destroy(api->specs);
     auth_fini(&api->auth);
+    rate_fini(&api->rate);
     mem_free(api->methods);
     mem_free(api->bound);
     mem_free(api);

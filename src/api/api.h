@@ -16,6 +16,7 @@
 #pragma once
 
 #include "api/core/auth.h"
+#include "api/core/rate.h"
 #include "api/core/submit_rules.h"
 #include "api/logs/log_source.h"
 #include "base/clock.h"
@@ -38,6 +39,7 @@ enum {
 struct api_config {
     struct submit_rules submit;
     struct auth_config auth;
+    struct rate_limits rate;  /* of each caller who is no administrator */
     uint32_t query_items_max; /* ids in one query: queryapi.maxQueryItems */
     uint32_t watchers_max;    /* event streams open at once */
     size_t lease_receive_bytes_max; /* one message of an executor */

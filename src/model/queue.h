@@ -11,6 +11,7 @@
 enum {
     QUEUES_MAX = 1 << 20,
     QUEUE_NAME_BYTES_MAX = 1024,
+    QUEUE_BYTES_MAX = 64 << 10, /* of all that clients say of one */
     QUEUE_LIMITS_MAX = 256,
     FRACTION_ONE_PPM = 1000000,
     PRIORITY_FACTOR_ONE_MICRO = 1000000,

@@ -5,6 +5,7 @@
 
 #include "api/core/message.h"
 #include "api/core/state.h"
+#include "model/node.h"
 #include "wire/message/message.h"
 
 enum { NS_PER_MS = 1000000 };
@@ -92,6 +93,47 @@ static void note_refusal(const struct api *api, const struct auth_claim *claim,
     }
 }
 
+/* By what name a caller's requests are counted: of who is anonymous, by user or
+ * address; p NULL: they are not. */
+static struct str counted_as(struct api_call *call,
+                             const struct auth_claim *claim)
+{
+    const struct principal *caller = &call->principal;
+
+    if (caller->is_administrator || call->method->scope == SCOPE_EXECUTOR) {
+        return (struct str){0};
+    }
+    if (!caller->is_anonymous) {
+        return caller->name;
+    }
+    return str_of(
+        claim->has_user
+            ? message_format(&call->arena, "\nuid:%u", claim->user_id)
+            : message_format(&call->arena, "\n%.*s", STR_ARG(claim->address)));
+}
+
+/* Whether the caller has asked for no more than it may; false: the call is
+ * over. */
+static bool take_rate(struct api_call *call, int64_t request_count,
+                      int64_t byte_count)
+{
+    const struct clock *clock = call->api->ports.clock;
+    int64_t now_ms = (int64_t)(clock->mono_ns(clock) / NS_PER_MS);
+
+    if (!call->counted_as.p) {
+        return true;
+    }
+    int64_t wait_ms = rate_take(&call->api->rate, call->counted_as,
+                                request_count, byte_count, now_ms);
+    if (wait_ms > 0) {
+        api_call_fail(call, RPC_RESOURCE_EXHAUSTED,
+                      "%.*s asks for more than server.rateLimit allows; try "
+                      "again in %lld ms",
+                      STR_ARG(call->principal.name), (long long)wait_ms);
+    }
+    return wait_ms == 0;
+}
+
 bool api_call_admit(struct api *api, const struct method *method,
                     struct rpc_call *rpc)
 {
@@ -116,14 +158,17 @@ bool api_call_admit(struct api *api, const struct method *method,
                     permission_name(method->permission));
         return false;
     }
-    return true;
+    call->counted_as = counted_as(call, &claim);
+    return take_rate(call, 1, 0);
 }
 
 void api_call_dispatch(struct rpc_call *rpc, struct str request)
 {
     struct api_call *call = rpc_call_data(rpc);
 
-    call->method->handle(call, request);
+    if (take_rate(call, 0, (int64_t)request.byte_count)) {
+        call->method->handle(call, request);
+    }
 }
 
 bool api_call_decode(struct api_call *call,
@@ -241,6 +286,12 @@ bool api_call_check_executor(struct api_call *call, struct str executor_id)
 {
     const struct principal *caller = &call->principal;
 
+    if (executor_id.byte_count > NODE_NAME_BYTES_MAX) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "an executor's id may have %d bytes",
+                      NODE_NAME_BYTES_MAX);
+        return false;
+    }
     if (auth_may_act_for(caller, executor_id)) {
         return true;
     }

@@ -61,6 +61,7 @@ struct api_call {
     const struct method *method;
     struct rpc_call *rpc;
     struct principal principal;
+    struct str counted_as;   /* for the rate; p NULL: it is not counted */
     struct arena arena;      /* until the call is over */
     struct str viewed_queue; /* that view.c asked for last; p NULL: none */
     int viewed;              /* enum view: what that queue lets see */

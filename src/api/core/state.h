@@ -7,6 +7,7 @@
 
 #include "api/api.h"
 #include "api/core/event_hub.h"
+#include "api/core/rate.h"
 #include "api/core/reader_pool.h"
 #include "api/core/spec_cache.h"
 
@@ -23,6 +24,7 @@ struct api {
     const struct api_config *config;
     struct api_ports ports;
     struct auth auth;
+    struct rate rate;            /* of callers who are no administrators */
     struct reader_pool *readers; /* owned */
     struct log_hub *log_hub;     /* owned; of executors' log streams */
     struct spec_cache *specs;    /* owned; what the store has not got yet */

@@ -147,6 +147,12 @@ int queue_validate(const Api__Queue *queue, struct refusal *refusal)
         return refusal_set(refusal, "queue name cannot be longer than %d bytes",
                            QUEUE_NAME_BYTES_MAX);
     }
+    if (protobuf_c_message_get_packed_size(&queue->base) > QUEUE_BYTES_MAX) {
+        return refusal_set(refusal,
+                           "queue cannot be larger than %d bytes: it has too "
+                           "many permissions, limits or labels",
+                           QUEUE_BYTES_MAX);
+    }
     if (!(queue->priority_factor >= 1.0)) {
         return refusal_set(refusal, "priority factor cannot be lower than 1.0");
     }

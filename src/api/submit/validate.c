@@ -248,8 +248,9 @@ int validate_item_rest(const Berth__Submission__Item *item,
                        struct refusal *refusal)
 {
     size_t client_id_bytes = strlen(item->client_id);
-    int rc = check_ingresses(item, refusal);
+    int rc = validate_item_sizes(item, refusal);
 
+    rc = rc < 0 ? rc : check_ingresses(item, refusal);
     if (rc < 0) {
         return rc;
     }

@@ -19,6 +19,14 @@ enum {
     JOB_SET_ID_BYTES_MAX = 1023,
     CLIENT_ID_BYTES_MAX = 100,
     REASON_BYTES_MAX = 50,
+    ITEM_NAMESPACE_BYTES_MAX = 253,
+    ITEM_URI_BYTES_MAX = 2048,
+    ITEM_LABELS_MAX = 256,
+    ITEM_ANNOTATIONS_MAX = 256,
+    ITEM_KEY_BYTES_MAX = 317, /* 253 of a prefix, and 63 */
+    ITEM_LABEL_BYTES_MAX = 1023,
+    ITEM_ANNOTATION_BYTES_MAX = 256 << 10, /* of all, with their keys */
+    ITEM_PORTS_MAX = 64,                   /* ingresses; services */
 };
 
 /* R1, R2, R3, R4. */
@@ -41,7 +49,13 @@ int validate_pod_bytes(struct str pod_spec, const struct submit_rules *rules,
 int validate_pod(const struct pod_view *pod, const struct submit_rules *rules,
                  struct refusal *refusal) must_check;
 
-/* The rules about the rest of an item: I15, I17, I19 and our annotations. */
+/* How many and how long the texts of an item may be; of the pod spec says
+ * validate_pod_bytes(). */
+int validate_item_sizes(const Berth__Submission__Item *item,
+                        struct refusal *refusal) must_check;
+
+/* The rules about the rest of an item: I15, I17, I19, our annotations,
+ * and the sizes. */
 int validate_item_rest(const Berth__Submission__Item *item,
                        struct refusal *refusal) must_check;
 

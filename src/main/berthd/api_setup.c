@@ -191,6 +191,8 @@ struct api_config *api_setup(const struct config *config,
         .administrators = {config->auth.administrators.items,
                            config->auth.administrators.count},
     };
+    api->rate = (struct rate_limits){config->server.rate.requests_per_s,
+                                     config->server.rate.bytes_per_s};
     set_grants(&config->auth.permissions, &api->auth);
     api->backup_dir = str_of(data_dir);
     set_users(config, local, &api->auth, arena);

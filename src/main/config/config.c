@@ -26,6 +26,16 @@ static const struct setting tls_keys[] = {
 };
 static const struct settings tls_table = TABLE(tls_keys, config_tls, NULL);
 
+static const struct setting rate_keys[] = {
+    SETTING("requestsPerSecond", INT, config_rate, requests_per_s,
+            .max = 1000000, .about = "Requests in a second; 0: no limit."),
+    SETTING("bytesPerSecond", BYTES, config_rate, bytes_per_s,
+            .max = (int64_t)1 << 40,
+            .about = "Bytes of requests in a second, after decompression; 0: "
+                     "no limit."),
+};
+static const struct settings rate_table = TABLE(rate_keys, config_rate, NULL);
+
 static const struct setting server_keys[] = {
     SETTING("grpc", TEXT, config_server, grpc,
             .about =
@@ -54,6 +64,10 @@ static const struct setting server_keys[] = {
             address_connection_count_max, .min = 1, .max = 65535,
             .about = "Of these, from one address (an IPv6 network of 64 bits "
                      "is one); over loopback, of one user."),
+    SECTION("rateLimit", config_server, rate, rate_table,
+            "What each user (without credentials: each local user or address) "
+            "may ask for, four seconds of it at once. Administrators and "
+            "executors' own calls have no limit."),
     SETTING("maxMetricQueues", INT, config_server, metric_queue_count_max,
             .min = 1, .max = 100000,
             .about = "Queues with metrics of their own: those with jobs "
@@ -428,6 +442,7 @@ static void init_config(void *record)
         .connection_count_max = 4096,
         .address_connection_count_max = 1024,
         .metric_queue_count_max = 1000,
+        .rate = {.requests_per_s = 1000, .bytes_per_s = 16 << 20},
     };
     default_auth(&config->auth);
     default_submission(&config->submission);

@@ -24,6 +24,11 @@ struct config_tls {
     struct str server_name; /* of a client: expected in the certificate */
 };
 
+/* What each caller may ask in a second; 0: as much as it likes. */
+struct config_rate {
+    int64_t requests_per_s, bytes_per_s;
+};
+
 struct config_server {
     struct str grpc, http; /* host:port; port 0 is any free one */
     struct str data;       /* data directory */
@@ -34,6 +39,7 @@ struct config_server {
     int64_t call_count_max, stream_count_max;
     int64_t connection_count_max, address_connection_count_max;
     int64_t metric_queue_count_max;
+    struct config_rate rate;
 };
 
 /* One user of basic authentication. */

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "api/submit/validate.h"
 #include "field.h"
 #include "sample.h"
 #include "texts.h"
@@ -132,6 +133,68 @@ static void test_i16_ports_once(void **state)
                         "Should only be exposed once");
 }
 
+/* A text of so many bytes. */
+static char *text_of(struct arena *arena, size_t byte_count)
+{
+    char *text = arena_alloc(arena, byte_count + 1);
+
+    memset(text, 'x', byte_count);
+    text[byte_count] = '\0';
+    return text;
+}
+
+/* Texts have their limits, each by itself and all together. */
+static void texts_of_an_item_are_bounded(void **state)
+{
+    auto_arena arena = {0};
+    Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+
+    (void)state;
+    item->namespace_ = text_of(&arena, ITEM_NAMESPACE_BYTES_MAX);
+    assert_string_equal(text_of_rest(item, &arena), "");
+    item->namespace_ = text_of(&arena, ITEM_NAMESPACE_BYTES_MAX + 1);
+    assert_string_equal(text_of_rest(item, &arena),
+                        "namespace has 254 bytes, more than the 253 allowed");
+    item->namespace_ = field("default");
+    item->external_job_uri = text_of(&arena, ITEM_URI_BYTES_MAX + 1);
+    assert_string_equal(text_of_rest(item, &arena),
+                        "external job uri has 2049 bytes, more than the 2048 "
+                        "allowed");
+    item->external_job_uri = field("");
+    sample_label(&arena, item, "k", text_of(&arena, ITEM_LABEL_BYTES_MAX));
+    sample_label(&arena, item, text_of(&arena, ITEM_KEY_BYTES_MAX), "v");
+    assert_string_equal(text_of_rest(item, &arena), "");
+    sample_label(&arena, item, text_of(&arena, ITEM_KEY_BYTES_MAX + 1), "v");
+    assert_string_equal(text_of_rest(item, &arena),
+                        "key of a label has 318 bytes, more than the 317 "
+                        "allowed");
+    while (item->n_labels <= ITEM_LABELS_MAX) {
+        sample_label(&arena, item, "k", "v");
+    }
+    assert_string_equal(text_of_rest(item, &arena),
+                        "257 labels, more than the 256 allowed");
+}
+
+static void annotations_of_an_item_are_bounded(void **state)
+{
+    auto_arena arena = {0};
+    Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+
+    (void)state;
+    sample_annotation(&arena, item, "k",
+                      text_of(&arena, ITEM_ANNOTATION_BYTES_MAX - 1));
+    assert_string_equal(text_of_rest(item, &arena), "");
+    sample_annotation(&arena, item, "k", "");
+    assert_string_equal(text_of_rest(item, &arena),
+                        "annotations have 262145 bytes, more than the 262144 "
+                        "allowed");
+    while (item->n_annotations <= ITEM_ANNOTATIONS_MAX) {
+        sample_annotation(&arena, item, "k", "v");
+    }
+    assert_string_equal(text_of_rest(item, &arena),
+                        "257 annotations, more than the 256 allowed");
+}
+
 static void test_i17_client_id(void **state)
 {
     auto_arena arena = {0};
@@ -167,6 +230,8 @@ int main(void)
         TEST(test_trap_15_i3_counts_as_go_encodes),
         TEST(test_i15_ingress_ports),
         TEST(test_i16_ports_once),
+        TEST(texts_of_an_item_are_bounded),
+        TEST(annotations_of_an_item_are_bounded),
         TEST(test_i17_client_id),
         TEST(test_reason_of_50_bytes),
     };

@@ -1,0 +1,87 @@
+/* How many and how long the texts of an item may be. */
+#include "api/submit/validate.h"
+
+/* Texts of an item that have a limit in bytes alone. */
+static int check_text(const char *what, const char *text, size_t byte_count_max,
+                      struct refusal *refusal)
+{
+    size_t byte_count = strlen(text);
+
+    if (byte_count > byte_count_max) {
+        return refusal_set(refusal,
+                           "%s has %zu bytes, more than the %zu allowed", what,
+                           byte_count, byte_count_max);
+    }
+    return 0;
+}
+
+static int check_count(const char *what, size_t count, size_t count_max,
+                       struct refusal *refusal)
+{
+    if (count > count_max) {
+        return refusal_set(refusal, "%zu %s, more than the %zu allowed", count,
+                           what, count_max);
+    }
+    return 0;
+}
+
+static int check_labels(const Berth__Submission__Item *item,
+                        struct refusal *refusal)
+{
+    int rc = check_count("labels", item->n_labels, ITEM_LABELS_MAX, refusal);
+
+    for (size_t i = 0; i < item->n_labels && rc == 0; i++) {
+        rc = check_text("key of a label", item->labels[i]->key,
+                        ITEM_KEY_BYTES_MAX, refusal);
+        if (rc == 0) {
+            rc = check_text("value of a label", item->labels[i]->value,
+                            ITEM_LABEL_BYTES_MAX, refusal);
+        }
+    }
+    return rc;
+}
+
+static int check_annotations(const Berth__Submission__Item *item,
+                             struct refusal *refusal)
+{
+    int rc = check_count("annotations", item->n_annotations,
+                         ITEM_ANNOTATIONS_MAX, refusal);
+    size_t byte_count = 0;
+
+    for (size_t i = 0; i < item->n_annotations && rc == 0; i++) {
+        rc = check_text("key of an annotation", item->annotations[i]->key,
+                        ITEM_KEY_BYTES_MAX, refusal);
+        byte_count += strlen(item->annotations[i]->key) +
+                      strlen(item->annotations[i]->value);
+    }
+    if (rc == 0 && byte_count > ITEM_ANNOTATION_BYTES_MAX) {
+        rc = refusal_set(refusal,
+                         "annotations have %zu bytes, more than the %d allowed",
+                         byte_count, ITEM_ANNOTATION_BYTES_MAX);
+    }
+    return rc;
+}
+
+int validate_item_sizes(const Berth__Submission__Item *item,
+                        struct refusal *refusal)
+{
+    int rc = check_text("namespace", item->namespace_, ITEM_NAMESPACE_BYTES_MAX,
+                        refusal);
+
+    if (rc == 0) {
+        rc = check_text("external job uri", item->external_job_uri,
+                        ITEM_URI_BYTES_MAX, refusal);
+    }
+    if (rc == 0) {
+        rc = check_labels(item, refusal);
+    }
+    if (rc == 0) {
+        rc = check_annotations(item, refusal);
+    }
+    if (rc == 0) {
+        rc = check_count("ingresses", item->n_ingress, ITEM_PORTS_MAX, refusal);
+    }
+    return rc == 0 ? check_count("services", item->n_services, ITEM_PORTS_MAX,
+                                 refusal)
+                   : rc;
+}
