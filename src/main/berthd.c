@@ -1,6 +1,7 @@
 /*
  * berthd - the control plane, with an executor inside if --standalone.
  */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,11 +113,16 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
     return has_failed ? EXIT_FAILURE : 0;
 }
 
+/* Each arena of the heap takes 64 MiB of address space, and by default there
+ * are eight for each processor. */
+enum { HEAP_ARENAS_MAX = 4 };
+
 int main(int argument_count, char **arguments)
 {
     struct berthd_options options;
     sigset_t signals;
 
+    (void)mallopt(M_ARENA_MAX, HEAP_ARENAS_MAX);
     int rc = berthd_options_parse(argument_count, arguments, &options);
     if (rc != 0) {
         return rc < 0 ? EXIT_USAGE : 0;

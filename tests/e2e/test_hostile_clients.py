@@ -22,7 +22,7 @@ import harness
 
 ADDRESS_SPACE_BYTES = 1 << 30
 GROWTH_BYTES_MAX = 300 << 20  # above idle, as long as nobody is known
-FILES_MAX = 1200
+FILES_MAX = 2048
 ATTACK_SECONDS = 2.0
 NOBODY = 65534
 

@@ -78,11 +78,32 @@ void guard_watch(struct guard *guard, struct connection *connection)
 }
 
 /* End for good those that are over. */
+/* The client is gone, and the library has yet to let go of its end, which it
+ * does when it comes to it: until then the connection counts, because it costs
+ * as much. */
+static void linger(struct guard *guard, struct connection *connection)
+{
+    struct epoll_event event = {.events = EPOLLIN,
+                                .data.u64 =
+                                    guard_data_of(guard, connection, OF_INNER)};
+    bool is_new = connection->watched_inner == 0;
+
+    connection_part(connection);
+    connection->watched_inner = EPOLLIN;
+    int rc = epoll_ctl(guard->epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD,
+                       connection->inner, &event);
+    ASSERT(rc == 0);
+}
+
 void guard_bury(struct guard *guard)
 {
     pthread_mutex_lock(&guard->lock);
     for (uint32_t i = 0; i < guard->dying_count; i++) {
         struct connection *connection = &guard->connections[guard->dying[i]];
+        if (connection->inner >= 0 && !connection->is_inner_over) {
+            linger(guard, connection);
+            continue;
+        }
         ASSERT(guard->buckets[connection->bucket] > 0);
         guard->buckets[connection->bucket]--;
         guard->counts.open_count--;
@@ -149,8 +170,12 @@ static void on_connection(struct guard *guard, const struct epoll_event *event)
     bool is_inner = (event->data.u64 & 3) == OF_INNER;
     unsigned ways = 0;
 
-    if (connection->generation != event->data.u64 >> 32 || connection->fd < 0 ||
+    if (connection->generation != event->data.u64 >> 32 ||
         connection->is_over) {
+        return;
+    }
+    if (connection->fd < 0) {
+        connection_drop(guard, connection);
         return;
     }
     if (event->events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
@@ -314,9 +339,7 @@ void guard_destroy(struct guard *guard)
     }
     close_listeners(guard);
     for (uint32_t i = 0; i < guard->options.connection_count_max; i++) {
-        if (guard->connections[i].fd >= 0) {
-            connection_fini(&guard->connections[i]);
-        }
+        connection_fini(&guard->connections[i]);
     }
     SSL_CTX_free(guard->tls);
     if (guard->epoll >= 0) {

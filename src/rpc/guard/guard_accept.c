@@ -30,7 +30,7 @@ static struct connection *find_slot(struct guard *guard)
 
     for (uint32_t i = 0; i < guard->options.connection_count_max; i++) {
         struct connection *connection = &guard->connections[i];
-        if (connection->fd < 0) {
+        if (connection->fd < 0 && connection->inner < 0) {
             return connection;
         }
         if (guard_is_silent(connection) &&
@@ -44,7 +44,8 @@ static struct connection *find_slot(struct guard *guard)
     guard_end(guard, oldest);
     guard_bury(guard);
     guard_count(guard, &guard->counts.silent_count);
-    return oldest;
+    /* The library may still hold on to it. */
+    return oldest->inner < 0 ? oldest : NULL;
 }
 
 /* The other end, and the bucket by which it is counted: its address, or its

@@ -30,12 +30,14 @@ struct spill {
     size_t at, byte_count;
 };
 
-/* A connection, in its slot; fd is -1 where there is none. */
+/* A connection, in its slot.  Without a client `fd` is -1, and without the
+ * library `inner`; a slot without either is free. */
 struct connection {
     int fd;              /* of the client */
     int inner;           /* to the library; -1: not handed over yet */
     SSL *ssl;            /* NULL: plain */
     bool is_greeted;     /* the TLS handshake is done, or not needed */
+    bool is_inner_over;  /* the library has closed its end */
     bool is_over;        /* to be ended at the end of the round */
     uint32_t generation; /* of the slot: events of the one before are stale */
     uint32_t watched_fd, watched_inner; /* what epoll watches for */
@@ -108,6 +110,11 @@ enum {
 /* guard_pump.c: move bytes, as far as they go. */
 void connection_pump(struct guard *guard, struct connection *connection,
                      unsigned ways);
+/* Close the client's side, and tell the library that no more comes. */
+void connection_part(struct connection *connection);
+/* Of one whose client is gone: read what the library still says, until it has
+ * let go. */
+void connection_drop(struct guard *guard, struct connection *connection);
 /* Close and free all of it but its slot. */
 void connection_fini(struct connection *connection);
 

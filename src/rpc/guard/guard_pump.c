@@ -186,6 +186,7 @@ static bool pump_out(struct guard *guard, struct connection *connection)
         ssize_t count = meaning(recv(connection->inner, guard->scratch,
                                      sizeof(guard->scratch), MSG_DONTWAIT));
         if (count < 0) {
+            connection->is_inner_over = count == OVER;
             return count == LATER;
         }
         if (!put(connection, write_client, &connection->to_client,
@@ -223,15 +224,42 @@ void connection_pump(struct guard *guard, struct connection *connection,
     guard_watch(guard, connection);
 }
 
-void connection_fini(struct connection *connection)
+void connection_part(struct connection *connection)
 {
     SSL_free(connection->ssl);
-    close(connection->fd);
+    connection->ssl = NULL;
+    if (connection->fd >= 0) {
+        close(connection->fd);
+    }
+    connection->fd = -1;
+    connection->is_over = false;
+    connection->mark_bytes = 0;
+    mem_free(connection->to_inner.bytes);
+    mem_free(connection->to_client.bytes);
+    connection->to_inner = connection->to_client = (struct spill){0};
+    (void)shutdown(connection->inner, SHUT_WR);
+}
+
+void connection_drop(struct guard *guard, struct connection *connection)
+{
+    ssize_t count = 1;
+
+    while (count > 0) {
+        count = meaning(recv(connection->inner, guard->scratch,
+                             sizeof(guard->scratch), MSG_DONTWAIT));
+    }
+    if (count == OVER) {
+        connection->is_inner_over = true;
+        guard_end(guard, connection);
+    }
+}
+
+void connection_fini(struct connection *connection)
+{
+    connection_part(connection);
     if (connection->inner >= 0) {
         close(connection->inner);
     }
-    mem_free(connection->to_inner.bytes);
-    mem_free(connection->to_client.bytes);
     *connection = (struct connection){
         .fd = -1, .inner = -1, .generation = connection->generation + 1};
 }
