@@ -13,7 +13,8 @@ const struct option_spec command_common_options[] = {
     {"context", 'c', OPTION_TEXT, "NAME",
      "context of the configuration file to use"},
     {"output", 'o', OPTION_TEXT, "FORMAT",
-     "output format: text, json or yaml (text)"},
+     "output format: text, wide (nothing cut), json, yaml, name, "
+     "custom-columns=HEADING:.PATH,... or jsonpath=TEMPLATE (text)"},
     {"help", 'h', OPTION_FLAG, NULL, "show this help"},
 };
 const uint32_t command_common_option_count =
@@ -420,6 +421,9 @@ const struct command_spec command_table[] = {
         "list the contexts"),
     ROW("config current-context", NULL, "", 0, 0, cmd_config_current_context,
         "show the context in use"),
+    {"completion", NULL, "bash|zsh|fish", 1, -1,
+     "write a script that completes command lines", cmd_completion, NULL, 0,
+     true},
     ROW("version", NULL, "", 0, 0, cmd_version, "show the version"),
 };
 const uint32_t command_count = ARRAY_COUNT(command_table);

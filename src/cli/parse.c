@@ -3,6 +3,7 @@
 #include <getopt.h>
 
 #include "cli/command_table.h"
+#include "cli/shared/columns.h"
 #include "wire/settings/settings.h"
 
 /* getopt's codes of long options begin above every letter. */
@@ -232,20 +233,36 @@ static enum cli_exit check_count(const struct cli *cli)
     return CLI_OK;
 }
 
+/* What -o takes; a pattern follows those that end in an equals sign. */
+static const struct {
+    const char *word;
+    enum cli_output output;
+} outputs[] = {
+    {"text", CLI_OUTPUT_TEXT},          {"wide", CLI_OUTPUT_TEXT},
+    {"json", CLI_OUTPUT_JSON},          {"yaml", CLI_OUTPUT_YAML},
+    {"name", CLI_OUTPUT_NAME},          {"custom-columns=", CLI_OUTPUT_COLUMNS},
+    {"jsonpath=", CLI_OUTPUT_TEMPLATE},
+};
+
 static enum cli_exit take_output(struct cli *cli)
 {
     const char *output = cli_text(cli, "output", "text");
 
-    if (strcmp(output, "text") == 0) {
-        cli->output = CLI_OUTPUT_TEXT;
-    } else if (strcmp(output, "json") == 0) {
-        cli->output = CLI_OUTPUT_JSON;
-    } else if (strcmp(output, "yaml") == 0) {
-        cli->output = CLI_OUTPUT_YAML;
-    } else {
-        return usage(cli, "-o takes text, json or yaml, not %s", output);
+    for (size_t i = 0; i < ARRAY_COUNT(outputs); i++) {
+        size_t length = strlen(outputs[i].word);
+        bool has_pattern = outputs[i].word[length - 1] == '=';
+        if (has_pattern ? strncmp(output, outputs[i].word, length) == 0
+                        : strcmp(output, outputs[i].word) == 0) {
+            cli->output = outputs[i].output;
+            cli->pattern = output + length;
+            cli->is_wide = strcmp(output, "wide") == 0;
+            return columns_check(cli);
+        }
     }
-    return CLI_OK;
+    return usage(cli,
+                 "-o takes text, wide, json, yaml, name, custom-columns=... or "
+                 "jsonpath=..., not %s",
+                 output);
 }
 
 /* Answer words that name no command.  Where the first of them begins the

@@ -2,6 +2,8 @@
  * berthctl - the command line; all of it is in src/cli.
  */
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +15,24 @@ static void pause_ms(int64_t ms)
     struct timespec span = {ms / 1000, ms % 1000 * 1000000};
 
     (void)nanosleep(&span, NULL);
+}
+
+/* The columns of the terminal that a stream is; 0: it is none. */
+static int width_of(int file)
+{
+    struct winsize size;
+
+    return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* NO_COLOR, if it says anything, forbids colours (no-color.org). */
+static bool may_colour(void)
+{
+    const char *no = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && !(no && *no) &&
+           !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
 int main(int argument_count, char **arguments)
@@ -27,6 +47,8 @@ int main(int argument_count, char **arguments)
         .server = getenv("BERTH_SERVER"),
         .is_terminal = isatty(STDOUT_FILENO),
         .is_input_terminal = isatty(STDIN_FILENO),
+        .has_colours = may_colour(),
+        .width = width_of(STDOUT_FILENO),
         .pause_ms = pause_ms,
     };
 

@@ -81,6 +81,27 @@ class UserDay(unittest.TestCase):
             "-o", "json"))
         self.assertEqual([job["exitCode"] for job in third], [3])
 
+    def test_lists_are_written_as_asked(self):
+        a = self.run_job("true", options=["--name", "a"])
+        self.ends(0, "wait", a)
+        self.assertEqual(self.ctl("get", "jobs", "-q", self.queue, "-o",
+                                  "name"), a + "\n")
+        self.assertEqual(
+            self.ctl("get", "jobs", a, "-o", "custom-columns=S:.state"),
+            "S\nSUCCEEDED\n")
+        self.assertEqual(
+            self.ctl("get", "queue", self.queue, "-o", "jsonpath={.name}"),
+            self.queue + "\n")
+        done = subprocess.run(
+            ["bash", "-c", 'eval "$(berthctl completion bash)"\n'
+             "COMP_WORDS=(berthctl get job); COMP_CWORD=2; _berthctl\n"
+             'echo "${COMPREPLY[@]}"\n'
+             "COMP_WORDS=(berthctl wait --ti); COMP_CWORD=2; _berthctl\n"
+             'echo "${COMPREPLY[@]}"'], text=True, capture_output=True,
+            check=True, env={**os.environ, "PATH": os.path.dirname(
+                harness.program("berthctl")) + ":" + os.environ["PATH"]})
+        self.assertEqual(done.stdout, "jobs job-report\n--timeout\n")
+
     def test_who_took_a_place_is_told(self):
         job_id = self.run_job("sleep 600", options=[
             "--priority-class", "armada-preemptible"])

@@ -102,7 +102,7 @@ enum cli_exit cmd_get_apps(struct cli *cli)
     } else if (listing.applications) {
         cli_print_json(cli, listing.applications);
     } else {
-        table_print(&listing.table, cli->ports->out);
+        cli_print_table(cli, &listing.table);
     }
     return rc;
 }

@@ -91,7 +91,7 @@ enum cli_exit cmd_get_pod_groups(struct cli *cli)
                       "there is no group %s that has not ended",
                       cli_argument(cli, 0));
     } else if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
-        table_print(&table, cli->ports->out);
+        cli_print_table(cli, &table);
     } else if (rc == CLI_OK) {
         cli_print_json(cli, json_pack("{s:O}", "podGroups", groups));
     }

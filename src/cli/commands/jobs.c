@@ -206,7 +206,7 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
     if (listing->jobs) {
         cli_print_json(cli, json_incref(listing->jobs));
     } else {
-        table_print(&listing->table, cli->ports->out);
+        cli_print_table(cli, &listing->table);
     }
     if (*listing->request.older_than_job_id && !cli_has(cli, "limit")) {
         fputs("there are more; -n 0 shows all\n", cli->ports->err);

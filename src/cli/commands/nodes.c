@@ -185,7 +185,7 @@ enum cli_exit cmd_get_nodes(struct cli *cli)
     if (rc == CLI_OK && listing.nodes) {
         cli_print_json(cli, json_incref(listing.nodes));
     } else if (rc == CLI_OK) {
-        table_print(&listing.table, cli->ports->out);
+        cli_print_table(cli, &listing.table);
     }
     VEC_FREE(&listing.table.cells);
     json_decref(listing.nodes);
@@ -236,7 +236,7 @@ enum cli_exit cmd_get_executors(struct cli *cli)
                                     (struct amounts){executor->free,
                                                      executor->n_free}));
     }
-    table_print(&table, cli->ports->out);
+    cli_print_table(cli, &table);
     return CLI_OK;
 }
 

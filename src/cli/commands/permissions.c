@@ -47,6 +47,6 @@ enum cli_exit cmd_get_permissions(struct cli *cli)
     for (size_t i = 0; i < response->n_methods; i++) {
         add_method(&table, response->methods[i]);
     }
-    table_print(&table, cli->ports->out);
+    cli_print_table(cli, &table);
     return CLI_OK;
 }

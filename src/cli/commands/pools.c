@@ -110,7 +110,7 @@ static void print_table(struct cli *cli,
         table_addf(&table, "%u", status->queued_foreign_count);
         conflict_count += status->conflicting_node_count;
     }
-    table_print(&table, cli->ports->out);
+    cli_print_table(cli, &table);
     if (conflict_count) {
         cli_say(cli,
                 conflict_count == 1
@@ -175,7 +175,7 @@ static void print_rules(struct cli *cli,
             add_rules(&table, rules);
         }
     }
-    table_print(&table, cli->ports->out);
+    cli_print_table(cli, &table);
 }
 
 enum cli_exit cmd_get_pools(struct cli *cli)

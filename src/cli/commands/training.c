@@ -242,7 +242,7 @@ enum cli_exit cmd_get_training_jobs(struct cli *cli)
     if (rc == CLI_OK && *name && count == 0) {
         rc = cli_fail(cli, CLI_NOT_FOUND, "there is no training job %s", name);
     } else if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
-        table_print(&table, cli->ports->out);
+        cli_print_table(cli, &table);
     } else if (rc == CLI_OK) {
         cli_print_json(cli, json_pack("{s:O}", "trainingJobs", jobs));
     }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <time.h>
 
+#include "cli/shared/columns.h"
 #include "cli/shared/command.h"
 #include "cli/shared/token.h"
 #include "wire/text/printable.h"
@@ -333,7 +334,9 @@ enum cli_exit cli_call_empty(struct cli *cli, const char *path,
 
 void cli_print_json(const struct cli *cli, json_t *json)
 {
-    if (cli->output == CLI_OUTPUT_JSON) {
+    if (cli->output >= CLI_OUTPUT_NAME) {
+        columns_print(cli, json);
+    } else if (cli->output == CLI_OUTPUT_JSON) {
         cli_put_json(cli->ports->out, json, JSON_INDENT(2));
     } else {
         auto_strbuf yaml = {0};

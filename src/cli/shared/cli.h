@@ -33,5 +33,7 @@ struct cli_ports {
     const char *server;           /* $BERTH_SERVER, or NULL */
     bool is_terminal;             /* `out` is one */
     bool is_input_terminal;       /* `in` is one */
+    bool has_colours;             /* `out` may get them */
+    int width;                    /* of `out`, a terminal; 0: unknown */
     void (*pause_ms)(int64_t ms); /* NULL: not at all */
 };

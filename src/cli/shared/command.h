@@ -51,6 +51,9 @@ enum cli_output {
     CLI_OUTPUT_TEXT,
     CLI_OUTPUT_JSON,
     CLI_OUTPUT_YAML,
+    CLI_OUTPUT_NAME,     /* what names each item, a line each */
+    CLI_OUTPUT_COLUMNS,  /* custom-columns=pattern */
+    CLI_OUTPUT_TEMPLATE, /* jsonpath=pattern */
 };
 
 struct cli;
@@ -82,6 +85,8 @@ struct cli {
     struct option_value values[CLI_OPTIONS_MAX];
     uint32_t option_count;
     enum cli_output output;
+    bool is_wide;        /* tables are not cut to the terminal's width */
+    const char *pattern; /* of -o, behind its equals sign */
     struct context context;
     struct rpc_channel *channel; /* owned; opened by the first call */
     json_t *notes;               /* owned; NULL: none */
@@ -207,5 +212,8 @@ struct table {
 void table_add(struct table *table, const char *text);
 /* The same from a format. */
 void table_addf(struct table *table, const char *format, ...) printf_like(2, 3);
+/* The same for people: on a terminal its last column is cut to the width, and
+ * states have colours. */
+void cli_print_table(const struct cli *cli, struct table *table);
 /* Write it and forget the cells. */
 void table_print(struct table *table, FILE *out);

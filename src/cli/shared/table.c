@@ -42,20 +42,82 @@ static int column_width(const struct table *table, uint32_t column)
     return widest;
 }
 
+/* What words mean at a glance. */
+static const char *colour_of(const char *text)
+{
+    static const struct {
+        const char *word, *colour;
+    } words[] = {
+        {"failed", "31"},    {"rejected", "31"}, {"cancelled", "31"},
+        {"preempted", "31"}, {"lost", "31"},     {"quarantined", "31"},
+        {"stale", "33"},     {"queued", "33"},   {"leased", "33"},
+        {"pending", "33"},   {"cordoned", "33"}, {"trial", "33"},
+        {"succeeded", "32"}, {"running", "32"},  {"ready", "32"},
+        {"live", "32"},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
+        if (strcmp(words[i].word, text) == 0) {
+            return words[i].colour;
+        }
+    }
+    return NULL;
+}
+
+/* How a table is written. */
+struct layout {
+    const int *widths;
+    int width_max; /* 0: any */
+    bool has_colours;
+};
+
+/* Bytes of the text that `room` characters take. */
+static size_t cut(const char *text, int room)
+{
+    size_t at = 0;
+
+    for (; text[at]; at++) {
+        if (((unsigned char)text[at] & 0xc0) != 0x80 && room-- <= 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+/* What is left of the line for the last column; at least its heading. */
+static int room_for_last(const struct table *table, const struct layout *layout)
+{
+    int room = layout->width_max;
+
+    for (uint32_t i = 0; i + 1 < table->column_count; i++) {
+        room -= layout->widths[i] + 2;
+    }
+    int heading = width(table->headings[table->column_count - 1]);
+    return room > heading ? room : heading;
+}
+
 static void print_cell(const struct table *table, uint32_t column,
-                       const int *widths, const char *text, FILE *out)
+                       const struct layout *layout, const char *text,
+                       bool is_heading, FILE *out)
 {
     bool is_last = column + 1 == table->column_count;
+    size_t byte_count = strlen(text);
+    const char *colour = is_heading ? "1" : colour_of(text);
 
-    fputs(text, out);
+    if (is_last && layout->width_max > 0) {
+        byte_count = cut(text, room_for_last(table, layout));
+    }
+    colour = layout->has_colours ? colour : NULL;
+    fprintf(out, "%s%s%s%.*s%s", colour ? "\033[" : "", colour ? colour : "",
+            colour ? "m" : "", (int)byte_count, text, colour ? "\033[0m" : "");
     if (is_last) {
         fputc('\n', out);
     } else {
-        fprintf(out, "%*s", widths[column] - width(text) + 2, "");
+        fprintf(out, "%*s", layout->widths[column] - width(text) + 2, "");
     }
 }
 
-void table_print(struct table *table, FILE *out)
+static void print(struct table *table, struct layout layout, FILE *out)
 {
     int *widths =
         arena_alloc_array(table->arena, table->column_count, sizeof(*widths));
@@ -63,12 +125,28 @@ void table_print(struct table *table, FILE *out)
     for (uint32_t column = 0; column < table->column_count; column++) {
         widths[column] = column_width(table, column);
     }
+    layout.widths = widths;
     for (uint32_t column = 0; column < table->column_count; column++) {
-        print_cell(table, column, widths, table->headings[column], out);
+        print_cell(table, column, &layout, table->headings[column], true, out);
     }
     for (size_t i = 0; i < table->cells.count; i++) {
-        print_cell(table, (uint32_t)(i % table->column_count), widths,
-                   table->cells.items[i], out);
+        print_cell(table, (uint32_t)(i % table->column_count), &layout,
+                   table->cells.items[i], false, out);
     }
     VEC_FREE(&table->cells);
+}
+
+void table_print(struct table *table, FILE *out)
+{
+    print(table, (struct layout){0}, out);
+}
+
+void cli_print_table(const struct cli *cli, struct table *table)
+{
+    struct layout layout = {
+        .width_max = cli->is_wide ? 0 : cli->ports->width,
+        .has_colours = cli->ports->has_colours,
+    };
+
+    print(table, layout, cli->ports->out);
 }
