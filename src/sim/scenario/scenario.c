@@ -327,7 +327,7 @@ static const struct setting scenario_keys[] = {
     SETTING("jobs", RECORDS, scenario, streams, .is_required = true,
             .about = "Streams of equal jobs.", .table = &stream_table,
             .count_offset = offsetof(struct scenario, stream_count),
-            .count_max = SCENARIO_STREAMS_MAX),
+            .count_max = SCENARIO_STREAMS_MAX, .is_pointer = true),
     SETTING("scheduling", RECORD, scenario, scheduling, .about = "",
             .table = &policy_settings),
 };

@@ -16,7 +16,7 @@ enum {
     SCENARIO_CLUSTERS_MAX = 64,
     SCENARIO_NODE_GROUPS_MAX = 32,
     SCENARIO_QUEUES_MAX = 1024,
-    SCENARIO_STREAMS_MAX = 1024,
+    SCENARIO_STREAMS_MAX = 65536,
     SCENARIO_GROUP_PODS_MAX = 10000, /* one request brings them all */
 };
 
@@ -127,7 +127,7 @@ struct scenario {
     uint32_t queue_count;
     struct scenario_pool pools[POOL_OBJECTS_MAX];
     uint32_t pool_count;
-    struct scenario_stream streams[SCENARIO_STREAMS_MAX];
+    struct scenario_stream *streams; /* in the arena */
     uint32_t stream_count;
     struct policy_form scheduling;
     struct setting_texts warnings; /* of keys by their old names */

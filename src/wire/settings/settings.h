@@ -86,8 +86,9 @@ struct setting {
     const struct settings *table; /* of RECORD and RECORDS */
     size_t count_offset;          /* RECORDS: where the uint32_t count lies */
     uint32_t count_max;           /* RECORDS: items in the struct's array */
-    bool is_required;             /* a record without it is refused */
-    const char *default_from;     /* the key that sets its default, or NULL */
+    bool is_pointer;  /* RECORDS: the field points to them, in the arena */
+    bool is_required; /* a record without it is refused */
+    const char *default_from; /* the key that sets its default, or NULL */
 };
 
 /* A row of a table: the key, its type and field, then the rest by name. */

@@ -83,12 +83,23 @@ static void print_record(const struct settings *table, const void *record,
                          enum settings_style style, int depth,
                          struct strbuf *out);
 
+/* Where the records of a list are. */
+static const char *items_of(const struct setting *setting, const void *record)
+{
+    const char *items = (const char *)record + setting->offset;
+
+    if (setting->is_pointer) {
+        memcpy(&items, items, sizeof(items));
+    }
+    return items;
+}
+
 /* A list of records, each begun by "- ". */
 static void print_records(const struct setting *setting, const void *record,
                           enum settings_style style, int depth,
                           struct strbuf *out)
 {
-    const char *items = (const char *)record + setting->offset;
+    const char *items = items_of(setting, record);
     uint32_t count = *(const uint32_t *)(const void *)((const char *)record +
                                                        setting->count_offset);
     /* Comments would stand between "-" and the first key: once, above the

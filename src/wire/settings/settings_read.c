@@ -221,7 +221,8 @@ static int read_records(struct place *place, const struct setting *setting,
                         const yaml_node_t *node, void *record, struct err *err)
 {
     const struct settings *table = setting->table;
-    char *items = (char *)record + setting->offset;
+    void *field = (char *)record + setting->offset;
+    char *items = field;
     uint32_t *count =
         (uint32_t *)(void *)((char *)record + setting->count_offset);
 
@@ -234,6 +235,11 @@ static int read_records(struct place *place, const struct setting *setting,
         return fail(place, node, err, strbuf_text(&what));
     }
     *count = (uint32_t)item_count(node);
+    if (setting->is_pointer) {
+        items = arena_alloc_array(place->reader->arena, *count,
+                                  table->record_bytes);
+        memcpy(field, &items, sizeof(items));
+    }
     for (size_t i = 0; i < *count; i++) {
         void *item = items + i * table->record_bytes;
         size_t before = enter_item(place, i);

@@ -57,6 +57,32 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
+/* A window of a log has a stream for each of its jobs. */
+static void a_scenario_may_have_very_many_streams(void **state)
+{
+    enum { STREAMS = 5000 };
+    auto_arena arena = {0};
+    auto_strbuf text = {0};
+    struct err err = {{0}};
+
+    (void)state;
+    strbuf_add_text(&text,
+                    "clusters: [{name: c, nodes: [{name: n, resources: {cpu: "
+                    "4}}]}]\nqueues: [{name: q}]\njobs:\n");
+    for (int i = 0; i < STREAMS; i++) {
+        strbuf_addf(&text,
+                    "  - {name: j%d, queue: q, count: 1, "
+                    "resources: {cpu: 1}}\n",
+                    i);
+    }
+    const struct scenario *scenario = read_it(&arena, strbuf_text(&text), &err);
+    if (!scenario) {
+        fail_msg("%s", err.text);
+    }
+    assert_int_equal(scenario->stream_count, STREAMS);
+    assert_true(str_equal(scenario->streams[STREAMS - 1].name, STR("j4999")));
+}
+
 static void what_does_not_go_together_is_named_with_what_may_be(void **state)
 {
     static const struct {
@@ -147,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_scenario_has_defaults_for_the_rest),
         cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(a_scenario_may_have_very_many_streams),
         cmocka_unit_test(what_does_not_go_together_is_named_with_what_may_be),
         cmocka_unit_test(a_name_stands_for_one_thing),
         cmocka_unit_test(a_part_has_at_least_one_of_each),
