@@ -62,6 +62,9 @@ struct control_hooks {
     /* While leading: a waiting job was rejected, for it can never start.
      * `reason` is borrowed until the return. */
     void (*rejected)(void *ctx, struct job_id job, struct str reason);
+    /* While leading: a waiting job failed, for its gang started without it.
+     * NULL: nobody wants to know. */
+    void (*left_out)(void *ctx, struct job_id job);
     /* While leading: a job was cancelled, by a user or with its group.  NULL:
      * nobody wants to know. */
     void (*cancelled)(void *ctx, struct job_id job);

@@ -154,6 +154,10 @@ static void tell_end(struct control *c, const struct jobs_change *change,
     if (change->after == JOB_REJECTED && hooks->rejected) {
         hooks->rejected(hooks->ctx, event->job, event->error.message);
     }
+    if (change->after == JOB_FAILED && change->before == JOB_QUEUED &&
+        hooks->left_out) {
+        hooks->left_out(hooks->ctx, event->job);
+    }
     if (change->after == JOB_CANCELLED && hooks->cancelled) {
         hooks->cancelled(hooks->ctx, event->job);
     }

@@ -116,6 +116,14 @@ static void on_rejected(void *ctx, uint32_t job, struct str reason)
     tally->rejection = arena_str(&tally->arena, strbuf_str(&line));
 }
 
+static void on_left_out(void *ctx, uint32_t job)
+{
+    struct tally *tally = ctx;
+
+    (void)job;
+    tally->failure_count++;
+}
+
 static void on_node(void *ctx, const struct node_record *record, bool is_down)
 {
     struct tally *tally = ctx;
@@ -128,8 +136,14 @@ static void on_node(void *ctx, const struct node_record *record, bool is_down)
 
 struct world_watch tally_watch(struct tally *tally)
 {
-    return (struct world_watch){tally, on_started, on_ended, on_rejected,
-                                on_node};
+    return (struct world_watch){
+        .ctx = tally,
+        .started = on_started,
+        .ended = on_ended,
+        .rejected = on_rejected,
+        .left_out = on_left_out,
+        .node = on_node,
+    };
 }
 
 void tally_begin(struct tally *tally, struct world *world, int64_t warmup_ms)

@@ -48,6 +48,19 @@ static void on_rejected(void *ctx, struct job_id id, struct str reason)
     }
 }
 
+static void on_left_out(void *ctx, struct job_id id)
+{
+    struct world *world = ctx;
+    uint32_t number = world_job_number(id);
+    struct world_job *job = &world->jobs.items[number];
+
+    job->outcome = WORLD_FAILED;
+    job->ended_ms = world->now_ms;
+    if (world->config.watch.left_out) {
+        world->config.watch.left_out(world->config.watch.ctx, number);
+    }
+}
+
 static void on_cancelled(void *ctx, struct job_id id)
 {
     struct world *world = ctx;
@@ -125,6 +138,7 @@ static void open_leader(struct world *world)
         .checkpoint_events = UINT64_MAX,
         .hooks = {.ctx = world,
                   .rejected = on_rejected,
+                  .left_out = on_left_out,
                   .cancelled = on_cancelled},
         .plans_alone = world->config.is_wall_stepped,
     };

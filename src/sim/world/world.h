@@ -58,7 +58,7 @@ struct world_kind {
 enum world_outcome {
     WORLD_RUNNING, /* or waits */
     WORLD_SUCCEEDED,
-    WORLD_FAILED,    /* by itself, or its node was lost */
+    WORLD_FAILED, /* by itself, its node was lost, or its gang went without */
     WORLD_PREEMPTED, /* and does not come back */
     WORLD_REJECTED,  /* by the leader: it can never start */
     WORLD_CANCELLED, /* by the leader: its group has ended without it */
@@ -97,6 +97,8 @@ struct world_watch {
                   bool has_run);
     /* The leader rejected a job; the reason is borrowed. */
     void (*rejected)(void *ctx, uint32_t job, struct str reason);
+    /* A waiting job failed: its gang started without it. */
+    void (*left_out)(void *ctx, uint32_t job);
     /* A node went, or came back. */
     void (*node)(void *ctx, const struct node_record *record, bool is_down);
 };

@@ -250,6 +250,25 @@ static void jobs_that_fit_nowhere_are_rejected_and_said_why(void **state)
     played_fini(&played);
 }
 
+/* The leader fails what a gang started without, here as elsewhere. */
+static void members_that_a_gang_started_without_fail(void **state)
+{
+    struct played played;
+
+    (void)state;
+    play_it(&played,
+            "clusters: [{name: a, nodes: [{name: n, count: 4, resources: {cpu: "
+            "1}}]}]\n"
+            "queues: [{name: q}]\n"
+            "jobs: [{name: j, queue: q, count: 1, resources: {cpu: 1}, gang: "
+            "{size: 6, minimum: 3}}]\n",
+            1);
+    assert_int_equal(played.result.succeeded_count, 4);
+    assert_int_equal(played.result.failed_count, 2);
+    assert_int_equal(played.result.unstarted_count, 0);
+    played_fini(&played);
+}
+
 static void every_job_is_in_one_count_of_a_day_that_breaks_off(void **state)
 {
     struct played played;
@@ -325,6 +344,7 @@ int main(void)
         TEST(jobs_that_fit_nowhere_are_rejected_and_said_why),
         TEST(every_job_is_in_one_count_of_a_day_that_breaks_off),
         TEST(shares_are_told_for_each_pool_apart),
+        cmocka_unit_test(members_that_a_gang_started_without_fail),
         cmocka_unit_test(shares_of_queues_are_told_apart_in_pools_of_any_name),
         TEST(what_a_share_gives_on_a_reserved_machine_is_kept),
         TEST(without_samples_to_compare_there_is_no_jain_index),
