@@ -100,6 +100,8 @@
            NONE, SERVER, 0)                                                    \
     METHOD("berth.api.Berth/ListPools", list_pools, UNARY, NONE, NONE, ANYONE, \
            0)                                                                  \
+    METHOD("berth.api.Berth/CheckJobs", check_jobs, UNARY, SUBMIT_ANY_JOBS,    \
+           SUBMIT, QUEUE, 0)                                                   \
     METHOD("berth.api.Berth/HoldJobs", hold_jobs, UNARY,                       \
            REPRIORITIZE_ANY_JOBS, REPRIORITIZE, QUEUE, 0)                      \
     METHOD("berth.api.Berth/ListPodGroups", list_pod_groups, UNARY,            \

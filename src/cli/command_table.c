@@ -63,7 +63,9 @@ static const struct option_spec submit_options[] = {
      "submit to this queue instead of the file's"},
     {"job-set", 'j', OPTION_TEXT, "NAME",
      "use this job set instead of the file's"},
-    DRY_RUN,
+    {"dry-run", 0, OPTION_FLAG, NULL, "only read the file; ask no server"},
+    {"check", 0, OPTION_FLAG, NULL,
+     "let the server check the jobs; submit nothing"},
 };
 static const struct option_spec training_jobs_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},

@@ -102,6 +102,19 @@ class UserDay(unittest.TestCase):
                 harness.program("berthctl")) + ":" + os.environ["PATH"]})
         self.assertEqual(done.stdout, "jobs job-report\n--timeout\n")
 
+    def test_the_server_checks_without_submitting(self):
+        self.assertEqual(
+            self.ctl("submit", "--check", "-", input_text=self.file("true")),
+            "Nothing is wrong with 1 job; nothing is submitted\n")
+        bad = json.loads(self.file("true"))
+        bad["jobs"][0]["annotations"] = {"berth.dev/hold": "maybe"}
+        self.assertIn("must be true or false", self.ends(
+            6, "submit", "--check", "-", input_text=json.dumps(bad)).stderr)
+        self.ends(3, "submit", "--check", "-q", "nor", "-",
+                  input_text=self.file("true"))
+        self.assertEqual(self.ctl("get", "jobs", "-q", self.queue, "-o",
+                                  "name"), "")
+
     def test_who_took_a_place_is_told(self):
         job_id = self.run_job("sleep 600", options=[
             "--priority-class", "armada-preemptible"])

@@ -129,7 +129,9 @@ static bool find_depends(struct api_call *call,
     return rc == 0;
 }
 
-void handle_submit_jobs(struct api_call *call, struct str request)
+/* The command that a request asks for, by every rule that needs no leader;
+ * NULL: the call is over. */
+static struct command *build(struct api_call *call, struct str request)
 {
     const struct api_ports *ports = &call->api->ports;
     Berth__Submission__Request *message;
@@ -145,23 +147,31 @@ void handle_submit_jobs(struct api_call *call, struct str request)
     int rc = submission_decode(request, &call->arena, &message, &err);
     if (rc < 0) {
         refuse_bytes(call, rc, &err);
-        return;
+        return NULL;
     }
     if (!api_call_authorize_queue(call, str_of(message->queue))) {
-        return;
+        return NULL;
     }
     context.default_pool = api_call_default_pool(call, str_of(message->queue));
-    if (!are_policies_there(call, message)) {
-        return;
-    }
-    if (depends_are_given(message) &&
-        !find_depends(call, message, &context.depends)) {
-        return;
+    if (!are_policies_there(call, message) ||
+        (depends_are_given(message) &&
+         !find_depends(call, message, &context.depends))) {
+        return NULL;
     }
     struct command *command = command_create(COMMAND_SUBMIT);
     if (submission_build(message, &context, command, &refusal) < 0) {
         command_destroy(command);
         refuse(call, &refusal);
+        return NULL;
+    }
+    return command;
+}
+
+void handle_submit_jobs(struct api_call *call, struct str request)
+{
+    struct command *command = build(call, request);
+
+    if (!command) {
         return;
     }
     if (command->submit.item_count == 0) {
@@ -170,4 +180,14 @@ void handle_submit_jobs(struct api_call *call, struct str request)
         return;
     }
     post(call, command);
+}
+
+void handle_check_jobs(struct api_call *call, struct str request)
+{
+    struct command *command = build(call, request);
+
+    if (command) {
+        command_destroy(command);
+        api_call_reply_empty(call);
+    }
 }

@@ -118,6 +118,28 @@ send_request(struct cli *cli, const struct submission *submission, size_t from,
     return rc;
 }
 
+/* Let the server check the jobs of a request. */
+static enum cli_exit check_some(struct cli *cli, struct submission *submission,
+                                size_t from,
+                                const Api__JobSubmitRequest *request)
+{
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+    enum cli_exit rc = cli_connect(cli);
+
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (cli_try(cli, "/berth.api.Berth/CheckJobs", &request->base, NULL, NULL,
+                status) == RPC_OK) {
+        submission->accepted_count += request->n_job_request_items;
+        return CLI_OK;
+    }
+    cli->about = refused_job(cli, submission, from, status);
+    rc = cli_fail_call(cli, status);
+    cli->about = NULL;
+    return rc;
+}
+
 static enum cli_exit send_some(struct cli *cli, struct submission *submission,
                                size_t from, size_t count)
 {
@@ -128,6 +150,9 @@ static enum cli_exit send_some(struct cli *cli, struct submission *submission,
     request.job_set_id = submission->job_set;
     request.job_request_items = submission->items + from;
     request.n_job_request_items = count;
+    if (submission->is_checked) {
+        return check_some(cli, submission, from, &request);
+    }
     enum cli_exit rc = send_request(cli, submission, from, &request, &reply);
     if (rc != CLI_OK) {
         return rc;
@@ -222,17 +247,25 @@ send_documents(struct cli *cli, struct submission *submissions, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         cli->place = place_of(cli, i, count);
+        submissions[i].is_checked = cli_has(cli, "check");
         enum cli_exit rc = submit_jobs(cli, &submissions[i]);
+        if (rc == CLI_OK && cli_has(cli, "check")) {
+            cli_note(cli,
+                     "Nothing is wrong with %zu job%s; nothing is submitted",
+                     submissions[i].accepted_count,
+                     submissions[i].accepted_count == 1 ? "" : "s");
+        }
         cli->place = NULL;
         worst = rc != CLI_OK ? rc : worst;
         if (rc == CLI_OK || rc == CLI_FAILED) {
             continue;
         }
-        return i == 0 ? rc
-                      : cli_fail(cli, rc,
-                                 "documents 1 to %zu are submitted, the rest "
-                                 "are not",
-                                 i);
+        return i == 0 || cli_has(cli, "check")
+                   ? rc
+                   : cli_fail(cli, rc,
+                              "documents 1 to %zu are submitted, the rest "
+                              "are not",
+                              i);
     }
     return worst;
 }
@@ -250,6 +283,11 @@ enum cli_exit cmd_submit(struct cli *cli)
         return rc;
     }
     if (training_job_is_meant(json_array_get(documents, 0))) {
+        if (cli_has(cli, "check")) {
+            return cli_fail(
+                cli, CLI_USAGE,
+                "--check is for jobs; --dry-run reads TrainingJobs");
+        }
         return submit_training_jobs(cli, text);
     }
     size_t count = json_array_size(documents);

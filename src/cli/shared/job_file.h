@@ -19,6 +19,8 @@ struct submission {
     /* Standard output is for something else: what became of the jobs is
      * remarked on. */
     bool is_remarked;
+    /* The server is only to check it. */
+    bool is_checked;
     /* All are the pods of this Kubernetes Job; NULL: they are a file's. */
     const char *job_name;
 };

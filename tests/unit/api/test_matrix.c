@@ -96,6 +96,7 @@ static const struct cell_row rows[] = {
     {"/api.Submit/CancelJobSet", ACTORS, 2, 1, 0, 0, NULL, 0},
     {"/api.Submit/ReprioritizeJobs", ACTORS, 3, 2, 1, 0, NULL, 0},
     {"/api.Submit/PreemptJobs", ACTORS, 1, 2, 3, 0, NULL, 0},
+    {"/berth.api.Berth/CheckJobs", ACTORS, 1, 2, 0, 0, NULL, 0},
     {"/berth.api.Berth/HoldJobs", ACTORS, 1, 2, 3, 0, NULL, 0},
     PLAIN("/api.Submit/CreateQueue", PERMITTED),
     PLAIN("/api.Submit/CreateQueues", PERMITTED),
