@@ -1,16 +1,31 @@
 #include "rpc/http.h"
 
 #include <microhttpd.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 
 #include "rpc/core.h"
 #include "rpc/listen.h"
+
+/* That are ended and not closed yet. */
+enum { SPARE_CONNECTIONS = 64 };
+
+/* A connection, in the order in which they last asked for something. */
+struct http_connection {
+    TAILQ_ENTRY(http_connection) link;
+    int fd;
+    bool is_ended; /* on purpose: the library is about to close it */
+};
+
+TAILQ_HEAD(http_connections, http_connection);
 
 struct http_server {
     struct http_route *routes; /* owned, [route_count] */
     uint32_t route_count;
     uint16_t port;
     struct MHD_Daemon *daemon;
+    struct http_connections connections; /* the library's thread's */
+    uint32_t connection_count, connection_count_max; /* not ended ones */
 };
 
 /* A request is the library's connection under another name. */
@@ -103,6 +118,71 @@ static enum MHD_Result answer(const struct http_server *server,
     return send_reply(connection, &reply);
 }
 
+/* Make room: the connection that has said nothing for longest, most likely
+ * half a request, ends. */
+static void end_oldest(struct http_server *server)
+{
+    struct http_connection *oldest = TAILQ_FIRST(&server->connections);
+
+    TAILQ_REMOVE(&server->connections, oldest, link);
+    oldest->is_ended = true;
+    server->connection_count--;
+    (void)shutdown(oldest->fd, SHUT_RDWR);
+}
+
+static void on_begin(struct http_server *server,
+                     struct MHD_Connection *connection, void **ret_context)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct http_connection *begun = mem_alloc(sizeof(*begun));
+
+    if (server->connection_count >= server->connection_count_max) {
+        end_oldest(server);
+    }
+    begun->fd = info ? info->connect_fd : -1;
+    TAILQ_INSERT_TAIL(&server->connections, begun, link);
+    server->connection_count++;
+    *ret_context = begun;
+}
+
+static void on_end(struct http_server *server, struct http_connection *ended)
+{
+    if (!ended->is_ended) {
+        TAILQ_REMOVE(&server->connections, ended, link);
+        server->connection_count--;
+    }
+    mem_free(ended);
+}
+
+/* The library tells of each connection's begin and end. */
+static void on_connection(void *ctx, struct MHD_Connection *connection,
+                          void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct http_server *server = ctx;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        on_begin(server, connection, context);
+    } else {
+        on_end(server, *context);
+    }
+}
+
+/* It has asked for something: it is the last to be ended now. */
+static void note_request(struct http_server *server,
+                         struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct http_connection *asking = info ? info->socket_context : NULL;
+
+    if (asking && !asking->is_ended) {
+        TAILQ_REMOVE(&server->connections, asking, link);
+        TAILQ_INSERT_TAIL(&server->connections, asking, link);
+    }
+}
+
 /* The library calls this once with the headers, for each piece of a body, and
  * once at the end. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection,
@@ -114,6 +194,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection,
     (void)piece;
     if (!*seen) {
         *seen = ctx;
+        note_request((struct http_server *)ctx, connection);
         return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
                        strcmp(method, MHD_HTTP_METHOD_HEAD) == 0
                    ? MHD_YES
@@ -145,6 +226,8 @@ struct http_server *http_server_create(const struct http_options *options,
     server = mem_alloc(sizeof(*server));
     server->port = port;
     server->route_count = options->route_count;
+    server->connection_count_max = connection_count_max;
+    TAILQ_INIT(&server->connections);
     server->routes = mem_dup(options->routes,
                              options->route_count * sizeof(*server->routes));
     /* The daemon owns the socket from here on; its thread takes no signals. */
@@ -152,7 +235,8 @@ struct http_server *http_server_create(const struct http_options *options,
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, server,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-        connection_count_max, MHD_OPTION_CONNECTION_TIMEOUT,
+        connection_count_max + SPARE_CONNECTIONS, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, server, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)HTTP_IDLE_MAX_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HTTP_REQUEST_BYTES_MAX, MHD_OPTION_END);
     core_unblock_signals(&before);

@@ -14,8 +14,9 @@
 
 enum {
     HTTP_ROUTES_MAX = 64,
-    /* Connections at once; more are closed as they come. */
-    HTTP_CONNECTIONS_DEFAULT_MAX = 1500,
+    /* Connections at once; for one more, that which has asked for nothing for
+     * longest is closed. */
+    HTTP_CONNECTIONS_DEFAULT_MAX = 256,
     /* A request's line and headers; more is answered 413, 414 or 431. */
     HTTP_REQUEST_BYTES_MAX = 32 << 10,
     /* A connection on which nothing happens is closed after this. */

@@ -209,7 +209,7 @@ class HostileClients(unittest.TestCase):
 
     def test_half_open_http_does_not_block_health(self):
         port = int(self.berth.http.rsplit(":", 1)[1])
-        for _ in range(100):
+        for _ in range(600):
             connection = socket.create_connection(("127.0.0.1", port))
             connection.sendall(b"GET /health HTTP/1.1\r\nHost:")
             self.sockets.append(connection)

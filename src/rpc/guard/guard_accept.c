@@ -134,9 +134,11 @@ static bool take(struct guard *guard, int fd,
     if (guard->buckets[connection->bucket] >=
             guard->options.address_count_max ||
         !start_tls(guard, connection)) {
+        pthread_mutex_lock(&guard->lock);
         SSL_free(connection->ssl);
         *connection = (struct connection){
             .fd = -1, .inner = -1, .generation = connection->generation + 1};
+        pthread_mutex_unlock(&guard->lock);
         return false;
     }
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
