@@ -390,8 +390,9 @@ struct rpc_stream *fixture_stream(struct fixture *fixture, const char *path,
     struct rpc_stream *stream =
         rpc_stream_open(fixture->channel, path, &options);
     wire_encode(request, &bytes);
-    assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), WAIT_MS),
-                     RPC_WAIT_READY);
+    /* Who may not ask may have been told so by now. */
+    assert_int_not_equal(rpc_stream_send(stream, strbuf_str(&bytes), WAIT_MS),
+                         RPC_WAIT_TIMEOUT);
     rpc_stream_close_send(stream);
     return stream;
 }

@@ -129,8 +129,9 @@ struct rpc_stream *lease_ask(struct fixture *f,
     /* The leader sees what the test has told it to say. */
     fixture_settle(f);
     wire_encode(&request->base, &bytes);
-    assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
-                     RPC_WAIT_READY);
+    /* Who may not ask may have been told so by now. */
+    assert_int_not_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
+                         RPC_WAIT_TIMEOUT);
     return stream;
 }
 
