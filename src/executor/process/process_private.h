@@ -3,7 +3,8 @@
  *
  *     process.c         watch, stop, say: pods that live
  *     process_create.c  how they begin
- *     process_table.c   the table, what has ended, gangs
+ *     process_table.c   the table, what has ended
+ *     process_gang.c    what members of a gang share
  *     process_open.c    opening and closing
  *     process_adopt.c   pods of a former life
  *     process_node.c    the node
