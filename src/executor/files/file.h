@@ -16,6 +16,15 @@
 int file_replace(int dir_fd, const char *name, struct str bytes, mode_t mode,
                  struct err *err) must_check;
 
+/* Open a regular file to read.  Neither opening nor reading it can block: a
+ * link, a FIFO or a device is -ERR_IO.  Else as file_read(). */
+int file_open(int dir_fd, const char *name, struct err *err) must_check;
+
+/* Open `path` below a directory, no part of which may be a link or lead out of
+ * it: for what a job may have changed.  `flags` as for open(), which creates
+ * nothing.  -1 with errno. */
+int file_open_below(int dir_fd, const char *path, int flags) must_check;
+
 /* Append the contents of `name` to `buf`, at most up to its bound.
  * -ERR_NOT_FOUND, -ERR_LIMIT (too big), -ERR_IO. */
 int file_read(int dir_fd, const char *name, struct strbuf *buf,
@@ -27,7 +36,3 @@ int file_sync_dir(int dir_fd, struct err *err) must_check;
 /* Write a text to an existing file at `path` (cgroup files and their like).
  * -ERR_NOT_FOUND, -ERR_IO. */
 int file_poke(const char *path, const char *text) must_check;
-
-/* Remove `name` and all below it, never following a symbolic link nor leaving
- * the file system it is on.  What cannot be removed is left. */
-void file_remove_tree(int dir_fd, const char *name);

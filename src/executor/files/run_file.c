@@ -105,7 +105,8 @@ static void take_head(struct run_spec *spec, const struct kv_reader *reader)
         {"run_id", &spec->run_id},        {"job_id", &spec->job_id},
         {"queue", &spec->queue},          {"job_set", &spec->job_set},
         {"namespace", &spec->namespace_}, {"node", &spec->node},
-        {"gang_dir", &spec->gang_dir},    {"notify", &spec->notify_path},
+        {"gang_dir", &spec->gang_dir},    {"gang_id", &spec->gang_id},
+        {"space", &spec->space_dir},      {"notify", &spec->notify_path},
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
@@ -186,6 +187,8 @@ int run_spec_decode(struct str bytes, struct run_spec *ret_spec)
         .namespace_ = "",
         .node = "",
         .gang_dir = "",
+        .gang_id = "",
+        .space_dir = "",
         .notify_path = "",
     };
 

@@ -9,8 +9,9 @@
  *     acked    the phase that the server has acknowledged (executor)
  *     done     nothing more is to be told; kept for its logs (executor)
  *     log/N    what container N printed
- *     work/    the directory the containers start in
- *     volumes/N  what is mounted
+ *     space    link to what the job sees, which is elsewhere:
+ *       work/       the directory the containers start in
+ *       volumes/N   what is mounted
  *
  * spec and state are kv files.  A reader passes over keys it does not know.
  *
@@ -40,6 +41,7 @@ enum {
 #define RUN_ACKED_NAME "acked"
 #define RUN_DONE_NAME "done"
 #define RUN_LOG_NAME "log"
+#define RUN_SPACE_NAME "space"
 #define RUN_WORK_NAME "work"
 #define RUN_VOLUMES_NAME "volumes"
 
@@ -74,6 +76,8 @@ struct run_spec {
     struct strbuf bytes;
     const char *run_id;
     const char *job_id, *queue, *job_set, *namespace_, *node, *gang_dir;
+    const char *gang_id;     /* "": in no gang, or of an old release */
+    const char *space_dir;   /* absolute; "": of an old release, as run */
     const char *notify_path; /* FIFO to tell of changes; "" is none */
     int64_t deadline_ms;     /* 0: none */
     int64_t grace_ms;

@@ -17,6 +17,7 @@
 enum {
     EVENTS_PER_WAIT = 64,
     NOTIFY_BYTES = 4096,
+    NOTICE_READS_MAX = 256,
     ENVIRONMENT_BYTES_MAX = 4 << 20
 };
 
@@ -200,7 +201,10 @@ static void take_notices(struct process *process)
     char text[NOTIFY_BYTES + 1];
     ssize_t got;
 
-    while ((got = read(process->notify_fd, text, NOTIFY_BYTES)) > 0) {
+    /* Bounded, so that nobody who writes on and on can hold us here. */
+    for (int i = 0; i < NOTICE_READS_MAX &&
+                    (got = read(process->notify_fd, text, NOTIFY_BYTES)) > 0;
+         i++) {
         text[got] = '\0';
         char *rest = text;
         for (char *line; (line = strsep(&rest, "\n"));) {
@@ -253,6 +257,7 @@ uint32_t process_poll(struct runtime *runtime,
     if (process->changes.count == 0) {
         take_events(process);
         scan(process, process_now_ms(process));
+        process_empty_trash(process);
     }
     uint32_t count = process->changes.count < change_max
                          ? (uint32_t)process->changes.count
@@ -269,7 +274,10 @@ uint32_t process_poll(struct runtime *runtime,
 
 int64_t process_next_wake_ms(struct runtime *runtime)
 {
-    return process_of(runtime)->next_scan_ms;
+    const struct process *process = process_of(runtime);
+
+    return process->has_trash ? process_now_ms(process) + PROCESS_TRASH_MS
+                              : process->next_scan_ms;
 }
 
 /* Stopping and the rest. */

@@ -5,7 +5,9 @@
  *     <data>/lock        one executor per data directory
  *     <data>/runs/<id>/  one run (run_file.h); made once, so started once
  *     <data>/jobs/<id>   link to the job's latest run
- *     <data>/gangs/<h>/  what the members of a gang on this machine share
+ *     <data>/spaces/<r>/ what the job of a run sees; <r> is random
+ *     <data>/gangs/<r>/  what the members of a gang on this machine share
+ *     <data>/trash/      what is being removed, a little at each poll
  *     <data>/notify      FIFO: shims tell of changes
  *     <data>/forgotten   ids of runs that are removed
  *
@@ -22,6 +24,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/rng.h"
 #include "executor/runtime.h"
 
 enum {
@@ -38,6 +41,7 @@ enum {
 struct process_options {
     const char *data_dir;  /* absolute; made if it is not there */
     const char *shim_path; /* of berth-shim; absolute */
+    const struct rng *rng; /* borrowed; makes names that cannot be guessed */
     struct str node_name;  /* "": the host's */
     struct str pool, node_type;
     const struct label *labels; /* beside kubernetes.io/hostname */
@@ -52,7 +56,7 @@ struct process_options {
     uint32_t keep_count_max;
 };
 
-/* The defaults; data_dir and shim_path are the caller's to set. */
+/* The defaults; data_dir, shim_path and rng are the caller's to set. */
 void process_options_default(struct process_options *ret_options);
 
 /* A runtime on `clock` (borrowed).  Options are copied.  `ret_info` says in a

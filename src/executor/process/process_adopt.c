@@ -44,7 +44,8 @@ static bool has_file(int dir_fd, const char *name, struct stat *ret_stat)
 static enum reconcile_phase read_acked(int run_fd)
 {
     char digit = '0';
-    int fd = openat(run_fd, RUN_ACKED_NAME, O_RDONLY | O_CLOEXEC);
+    struct err err;
+    int fd = file_open(run_fd, RUN_ACKED_NAME, &err);
 
     if (fd >= 0) {
         (void)!read(fd, &digit, 1);
@@ -70,6 +71,7 @@ static void adopt_pod(struct process *process, struct run_id run,
         process_add(process, run, job,
                     (struct str[]){str_of(spec->queue), str_of(spec->job_set),
                                    str_of(spec->namespace_), str_of(spec->node),
+                                   str_of(spec->gang_id),
                                    str_of(is_done ? "" : spec->gang_dir)});
     struct process_pod *pod = &process->pods.items[index];
 
@@ -112,7 +114,7 @@ static void adopt_dir(struct process *process, const char *name)
     }
     /* Without a spec nothing can have started in it. */
     if (rc == -ERR_NOT_FOUND) {
-        file_remove_tree(process->runs_fd, name);
+        process_discard_run(process, name);
     }
 }
 
@@ -168,4 +170,5 @@ void process_adopt(struct process *process)
     read_forgotten(process);
     adopt_all(process);
     sweep_gangs(process);
+    process_sweep_spaces(process);
 }

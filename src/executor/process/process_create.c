@@ -104,13 +104,14 @@ static int sync_run(struct process *process, int run_fd, struct err *err)
 }
 
 static int write_run(struct process *process, const struct runtime_run *run,
-                     int run_fd, const char *run_dir, struct strbuf *warnings,
-                     char *ret_gang_dir, struct err *err)
+                     int run_fd, struct strbuf *warnings, char *ret_gang_dir,
+                     struct err *err)
 {
     auto_strbuf spec = strbuf_make(RUN_FILE_BYTES_MAX);
+    char space_dir[PROCESS_PATH_BYTES_MAX];
     struct process_place place = {
-        .run_dir = run_dir,
         .run_dir_fd = run_fd,
+        .space_dir = space_dir,
         .gang_dir = ret_gang_dir,
         .gang_index = -1,
     };
@@ -118,8 +119,13 @@ static int write_run(struct process *process, const struct runtime_run *run,
     int rc =
         process_gang_join(process, run, ret_gang_dir, &place.gang_index, err);
     if (rc == 0) {
+        rc = place.space_fd =
+            process_space_make(process, run_fd, space_dir, err);
+    }
+    if (rc >= 0) {
         rc = process_spec_build(&process->policy, &place, run, &spec, warnings,
                                 err);
+        close(place.space_fd);
     }
     if (rc == 0) {
         rc = file_replace(run_fd, RUN_SPEC_NAME, strbuf_str(&spec), 0600, err);
@@ -144,21 +150,20 @@ static void link_job(struct process *process, const struct runtime_run *run)
 }
 
 static int create_in(struct process *process, const struct runtime_run *run,
-                     int run_fd, const char *run_dir, struct strbuf *warnings,
-                     struct err *err)
+                     int run_fd, struct strbuf *warnings, struct err *err)
 {
     char gang_dir[PROCESS_PATH_BYTES_MAX] = "";
     uint32_t index;
 
-    int rc = write_run(process, run, run_fd, run_dir, warnings, gang_dir, err);
+    int rc = write_run(process, run, run_fd, warnings, gang_dir, err);
     if (rc < 0) {
         process_gang_leave(process, gang_dir, run->run);
         return rc;
     }
-    index =
-        process_add(process, run->run, run->job,
-                    (struct str[]){run->queue, run->job_set, run->namespace_,
-                                   run->node_name, str_of(gang_dir)});
+    index = process_add(process, run->run, run->job,
+                        (struct str[]){run->queue, run->job_set,
+                                       run->namespace_, run->node_name,
+                                       process_gang_id(run), str_of(gang_dir)});
     process->pods.items[index].phase = RECONCILE_PENDING;
     link_job(process, run);
     rc = process_start(process, index, run_fd, err);
@@ -172,7 +177,6 @@ int process_create(struct runtime *runtime, const struct runtime_run *run,
                    struct strbuf *warnings, struct err *err)
 {
     struct process *process = process_of(runtime);
-    char run_dir[PROCESS_PATH_BYTES_MAX];
     char id[ID_TEXT_BYTES_MAX];
 
     run_id_format(run->run, id);
@@ -181,23 +185,22 @@ int process_create(struct runtime *runtime, const struct runtime_run *run,
                        "the limit of %d runs on this machine is reached",
                        PROCESS_RUNS_MAX);
     }
-    if (mkdirat(process->runs_fd, id, 0711) < 0) {
+    if (mkdirat(process->runs_fd, id, 0700) < 0) {
         return errno == EEXIST
                    ? err_set(err, -ERR_CONFLICT, "run %s was started before",
                              id)
                    : err_set(err, errno == ENOSPC ? -ERR_FULL : -ERR_IO,
                              "make the run's directory: %s", strerror(errno));
     }
-    snprintf(run_dir, sizeof(run_dir), "%.900s/runs/%s", process->data_dir, id);
     int fd = process_run_dir(process, run->run);
-    int rc = fd < 0 ? err_set(err, -ERR_IO, "%s: %s", run_dir, strerror(errno))
-                    : create_in(process, run, fd, run_dir, warnings, err);
+    int rc = fd < 0 ? err_set(err, -ERR_IO, "run %s: %s", id, strerror(errno))
+                    : create_in(process, run, fd, warnings, err);
     if (fd >= 0) {
         close(fd);
     }
     if (rc < 0) {
         /* No shim has seen it. */
-        file_remove_tree(process->runs_fd, id);
+        process_discard_run(process, id);
     }
     return rc;
 }

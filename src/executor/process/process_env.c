@@ -375,7 +375,7 @@ static int add_names(struct process_job *job,
     const char *name = arena_strdup(job->arena, run->pod_name);
     const char *node = arena_strdup(job->arena, run->node_name);
 
-    snprintf(home, sizeof(home), "%s/%s", job->place->run_dir, RUN_WORK_NAME);
+    snprintf(home, sizeof(home), "%s/%s", job->place->space_dir, RUN_WORK_NAME);
     const struct process_variable all[] = {
         {"PATH", default_path},
         {"HOME", home},

@@ -1,13 +1,11 @@
 /* The directories that members of a gang share. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "executor/files/file.h"
 #include "executor/process/process_private.h"
 
@@ -21,7 +19,7 @@ static bool is_member(int members_fd, int index, const char *job)
     char name[16], text[MEMBER_BYTES_MAX] = "";
 
     snprintf(name, sizeof(name), "%d", index);
-    int fd = openat(members_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = file_open(members_fd, name, NULL);
     if (fd < 0) {
         return false;
     }
@@ -59,40 +57,63 @@ static int take_place(struct process *process, int members_fd, int place_max,
     return index;
 }
 
-/* Make or find the directory of that name; the caller closes it. */
-static int open_gang(const struct process *process, const char *name,
-                     struct err *err)
+/* The name of a new directory of a gang, with room for its members.  Nobody
+ * may enter it before that is there. */
+static int make_gang(const struct process *process,
+                     char ret_name[PROCESS_RANDOM_NAME_BYTES], struct err *err)
 {
-    if (mkdirat(process->gangs_fd, name, 0755) < 0 && errno != EEXIST) {
-        return err_set(err, -ERR_IO, "make the gang's directory: %s",
-                       strerror(errno));
-    }
-    int fd = openat(process->gangs_fd, name,
+    process_random_name(process, ret_name);
+    int fd = -1;
+    if (mkdirat(process->gangs_fd, ret_name, 0700) == 0) {
+        fd = openat(process->gangs_fd, ret_name,
                     O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
-        return err_set(err, -ERR_IO, "open the gang's directory: %s",
-                       strerror(errno));
     }
-    return fd;
+    /* Members may run as different users; none may undo another's files. */
+    if (fd < 0 || mkdirat(fd, members_name, 0755) < 0 ||
+        fchmod(fd, 01777) < 0) {
+        int rc = err_set(err, -ERR_IO, "make the gang's directory: %s",
+                         strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
+        return rc;
+    }
+    close(fd);
+    return 0;
+}
+
+/* The directory of the members that are here, or NULL. */
+static const char *find_gang(const struct process *process,
+                             const struct runtime_run *run, struct str gang)
+{
+    for (size_t i = 0; i < process->pods.count; i++) {
+        const struct process_pod *pod = &process->pods.items[i];
+        if (pod->is_used && pod->gang_dir.byte_count > 0 &&
+            str_equal(pod->gang_id, gang) &&
+            str_equal(pod->queue, run->queue)) {
+            return pod->gang_dir.p;
+        }
+    }
+    return NULL;
 }
 
 /* A place among the members, in the gang's directory; -1: there is none. */
-static int join_members(struct process *process, int gang_fd,
+static int join_members(struct process *process, const char *name,
                         const struct runtime_run *run)
 {
     const char *cardinality =
         process_annotation(run, "armadaproject.io/gangCardinality");
     int count = cardinality ? (int)strtol(cardinality, NULL, 10) : 0;
+    char path[PROCESS_RANDOM_NAME_BYTES + sizeof(members_name)];
     int index = -1;
 
-    (void)mkdirat(gang_fd, members_name, 0755);
-    int members_fd = openat(gang_fd, members_name,
-                            O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (members_fd >= 0) {
-        index = take_place(process, members_fd,
+    snprintf(path, sizeof(path), "%.32s/%s", name, members_name);
+    int fd = file_open_below(process->gangs_fd, path, O_RDONLY | O_DIRECTORY);
+    if (fd >= 0) {
+        index = take_place(process, fd,
                            count > GANG_MEMBERS_MAX ? GANG_MEMBERS_MAX : count,
                            run);
-        close(members_fd);
+        close(fd);
     }
     return index;
 }
@@ -101,26 +122,25 @@ int process_gang_join(struct process *process, const struct runtime_run *run,
                       char *ret_dir, int *ret_index, struct err *err)
 {
     struct str gang = process_gang_id(run);
-    char name[32];
+    char name[PROCESS_RANDOM_NAME_BYTES];
 
     ret_dir[0] = '\0';
     *ret_index = -1;
     if (gang.byte_count == 0) {
         return 0;
     }
-    uint64_t hash = hash_bytes(run->queue.p, run->queue.byte_count, 7);
-    snprintf(name, sizeof(name), "%016" PRIx64,
-             hash_bytes(gang.p, gang.byte_count, hash));
-    int fd = open_gang(process, name, err);
-    if (fd < 0) {
-        return fd;
+    const char *found = find_gang(process, run, gang);
+    if (found) {
+        snprintf(ret_dir, PROCESS_PATH_BYTES_MAX, "%s", found);
+    } else {
+        int rc = make_gang(process, name, err);
+        if (rc < 0) {
+            return rc;
+        }
+        snprintf(ret_dir, PROCESS_PATH_BYTES_MAX, "%.900s/gangs/%s",
+                 process->data_dir, name);
     }
-    /* Members may run as different users; none may undo another's files. */
-    (void)!fchmod(fd, 01777);
-    *ret_index = join_members(process, fd, run);
-    close(fd);
-    snprintf(ret_dir, PROCESS_PATH_BYTES_MAX, "%.900s/gangs/%s",
-             process->data_dir, name);
+    *ret_index = join_members(process, strrchr(ret_dir, '/') + 1, run);
     return 0;
 }
 
@@ -137,5 +157,5 @@ void process_gang_leave(struct process *process, const char *dir,
             return;
         }
     }
-    file_remove_tree(process->gangs_fd, strrchr(dir, '/') + 1);
+    process_discard(process, process->gangs_fd, strrchr(dir, '/') + 1);
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "executor/files/file.h"
 #include "executor/files/run_file.h"
 #include "executor/process/process.h"
 #include "executor/shim/shim_log.h"
@@ -148,15 +149,13 @@ static int read_log(int run_fd, int index,
     struct stat st;
 
     snprintf(path, sizeof(path), "%s/%d", RUN_LOG_NAME, index);
-    int fd = openat(run_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 || fstat(fd, &st) < 0) {
-        int error = errno;
-        if (fd >= 0) {
-            close(fd);
-        }
-        return error == ENOENT
-                   ? 0
-                   : err_set(err, -ERR_IO, "the log: %s", strerror(error));
+    int fd = file_open(run_fd, path, err);
+    if (fd < 0) {
+        return fd == -ERR_NOT_FOUND ? 0 : fd;
+    }
+    if (fstat(fd, &st) < 0) {
+        close(fd);
+        return err_set(err, -ERR_IO, "the log: %s", strerror(errno));
     }
     int rc = 0;
     if (st.st_size > 0) {

@@ -1,10 +1,12 @@
 /* Where the containers of a pod see its volumes. */
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/files/file.h"
 #include "executor/files/kv.h"
 #include "executor/process/process_spec.h"
 
@@ -83,6 +85,26 @@ static void variable_name(const char *volume, char *ret_name, size_t capacity)
     }
 }
 
+/* Make a sub-path, which nobody but us can have touched yet. */
+static int make_sub_path(const struct process_job *job,
+                         const struct process_volume *volume, const char *sub,
+                         struct err *err)
+{
+    const char *inside = volume->path + strlen(job->place->space_dir) + 1;
+    int volume_fd =
+        file_open_below(job->place->space_fd, inside, O_RDONLY | O_DIRECTORY);
+
+    if (volume_fd < 0) {
+        return err_set(err, -ERR_IO, "open a volume: %s", strerror(errno));
+    }
+    int fd = process_make_dirs(job, volume_fd, sub, strlen(sub), err);
+    close(volume_fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd < 0 ? fd : 0;
+}
+
 static int source_of(struct process_job *job,
                      const struct process_volume *volume,
                      const K8s__Io__Api__Core__V1__VolumeMount *mount,
@@ -103,15 +125,7 @@ static int source_of(struct process_job *job,
     }
     snprintf(ret_source, PROCESS_PATH_BYTES_MAX, "%.700s/%.250s", volume->path,
              sub);
-    if (!volume->is_read_only) {
-        int fd = open(volume->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        process_make_parents(fd, sub);
-        (void)mkdirat(fd, sub, 0777);
-        (void)!fchmodat(fd, sub, 0777, 0);
-        close(fd);
-    }
-    (void)job;
-    return 0;
+    return volume->is_read_only ? 0 : make_sub_path(job, volume, sub, err);
 }
 
 static int add_mount(struct process_job *job,

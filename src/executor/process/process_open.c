@@ -111,7 +111,13 @@ static int open_dirs(struct process *process, struct err *err)
              ? rc
              : open_dir(process->data_fd, "jobs", 0700, &process->jobs_fd, err);
     rc = rc < 0 ? rc
+                : open_dir(process->data_fd, "spaces", 0711,
+                           &process->spaces_fd, err);
+    rc = rc < 0 ? rc
                 : open_dir(process->data_fd, "gangs", 0711, &process->gangs_fd,
+                           err);
+    rc = rc < 0 ? rc
+                : open_dir(process->data_fd, "trash", 0700, &process->trash_fd,
                            err);
     return rc < 0 ? rc : open_notify(process, err);
 }
@@ -261,7 +267,9 @@ static void process_close(struct runtime *runtime)
     }
     close_fd(process->epoll_fd);
     close_fd(process->notify_fd);
+    close_fd(process->trash_fd);
     close_fd(process->gangs_fd);
+    close_fd(process->spaces_fd);
     close_fd(process->jobs_fd);
     close_fd(process->runs_fd);
     close_fd(process->data_fd);
@@ -299,7 +307,8 @@ static struct process *make_process(const struct process_options *options,
     process->clock = clock;
     process->options = *options;
     process->lock_fd = process->data_fd = process->runs_fd = process->jobs_fd =
-        process->gangs_fd = process->notify_fd = process->epoll_fd = -1;
+        process->spaces_fd = process->gangs_fd = process->trash_fd =
+            process->notify_fd = process->epoll_fd = -1;
     process->data_dir =
         arena_strdup(&process->arena, str_of(options->data_dir));
     process->shim_path =
@@ -315,6 +324,7 @@ static int check_options(const struct process_options *options, struct err *err)
                        "the data directory must be an absolute path of at "
                        "most 600 bytes");
     }
+    ASSERT(options->rng);
     if (!options->shim_path || access(options->shim_path, X_OK) < 0) {
         return err_set(err, -ERR_INVALID, "%s cannot be run: %s",
                        options->shim_path ? options->shim_path : "the shim",

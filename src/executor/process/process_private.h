@@ -3,6 +3,7 @@
  *
  *     process.c         watch, stop, say: pods that live
  *     process_create.c  how they begin
+ *     process_space.c   what a job sees of its run, and its removal
  *     process_table.c   the table, what has ended
  *     process_gang.c    what members of a gang share
  *     process_open.c    opening and closing
@@ -18,14 +19,20 @@
 #include "executor/process/process.h"
 #include "executor/process/process_spec.h"
 
-enum { PROCESS_SCAN_MS = 5000, PROCESS_NOTIFY_TAG = -1 };
+enum {
+    PROCESS_SCAN_MS = 5000,
+    PROCESS_TRASH_MS = 10, /* between two steps of removing */
+    PROCESS_NOTIFY_TAG = -1,
+    PROCESS_TEXTS = 6,
+    PROCESS_RANDOM_NAME_BYTES = 33,
+};
 
 /* A run that has not been forgotten.  Its texts share one allocation. */
 struct process_pod {
     struct run_id run;
     struct job_id job;
     char *texts; /* owned */
-    struct str queue, job_set, namespace_, node_name, gang_dir;
+    struct str queue, job_set, namespace_, node_name, gang_id, gang_dir;
     enum reconcile_phase phase, acked;
     pid_t pid;        /* of the shim, when pidfd is open or is_child */
     int pidfd;        /* owned; -1: none */
@@ -50,7 +57,10 @@ struct process {
     char *data_dir, *shim_path; /* in the arena */
     struct cgroup_layout cgroups;
     struct process_policy policy;
-    int lock_fd, data_fd, runs_fd, jobs_fd, gangs_fd, notify_fd, epoll_fd;
+    int lock_fd, data_fd, runs_fd, jobs_fd, spaces_fd, gangs_fd, trash_fd;
+    int notify_fd, epoll_fd;
+    unsigned int discard_count; /* makes names in the trash */
+    bool has_trash;
     int64_t next_scan_ms;
     SLOTS(struct process_pod) pods;
     struct map by_id;
@@ -91,15 +101,35 @@ void process_make_node(struct process *process);
  * needs. */
 void process_adopt(struct process *process);
 
-/* A new pod.  `texts`: queue, job set, namespace, node, gang directory. */
+/* A new pod.  `texts`: queue, job set, namespace, node, gang, its directory. */
 uint32_t process_add(struct process *process, struct run_id run,
-                     struct job_id job, const struct str texts[5]);
+                     struct job_id job, const struct str texts[PROCESS_TEXTS]);
 /* Take a pod out of the table. */
 void process_remove(struct process *process, uint32_t index);
 /* The pod is done with: only its directory stays, since `done_ms`. */
 void process_keep(struct process *process, uint32_t index, int64_t done_ms);
 /* Remove the directories of what has been kept long enough. */
 void process_expire(struct process *process);
+
+/* 32 hexadecimal digits that nobody can guess. */
+void process_random_name(const struct process *process,
+                         char ret_name[PROCESS_RANDOM_NAME_BYTES]);
+/* Make the directory of what a run's job sees, which only we may enter until
+ * process_spec_build() has filled it and handed it over; its descriptor, to be
+ * closed by the caller, or an error.  `ret_dir`: its path. */
+int process_space_make(struct process *process, int run_fd, char *ret_dir,
+                       struct err *err) must_check;
+/* The name of a run's space; false: it has none. */
+bool process_space_name(const struct process *process, const char *run_name,
+                        char ret_name[PROCESS_RANDOM_NAME_BYTES]);
+/* Take a directory away at once, and remove what is in it by and by. */
+void process_discard(struct process *process, int dir_fd, const char *name);
+/* The same for all of a run. */
+void process_discard_run(struct process *process, const char *run_name);
+/* Remove a little of what was taken away. */
+void process_empty_trash(struct process *process);
+/* Take away the spaces of no run. */
+void process_sweep_spaces(struct process *process);
 
 /* Make or find the gang's directory and a place in it.  A job that is in no
  * gang gets "" and -1. */

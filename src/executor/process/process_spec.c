@@ -344,6 +344,8 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
     kv_add(spec, "namespace", run->namespace_);
     kv_add(spec, "node", run->node_name);
     kv_add_text(spec, "gang_dir", job->place->gang_dir);
+    kv_add(spec, "gang_id", process_gang_id(run));
+    kv_add_text(spec, "space", job->place->space_dir);
     kv_add_text(spec, "notify", policy->notify_path);
     if (job->pod->has_activedeadlineseconds &&
         job->pod->activedeadlineseconds > 0) {
@@ -361,27 +363,56 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
     }
 }
 
+/* Who owns what is made: the user of the containers.  Where they have several,
+ * each may write everything in the pod's volumes, and the work directory is
+ * the first one's. */
+static int find_owner(struct process_job *job, struct err *err)
+{
+    const pod_t *pod = job->pod;
+    int rc = find_user(job, pod->containers[0], &job->uid, &job->gid, err);
+
+    job->dir_mode = 0700;
+    for (size_t i = 0; rc == 0 && i < pod->n_containers + pod->n_initcontainers;
+         i++) {
+        const container_t *container =
+            i < pod->n_containers ? pod->containers[i]
+                                  : pod->initcontainers[i - pod->n_containers];
+        int64_t uid, gid;
+        rc = find_user(job, container, &uid, &gid, err);
+        job->dir_mode = uid == job->uid ? job->dir_mode : 0777;
+    }
+    return rc;
+}
+
 static int make_dirs(struct process_job *job, struct err *err)
 {
-    int fd = job->place->run_dir_fd;
-    int64_t gid;
+    int fd = job->place->space_fd;
 
-    if (mkdirat(fd, RUN_LOG_NAME, 0700) < 0 ||
+    int rc = find_owner(job, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (mkdirat(job->place->run_dir_fd, RUN_LOG_NAME, 0700) < 0 ||
         mkdirat(fd, RUN_WORK_NAME, 0700) < 0 ||
         mkdirat(fd, RUN_VOLUMES_NAME, 0711) < 0) {
         return err_set(err, errno == ENOSPC ? -ERR_FULL : -ERR_IO,
                        "make the run's directories: %s", strerror(errno));
     }
-    /* The work directory is the first container's user's; the others of a
-     * pod with several users share it through their group or not at all. */
-    int rc = find_user(job, job->pod->containers[0], &job->uid, &gid, err);
-    if (rc == 0 && job->uid >= 0 &&
-        fchownat(fd, RUN_WORK_NAME, (uid_t)job->uid, (gid_t)gid,
-                 AT_SYMLINK_NOFOLLOW) < 0) {
-        rc = err_set(err, -ERR_IO, "hand over the work directory: %s",
-                     strerror(errno));
+    if (job->uid >= 0 && fchownat(fd, RUN_WORK_NAME, (uid_t)job->uid,
+                                  (gid_t)job->gid, AT_SYMLINK_NOFOLLOW) < 0) {
+        return err_set(err, -ERR_IO, "hand over the work directory: %s",
+                       strerror(errno));
     }
-    return rc;
+    return 0;
+}
+
+/* From here on the job may enter, and nothing of ours goes in by itself. */
+static int open_space(const struct process_job *job, struct err *err)
+{
+    return fchmod(job->place->space_fd, 0711) < 0
+               ? err_set(err, -ERR_IO, "open the run's directories: %s",
+                         strerror(errno))
+               : 0;
 }
 
 int process_spec_build(const struct process_policy *policy,
@@ -414,5 +445,5 @@ int process_spec_build(const struct process_policy *policy,
     if (rc == 0 && spec->is_over) {
         rc = err_set(err, -ERR_INVALID, "the job is too big for a process");
     }
-    return rc;
+    return rc == 0 ? open_space(job, err) : rc;
 }

@@ -34,10 +34,11 @@ struct process_policy {
 
 /* Where the run lives. */
 struct process_place {
-    const char *run_dir; /* absolute */
     int run_dir_fd;
-    const char *gang_dir; /* "": not in a gang */
-    int gang_index;       /* of this member; -1: unknown */
+    const char *space_dir; /* of what the job sees; absolute */
+    int space_fd;          /* of the same, which only we may enter yet */
+    const char *gang_dir;  /* "": not in a gang */
+    int gang_index;        /* of this member; -1: unknown */
 };
 
 /* One volume of the pod. */
@@ -69,10 +70,12 @@ struct process_job {
     struct process_volume volumes[PROCESS_VOLUMES_MAX];
     uint32_t volume_count;
     int64_t uid, gid; /* that own what is made for the pod; -1: ours */
+    mode_t dir_mode;  /* 0700; 0777 when containers run as several users */
 };
 
-/* Make the directories of the run and append its spec to `spec`.
- * -ERR_INVALID: refused; -ERR_IO, -ERR_FULL, -ERR_LIMIT. */
+/* Make the directories of the run, hand over to its user what the job sees,
+ * and append its spec to `spec`.  -ERR_INVALID: refused; -ERR_IO, -ERR_FULL,
+ * -ERR_LIMIT. */
 int process_spec_build(const struct process_policy *policy,
                        const struct process_place *place,
                        const struct runtime_run *run, struct strbuf *spec,
@@ -94,8 +97,15 @@ int process_volumes_make(struct process_job *job, struct err *err) must_check;
 /* Whether a path stays below the directory that it begins at, and has nothing
  * odd in it. */
 bool process_is_inside(const char *path);
-/* Make the directories that lead to the last part of such a path. */
-void process_make_parents(int dir_fd, const char *path);
+/* Make the directories of the first `byte_count` bytes of such a path, each by
+ * itself and through no link; the new ones become the job's (`job` NULL: stay
+ * ours).  The descriptor of the last, for the caller to close, or an error. */
+int process_make_dirs(const struct process_job *job, int dir_fd,
+                      const char *path, size_t byte_count,
+                      struct err *err) must_check;
+/* Give a directory to the job's user. */
+int process_hand_over(const struct process_job *job, int fd,
+                      struct err *err) must_check;
 /* Append the binds of a container's mounts, and say in the environment where
  * each volume is (process_mount.c). */
 int process_volumes_mount(struct process_job *job,

@@ -35,20 +35,21 @@ bool process_is_locked(const struct process *process, struct run_id run)
 }
 
 uint32_t process_add(struct process *process, struct run_id run,
-                     struct job_id job, const struct str texts[5])
+                     struct job_id job, const struct str texts[PROCESS_TEXTS])
 {
     uint32_t index = SLOTS_TAKE(&process->pods);
     struct process_pod pod = {
         .run = run, .job = job, .pidfd = -1, .is_used = true};
-    struct str *const into[5] = {&pod.queue, &pod.job_set, &pod.namespace_,
-                                 &pod.node_name, &pod.gang_dir};
+    struct str *const into[PROCESS_TEXTS] = {&pod.queue,      &pod.job_set,
+                                             &pod.namespace_, &pod.node_name,
+                                             &pod.gang_id,    &pod.gang_dir};
     size_t byte_count = 1;
 
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < PROCESS_TEXTS; i++) {
         byte_count += texts[i].byte_count + 1;
     }
     char *p = pod.texts = mem_alloc(byte_count);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < PROCESS_TEXTS; i++) {
         if (texts[i].byte_count > 0) {
             memcpy(p, texts[i].p, texts[i].byte_count);
         }
@@ -110,7 +111,7 @@ static void remove_kept(struct process *process,
 
     note_forgotten(process, kept->run);
     run_id_format(kept->run, id);
-    file_remove_tree(process->runs_fd, id);
+    process_discard_run(process, id);
     job_id_format(kept->job, job);
     ssize_t n = readlinkat(process->jobs_fd, job, target, sizeof(target) - 1);
     /* A later run of the job may have the link by now. */

@@ -58,14 +58,73 @@ bool process_is_inside(const char *path)
     return true;
 }
 
-void process_make_parents(int dir_fd, const char *path)
+int process_hand_over(const struct process_job *job, int fd, struct err *err)
 {
-    char part[NAME_BYTES_MAX];
+    bool is_done =
+        (job->uid < 0 || fchown(fd, (uid_t)job->uid, (gid_t)job->gid) == 0) &&
+        fchmod(fd, job->dir_mode) == 0;
 
-    for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
-        snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
-        (void)mkdirat(dir_fd, part, 0755);
+    return is_done ? 0
+                   : err_set(err, -ERR_IO, "hand over a directory: %s",
+                             strerror(errno));
+}
+
+/* One directory, made or found; its descriptor. */
+static int make_dir(const struct process_job *job, int dir_fd, const char *name,
+                    struct err *err)
+{
+    bool is_new = mkdirat(dir_fd, name, 0755) == 0;
+    int fd = is_new || errno == EEXIST
+                 ? openat(dir_fd, name,
+                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                 : -1;
+    if (fd < 0) {
+        return err_set(err, errno == ENOSPC ? -ERR_FULL : -ERR_IO,
+                       "make a directory of a volume: %s", strerror(errno));
     }
+    int rc = is_new && job ? process_hand_over(job, fd, err) : 0;
+    if (rc < 0) {
+        close(fd);
+    }
+    return rc < 0 ? rc : fd;
+}
+
+int process_make_dirs(const struct process_job *job, int dir_fd,
+                      const char *path, size_t byte_count, struct err *err)
+{
+    char name[NAME_BYTES_MAX];
+    int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+
+    for (size_t at = 0; fd >= 0 && at < byte_count;) {
+        size_t n = strcspn(path + at, "/");
+        snprintf(name, sizeof(name), "%.*s", (int)n, path + at);
+        int next = make_dir(job, fd, name, err);
+        close(fd);
+        fd = next;
+        at += n + 1;
+    }
+    return fd;
+}
+
+static int open_new_file(int dir_fd, const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    int parent_fd =
+        process_make_dirs(NULL, dir_fd, path, (size_t)(name - path), err);
+    if (parent_fd < 0) {
+        return parent_fd;
+    }
+    (void)unlinkat(parent_fd, name,
+                   0); /* of two with one path the last stays */
+    int fd = openat(parent_fd, name,
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        fd = err_set(err, -ERR_IO, "%s: %s", path, strerror(errno));
+    }
+    close(parent_fd);
+    return fd;
 }
 
 static int write_file(int dir_fd, const char *path, struct str bytes,
@@ -75,12 +134,9 @@ static int write_file(int dir_fd, const char *path, struct str bytes,
         return err_set(err, -ERR_INVALID,
                        "config map: \"%.200s\" cannot be a file", path);
     }
-    process_make_parents(dir_fd, path);
-    int fd =
-        openat(dir_fd, path,
-               O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = open_new_file(dir_fd, path, err);
     if (fd < 0) {
-        return err_set(err, -ERR_IO, "%s: %s", path, strerror(errno));
+        return fd;
     }
     ssize_t written = write(fd, bytes.p, bytes.byte_count);
     bool is_written =
@@ -226,7 +282,7 @@ static int make_volume(struct process_job *job, struct process_volume *volume,
     }
     snprintf(name, sizeof(name), "%u", index);
     snprintf(volume->path, sizeof(volume->path), "%s/%s/%s",
-             job->place->run_dir, RUN_VOLUMES_NAME, name);
+             job->place->space_dir, RUN_VOLUMES_NAME, name);
     volume->is_read_only = source->configmap != NULL;
     if (source->persistentvolumeclaim || source->ephemeral) {
         strbuf_addf(job->warnings,
@@ -235,21 +291,15 @@ static int make_volume(struct process_job *job, struct process_volume *volume,
                     "run\n",
                     process_or_empty(volume->volume->name));
     }
-    if (mkdirat(volumes_fd, name, 0755) < 0) {
-        return err_set(err, errno == ENOSPC ? -ERR_FULL : -ERR_IO,
-                       "make a volume: %s", strerror(errno));
+    /* A config map stays ours, so that the job cannot change it. */
+    int fd = make_dir(source->configmap ? NULL : job, volumes_fd, name, err);
+    int rc = fd;
+    if (fd >= 0) {
+        rc = source->configmap
+                 ? fill_config_map(job, fd, source->configmap, err)
+                 : 0;
+        close(fd);
     }
-    int fd = openat(volumes_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = 0;
-    if (fd < 0) {
-        return err_set(err, -ERR_IO, "open a volume: %s", strerror(errno));
-    }
-    if (source->configmap) {
-        rc = fill_config_map(job, fd, source->configmap, err);
-    } else if (fchmod(fd, 0777) < 0) {
-        rc = err_set(err, -ERR_IO, "open a volume to all: %s", strerror(errno));
-    }
-    close(fd);
     return rc;
 }
 
@@ -265,8 +315,8 @@ int process_volumes_make(struct process_job *job, struct err *err)
         return err_set(err, -ERR_INVALID, "more than %d volumes",
                        PROCESS_VOLUMES_MAX);
     }
-    int fd = openat(job->place->run_dir_fd, RUN_VOLUMES_NAME,
-                    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(job->place->space_fd, RUN_VOLUMES_NAME,
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         return err_set(err, -ERR_IO, "open the volumes: %s", strerror(errno));
     }

@@ -74,8 +74,13 @@ static int open_shim(struct shim *shim, const char *run_dir, struct err *err)
     }
     shim->log_dir_fd =
         openat(shim->dir_fd, RUN_LOG_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* An old executor's runs have no space: the job sees the run. */
+    shim->space_fd = *shim->spec.space_dir
+                         ? open(shim->spec.space_dir,
+                                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                         : fcntl(shim->dir_fd, F_DUPFD_CLOEXEC, 0);
     shim->signal_fd = open_signals();
-    if (shim->log_dir_fd < 0 || shim->signal_fd < 0) {
+    if (shim->log_dir_fd < 0 || shim->space_fd < 0 || shim->signal_fd < 0) {
         return err_set(err, -ERR_IO, "%s: %s", run_dir, strerror(errno));
     }
     return open_containers(shim, err);
@@ -109,6 +114,7 @@ int shim_run(const char *run_dir)
     mem_free(shim.containers);
     VEC_FREE(&shim.state.ended);
     run_spec_fini(&shim.spec);
+    close(shim.space_fd);
     close(shim.log_dir_fd);
     close(shim.signal_fd);
     close(shim.dir_fd);

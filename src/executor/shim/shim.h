@@ -34,8 +34,9 @@ struct shim_start {
     const struct run_container *container;
     const struct cgroup_layout *cgroups;
     const char *cgroup_name;
-    int dir_fd;        /* of the run; its work directory is the default */
-    int output_fds[2]; /* standard output and error; borrowed */
+    const char *space_dir; /* of what the job sees; absolute */
+    int dir_fd;            /* of the same; its work directory is the default */
+    int output_fds[2];     /* standard output and error; borrowed */
 };
 
 /* Start a container's process.  On failure `err` says why in the words of

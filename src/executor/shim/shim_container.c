@@ -54,7 +54,8 @@ static int make_pipes(int ends[2][2])
     return 0;
 }
 
-void shim_container_start(struct shim_container *container, int dir_fd)
+void shim_container_start(struct shim_container *container,
+                          const char *space_dir, int dir_fd)
 {
     struct err err = {""};
     int ends[2][2];
@@ -73,6 +74,7 @@ void shim_container_start(struct shim_container *container, int dir_fd)
         .container = container->spec,
         .cgroups = container->cgroups,
         .cgroup_name = container->cgroup_name,
+        .space_dir = space_dir,
         .dir_fd = dir_fd,
         .output_fds = {ends[0][1], ends[1][1]},
     };

@@ -32,9 +32,10 @@ struct shim_container {
 int shim_container_open(struct shim_container *container,
                         const struct run_spec *spec, size_t index,
                         int log_dir_fd, struct err *err) must_check;
-/* Start its process in the run's directory; one that cannot be started has
- * ended with `StartError`. */
-void shim_container_start(struct shim_container *container, int dir_fd);
+/* Start its process in what the job sees of its run, `space_dir` open as
+ * `dir_fd`; one that cannot be started has ended with `StartError`. */
+void shim_container_start(struct shim_container *container,
+                          const char *space_dir, int dir_fd);
 /* Read what it printed on a stream.  Answers whether the pipe is still open. */
 bool shim_container_take(struct shim_container *container, int stream);
 /* Its process has ended with a status of waitpid(); what it left behind is

@@ -124,7 +124,8 @@ static bool advance(struct shim *shim)
             if (shim->stop_cause != RUN_CAUSE_NONE || is_failed) {
                 continue;
             }
-            shim_container_start(container, shim->dir_fd);
+            shim_container_start(container, shim->spec.space_dir,
+                                 shim->space_fd);
         }
         is_failed |= kind != RUN_MAIN && container->is_ended &&
                      container->ended.exit_code != 0;

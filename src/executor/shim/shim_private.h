@@ -16,7 +16,7 @@
 #include "executor/shim/shim_container.h"
 
 struct shim {
-    int dir_fd, log_dir_fd, signal_fd;
+    int dir_fd, log_dir_fd, space_fd, signal_fd;
     struct run_spec spec;
     struct run_state state;
     struct shim_container *containers; /* owned, [container_count] */

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +8,6 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,19 +69,26 @@ static void enter_limits(const struct shim_start *start, int fd)
 
 /* The source of a mount, opened without following any link: an init container
  * may have put one where a sub-path was, and we are root here. */
-static int open_source(const char *path)
+static int open_source(const struct shim_start *start, const char *path)
 {
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
-                           .resolve =
-                               RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    size_t n = strlen(start->space_dir);
+    bool is_ours =
+        n > 0 && strncmp(path, start->space_dir, n) == 0 && path[n] == '/';
+    /* Opened again: the kernel does not bind what was opened in another mount
+     * namespace. */
+    int below_fd = open(is_ours ? start->space_dir : "/",
+                        O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = file_open_below(below_fd, path + (is_ours ? n + 1 : 1), O_PATH);
 
-    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+    close(below_fd);
+    return fd;
 }
 
-static void mount_bind(const struct run_bind *bind, int fd)
+static void mount_bind(const struct shim_start *start,
+                       const struct run_bind *bind, int fd)
 {
     char source[64];
-    int source_fd = open_source(bind->source);
+    int source_fd = open_source(start, bind->source);
 
     if (source_fd < 0) {
         give_up(fd, "open what is mounted at", bind->target);
@@ -100,8 +105,10 @@ static void mount_bind(const struct run_bind *bind, int fd)
     }
 }
 
-static void mount_binds(const struct run_container *container, int fd)
+static void mount_binds(const struct shim_start *start, int fd)
 {
+    const struct run_container *container = start->container;
+
     if (container->binds.count == 0) {
         return;
     }
@@ -110,7 +117,7 @@ static void mount_binds(const struct run_container *container, int fd)
         give_up(fd, "make a", "mount namespace");
     }
     for (size_t i = 0; i < container->binds.count; i++) {
-        mount_bind(&container->binds.items[i], fd);
+        mount_bind(start, &container->binds.items[i], fd);
     }
 }
 
@@ -140,6 +147,17 @@ static void connect_output(const struct shim_start *start, int fd)
     }
 }
 
+static void enter_work_dir(const struct shim_start *start, int fd)
+{
+    int work_fd = openat(start->dir_fd, RUN_WORK_NAME,
+                         O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (work_fd < 0 || fchdir(work_fd) < 0) {
+        give_up(fd, "chdir", RUN_WORK_NAME);
+    }
+    close(work_fd);
+}
+
 /* In the child, from fork to exec. */
 static _Noreturn void become_container(const struct shim_start *start,
                                        pid_t shim_pid, int fd)
@@ -153,11 +171,10 @@ static _Noreturn void become_container(const struct shim_start *start,
     /* Before the change of user, since our own directory may lie where the
      * job's user cannot walk; and before that of namespace, which carries the
      * working directory over but not descriptors. */
-    if (!*container->work_dir &&
-        (fchdir(start->dir_fd) < 0 || chdir(RUN_WORK_NAME) < 0)) {
-        give_up(fd, "chdir", RUN_WORK_NAME);
+    if (!*container->work_dir) {
+        enter_work_dir(start, fd);
     }
-    mount_binds(container, fd);
+    mount_binds(start, fd);
     become_user(container, fd);
     if (*container->work_dir && chdir(container->work_dir) < 0) {
         give_up(fd, "chdir", container->work_dir);

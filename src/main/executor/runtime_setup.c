@@ -6,6 +6,7 @@
 #include "cli/shared/context.h"
 #include "executor/fake/fake.h"
 #include "executor/process/process.h"
+#include "main/common/machine.h"
 #include "main/common/say.h"
 
 static const char *text_of(struct str text, struct arena *arena)
@@ -61,6 +62,7 @@ static int open_process(const struct executor_thread_options *options,
     process_options_default(&process);
     process.data_dir = options->jobs_dir;
     process.shim_path = shim_path(&arena);
+    process.rng = &machine_rng;
     process.pool = options->config->pool;
     process.label_count = take_labels(&config->labels, &arena, &process.labels);
     process.cpu_milli = resource_list_get(&config->resources, STR("cpu"));

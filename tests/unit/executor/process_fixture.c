@@ -26,6 +26,7 @@ int fixture_set_up(void **state)
     process_options_default(&fixture->options);
     fixture->options.data_dir = fixture->dir;
     fixture->options.shim_path = shim;
+    fixture->options.rng = &machine_rng;
     fixture_open(fixture);
     *state = fixture;
     return 0;
@@ -138,7 +139,7 @@ void fixture_wait_file(const struct fixture *fixture, struct job *job,
     int64_t until_ms = machine_ms() + WAIT_MS_MAX;
     char path[512], id[ID_TEXT_BYTES_MAX];
 
-    snprintf(path, sizeof(path), "%s/runs/%s/work/%s", fixture->dir,
+    snprintf(path, sizeof(path), "%s/runs/%s/space/work/%s", fixture->dir,
              run_id_format(job->run.run, id), name);
     while (access(path, F_OK) < 0) {
         assert_true(machine_ms() < until_ms);
@@ -151,7 +152,7 @@ char *fixture_work_file(const struct fixture *fixture, struct job *job,
 {
     char id[ID_TEXT_BYTES_MAX];
 
-    return read_file("%s/runs/%s/work/%s", fixture->dir,
+    return read_file("%s/runs/%s/space/work/%s", fixture->dir,
                      run_id_format(job->run.run, id), name);
 }
 

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "executor/files/file.h"
+#include "executor/files/tree.h"
 
 static uint64_t mono_ns(const struct clock *clock)
 {
@@ -28,6 +30,14 @@ static int64_t wall_ms(const struct clock *clock)
 
 const struct clock machine_clock = {mono_ns, wall_ms};
 
+static void fill(const struct rng *rng, void *bytes, size_t byte_count)
+{
+    (void)rng;
+    ASSERT(getrandom(bytes, byte_count, 0) == (ssize_t)byte_count);
+}
+
+const struct rng machine_rng = {fill};
+
 int64_t machine_ms(void)
 {
     return (int64_t)(mono_ns(NULL) / 1000000);
@@ -43,7 +53,7 @@ char *make_dir(void)
 
 void remove_dir(char *dir)
 {
-    file_remove_tree(AT_FDCWD, dir);
+    tree_remove(AT_FDCWD, dir);
     mem_free(dir);
 }
 

@@ -8,14 +8,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/rng.h"
 #include "executor/runtime.h"
 #include "patience.h"
 
 /* Longest that any single thing in these tests may take. */
 #define WAIT_MS_MAX patient_ms(20000)
 
-/* The machine's own clock. */
+/* The machine's own clock and randomness. */
 extern const struct clock machine_clock;
+extern const struct rng machine_rng;
 
 /* A fresh directory below /tmp that any user may walk through. */
 char *make_dir(void);

@@ -101,7 +101,7 @@ static void an_exit_code_waits_for_room(void **state)
 
     char *pid = fixture_work_file(fixture, &job, "pid");
     char path[512], id[ID_TEXT_BYTES_MAX];
-    snprintf(path, sizeof(path), "%s/runs/%s/work/go", fixture->dir,
+    snprintf(path, sizeof(path), "%s/runs/%s/space/work/go", fixture->dir,
              run_id_format(job.run.run, id));
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     assert_true(fd >= 0);

@@ -228,7 +228,7 @@ static void a_gang_that_runs_keeps_its_directory(void **state)
         }
     }
     (void)reopen(fixture);
-    snprintf(path, sizeof(path), "%s/runs/%s/work/go", fixture->dir,
+    snprintf(path, sizeof(path), "%s/runs/%s/space/work/go", fixture->dir,
              run_id_format(jobs[0].run.run, id));
     int fd = open(path, O_WRONLY | O_CREAT, 0644);
     assert_true(fd >= 0);

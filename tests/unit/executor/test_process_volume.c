@@ -2,6 +2,8 @@
  * process: what a pod reads and writes, its volumes and its logs.
  */
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 #include "executor/files/run_file.h"
 #include "executor/process/process.h"
@@ -202,6 +204,40 @@ static void an_empty_dir_is_mounted_for_its_pod_alone(void **state)
     job_free(&job);
 }
 
+/* What a job sees is not below a name that others know, and what it may write
+ * is its user's alone. */
+static void a_volume_is_private_and_its_path_cannot_be_guessed(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[512], link[256] = "", id[ID_TEXT_BYTES_MAX];
+    struct stat st;
+    struct job job;
+    job_make(&job, 54, ARGS("sh", "-c", "touch $BERTH_VOLUME_SCRATCH/x"));
+    add_scratch(&job);
+    job.pod->containers[0]->volumemounts[0]->subpath = field("a/b");
+
+    fixture_create(fixture, &job);
+    assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_SUCCEEDED);
+
+    run_id_format(job.run.run, id);
+    snprintf(path, sizeof(path), "%s/runs/%s", fixture->dir, id);
+    assert_int_equal(lstat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    snprintf(path, sizeof(path), "%s/runs/%s/space", fixture->dir, id);
+    assert_true(readlink(path, link, sizeof(link) - 1) > 32);
+    assert_null(strstr(link, id));
+    for (const char *part = "volumes/0\0volumes/0/a\0volumes/0/a/b\0work\0";
+         *part; part += strlen(part) + 1) {
+        snprintf(path, sizeof(path), "%s/runs/%s/space/%s", fixture->dir, id,
+                 part);
+        assert_int_equal(lstat(path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0700);
+        assert_int_equal(st.st_uid,
+                         geteuid() == 0 ? PROCESS_USER_DEFAULT : geteuid());
+    }
+    job_free(&job);
+}
+
 static void a_sub_path_that_became_a_link_is_not_followed(void **state)
 {
     struct fixture *fixture = *state;
@@ -262,6 +298,7 @@ int main(void)
         PROCESS_TEST(a_log_stops_at_its_limit_and_the_program_goes_on),
         PROCESS_TEST(an_inline_config_map_is_a_directory),
         PROCESS_TEST(an_empty_dir_is_mounted_for_its_pod_alone),
+        PROCESS_TEST(a_volume_is_private_and_its_path_cannot_be_guessed),
         PROCESS_TEST(a_sub_path_that_became_a_link_is_not_followed),
         PROCESS_TEST(a_mounted_secret_is_refused),
     };

@@ -9,6 +9,7 @@
 #include "executor/files/file.h"
 #include "executor/files/kv.h"
 #include "executor/files/run_file.h"
+#include "executor/files/tree.h"
 #include "support.h"
 #include "unit.h"
 
@@ -115,10 +116,77 @@ static void a_tree_is_removed_without_following_links(void **state)
     assert_int_equal(file_replace(fd, "file", STR("x"), 0600, &err), 0);
     assert_int_equal(renameat(fd, "file", fd, "kept/file"), 0);
 
-    file_remove_tree(fd, "tree");
+    tree_remove(fd, "tree");
 
     assert_int_equal(faccessat(fd, "tree", F_OK, 0), -1);
     assert_int_equal(faccessat(fd, "kept/file", F_OK, 0), 0);
+    close(fd);
+    remove_dir(dir);
+}
+
+static void a_tree_of_any_depth_is_removed(void **state)
+{
+    enum { DEPTH = 300 };
+    (void)state;
+    char *dir = make_dir();
+    int top = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = top;
+
+    for (int i = 0; i < DEPTH; i++) {
+        assert_int_equal(mkdirat(fd, "d", 0700), 0);
+        int next = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        assert_true(next >= 0);
+        assert_int_equal(mkdirat(next, ".deep.0", 0700), 0);
+        assert_int_equal(fchmodat(next, ".deep.0", 0, 0), 0);
+        if (fd != top) {
+            close(fd);
+        }
+        fd = next;
+    }
+    close(fd);
+    int steps = 1;
+    int budget = 100;
+    while (!tree_remove_some(top, "d", &budget)) {
+        assert_true(steps++ < 100);
+        budget = 100;
+    }
+
+    assert_true(steps > 1);
+    assert_int_equal(faccessat(top, "d", F_OK, 0), -1);
+    close(top);
+    remove_dir(dir);
+}
+
+static void a_fifo_or_a_link_in_place_of_a_file_is_refused(void **state)
+{
+    (void)state;
+    char *dir = make_dir();
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    auto_strbuf bytes = {0};
+    struct err err;
+
+    assert_int_equal(mkfifoat(fd, "fifo", 0600), 0);
+    assert_int_equal(symlinkat("/etc/passwd", fd, "link"), 0);
+    assert_int_equal(file_read(fd, "fifo", &bytes, &err), -ERR_IO);
+    assert_int_equal(file_read(fd, "link", &bytes, &err), -ERR_IO);
+    close(fd);
+    remove_dir(dir);
+}
+
+static void a_path_below_stays_below(void **state)
+{
+    (void)state;
+    char *dir = make_dir();
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    assert_int_equal(mkdirat(fd, "in", 0700), 0);
+    assert_int_equal(symlinkat("/etc", fd, "in/out"), 0);
+    assert_int_equal(file_open_below(fd, "in/out/passwd", O_RDONLY), -1);
+    assert_int_equal(file_open_below(fd, "../etc", O_RDONLY), -1);
+    assert_int_equal(file_open_below(fd, "in/out", O_RDONLY), -1);
+    int found = file_open_below(fd, "in", O_RDONLY | O_DIRECTORY);
+    assert_true(found >= 0);
+    close(found);
     close(fd);
     remove_dir(dir);
 }
@@ -147,6 +215,9 @@ int main(void)
         TEST(a_newer_version_is_said_to_be_newer),
         TEST(a_process_is_told_from_another_of_its_number),
         TEST(a_tree_is_removed_without_following_links),
+        TEST(a_tree_of_any_depth_is_removed),
+        TEST(a_fifo_or_a_link_in_place_of_a_file_is_refused),
+        TEST(a_path_below_stays_below),
         TEST(a_file_beyond_the_bound_is_too_big),
     };
     return RUN_TESTS(tests);
