@@ -10,8 +10,8 @@ PROGRAMS = $(addprefix src/main/,berthd berthctl berth-executor berth-shim \
 PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
     berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
-.PHONY: all deps setup build programs run check sanitize bench fuzz prop-long \
-    install clean
+.PHONY: all deps setup build programs run check sanitize bench bench-quality \
+    fuzz prop-long install clean
 
 all: build
 
@@ -39,6 +39,9 @@ sanitize: build
 
 bench: build
 	@tools/bench $(BUILD)
+
+bench-quality: programs
+	@tools/bench-quality $(BUILD)
 
 fuzz: deps
 	@tools/fuzz
