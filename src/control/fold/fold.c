@@ -89,8 +89,7 @@ void fold_soon(const struct log_item *item, uint32_t stage,
 {
     uint32_t job = jobs_fetch(c->jobs, &item->event, stage);
 
-    if (job != JOBS_NONE && job < c->handles.count &&
-        c->handles.items[job].is_planned) {
+    if (job != JOBS_NONE) { /* one that the planner has not does no harm */
         pools_job_fetch(c->pools, job, stage == LOG_SOON_STAGES - 1);
     }
 }
