@@ -16,6 +16,7 @@ struct process {
     pid_t pid, parent, session;
     bool is_dead;       /* a zombie: waits for its parent only */
     bool is_descendant; /* of us */
+    bool is_traced;     /* that was found out */
 };
 
 struct process_list {
@@ -69,28 +70,51 @@ static void list_processes(struct process_list *list)
     }
 }
 
-/* Mark who descends from us: a child's parent is marked before it, or the
- * next pass finds it, so passes go on until one marks nobody. */
+static int compare_processes(const void *a, const void *b)
+{
+    const struct process *left = a, *right = b;
+
+    return left->pid < right->pid ? -1 : left->pid > right->pid;
+}
+
+static struct process *find_process(const struct process_list *list, pid_t pid)
+{
+    const struct process wanted = {.pid = pid};
+
+    return bsearch(&wanted, list->items, list->count, sizeof(wanted),
+                   compare_processes);
+}
+
+/* Whether we are among its ancestors.  Everybody on the way up learns the
+ * answer, so that each is walked over once, however many there are. */
+static void trace(const struct process_list *list, struct process *process)
+{
+    bool is_ours = false;
+    struct process *at = process;
+
+    for (size_t i = 0; at && !at->is_traced && i < list->count; i++) {
+        at->is_traced = true;
+        is_ours = at->parent == getpid();
+        at = is_ours ? NULL : find_process(list, at->parent);
+    }
+    is_ours |= at && at->is_descendant;
+    for (; process && process != at && !process->is_descendant;
+         process = find_process(list, process->parent)) {
+        process->is_descendant = is_ours;
+        if (!is_ours || process->parent == getpid()) {
+            break;
+        }
+    }
+}
+
 static void mark_descendants(struct process_list *list)
 {
-    pid_t self = getpid();
-    bool is_changed = true;
-
-    while (is_changed) {
-        is_changed = false;
-        for (size_t i = 0; i < list->count; i++) {
-            struct process *process = &list->items[i];
-            bool is_ours = process->parent == self;
-            for (size_t j = 0;
-                 !is_ours && !process->is_descendant && j < list->count; j++) {
-                is_ours = list->items[j].is_descendant &&
-                          list->items[j].pid == process->parent;
-            }
-            if (is_ours && !process->is_descendant) {
-                process->is_descendant = true;
-                is_changed = true;
-            }
-        }
+    if (list->count == 0) {
+        return;
+    }
+    qsort(list->items, list->count, sizeof(*list->items), compare_processes);
+    for (size_t i = 0; i < list->count; i++) {
+        trace(list, &list->items[i]);
     }
 }
 
