@@ -7,6 +7,7 @@
  *     <data>/jobs/<id>   link to the job's latest run
  *     <data>/spaces/<r>/ what the job of a run sees; <r> is random
  *     <data>/gangs/<r>/  what the members of a gang on this machine share
+ *     <data>/attempts/   jobs whose pods are being made
  *     <data>/trash/      what is being removed, a little at each poll
  *     <data>/notify      FIFO: shims tell of changes
  *     <data>/forgotten   ids of runs that are removed
@@ -15,6 +16,9 @@
  * starts nothing in a directory that has a state: so a run id starts at most
  * once, whatever crashes.  After a restart live shims are taken up again; a
  * run whose shim is gone without an end has failed (its cause is LOST).
+ *
+ * What ended the executor PROCESS_ATTEMPTS_MAX times while its pod was made is
+ * refused (-ERR_INVALID), and not tried again.
  *
  * What a job may ask for, and what becomes of the rest:
  * docs/guide/process-runtime.md.
@@ -34,7 +38,8 @@ enum {
     PROCESS_KEEP_MS_DEFAULT = 600 * 1000,
     PROCESS_KEEP_COUNT_DEFAULT = 1000,
     PROCESS_FORGOTTEN_MAX = 100000, /* ids that the file keeps */
-    PROCESS_USER_DEFAULT = 65534,   /* nobody */
+    PROCESS_ATTEMPTS_MAX = 2,
+    PROCESS_USER_DEFAULT = 65534, /* nobody */
 };
 
 /* Zero or NULL means the default, but for the users. */

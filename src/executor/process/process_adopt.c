@@ -171,4 +171,5 @@ void process_adopt(struct process *process)
     adopt_all(process);
     sweep_gangs(process);
     process_sweep_spaces(process);
+    process_sweep_attempts(process);
 }

@@ -194,7 +194,11 @@ int process_create(struct runtime *runtime, const struct runtime_run *run,
     }
     int fd = process_run_dir(process, run->run);
     int rc = fd < 0 ? err_set(err, -ERR_IO, "run %s: %s", id, strerror(errno))
-                    : create_in(process, run, fd, warnings, err);
+                    : process_attempt_begin(process, run->job, err);
+    if (rc == 0) {
+        rc = create_in(process, run, fd, warnings, err);
+        process_attempt_end(process, run->job);
+    }
     if (fd >= 0) {
         close(fd);
     }

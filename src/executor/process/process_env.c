@@ -52,7 +52,9 @@ int process_expand(struct process_job *job,
                    const struct process_variables *variables, const char *text,
                    const char **ret_text, struct err *err)
 {
-    auto_strbuf out = strbuf_make(PROCESS_VALUE_BYTES_MAX);
+    size_t left = PROCESS_EXPANDED_BYTES_MAX - job->expanded_byte_count;
+    auto_strbuf out = strbuf_make(
+        left < PROCESS_VALUE_BYTES_MAX ? left + 1 : PROCESS_VALUE_BYTES_MAX);
 
     while (*text) {
         const char *end =
@@ -74,12 +76,21 @@ int process_expand(struct process_job *job,
             strbuf_add_char(&out, *text++);
         }
     }
+    /* Variables that double each other would take all memory there is. */
+    if (out.byte_count > left ||
+        (out.is_over && left < PROCESS_VALUE_BYTES_MAX)) {
+        return err_set(err, -ERR_INVALID,
+                       "the arguments and variables of the pod, expanded, are "
+                       "longer than %d bytes",
+                       PROCESS_EXPANDED_BYTES_MAX);
+    }
     if (out.is_over) {
         return err_set(err, -ERR_INVALID,
                        "an argument or variable is longer "
                        "than %d bytes",
                        PROCESS_VALUE_BYTES_MAX);
     }
+    job->expanded_byte_count += out.byte_count;
     *ret_text = arena_strdup(job->arena, strbuf_str(&out));
     return 0;
 }

@@ -117,6 +117,9 @@ static int open_dirs(struct process *process, struct err *err)
                 : open_dir(process->data_fd, "gangs", 0711, &process->gangs_fd,
                            err);
     rc = rc < 0 ? rc
+                : open_dir(process->data_fd, "attempts", 0700,
+                           &process->attempts_fd, err);
+    rc = rc < 0 ? rc
                 : open_dir(process->data_fd, "trash", 0700, &process->trash_fd,
                            err);
     return rc < 0 ? rc : open_notify(process, err);
@@ -267,6 +270,7 @@ static void process_close(struct runtime *runtime)
     }
     close_fd(process->epoll_fd);
     close_fd(process->notify_fd);
+    close_fd(process->attempts_fd);
     close_fd(process->trash_fd);
     close_fd(process->gangs_fd);
     close_fd(process->spaces_fd);
@@ -308,7 +312,7 @@ static struct process *make_process(const struct process_options *options,
     process->options = *options;
     process->lock_fd = process->data_fd = process->runs_fd = process->jobs_fd =
         process->spaces_fd = process->gangs_fd = process->trash_fd =
-            process->notify_fd = process->epoll_fd = -1;
+            process->attempts_fd = process->notify_fd = process->epoll_fd = -1;
     process->data_dir =
         arena_strdup(&process->arena, str_of(options->data_dir));
     process->shim_path =

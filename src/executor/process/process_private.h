@@ -3,6 +3,7 @@
  *
  *     process.c         watch, stop, say: pods that live
  *     process_create.c  how they begin
+ *     process_attempt.c those that end this process when they are made
  *     process_space.c   what a job sees of its run, and its removal
  *     process_table.c   the table, what has ended
  *     process_gang.c    what members of a gang share
@@ -58,6 +59,7 @@ struct process {
     struct cgroup_layout cgroups;
     struct process_policy policy;
     int lock_fd, data_fd, runs_fd, jobs_fd, spaces_fd, gangs_fd, trash_fd;
+    int attempts_fd;
     int notify_fd, epoll_fd;
     unsigned int discard_count; /* makes names in the trash */
     bool has_trash;
@@ -110,6 +112,15 @@ void process_remove(struct process *process, uint32_t index);
 void process_keep(struct process *process, uint32_t index, int64_t done_ms);
 /* Remove the directories of what has been kept long enough. */
 void process_expire(struct process *process);
+
+/* A pod of the job is about to be made; -ERR_INVALID: that has ended this
+ * process too often. */
+int process_attempt_begin(struct process *process, struct job_id job,
+                          struct err *err) must_check;
+/* It was made, or refused. */
+void process_attempt_end(struct process *process, struct job_id job);
+/* Forget what is a day old. */
+void process_sweep_attempts(struct process *process);
 
 /* 32 hexadecimal digits that nobody can guess. */
 void process_random_name(const struct process *process,

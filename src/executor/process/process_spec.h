@@ -17,7 +17,8 @@ enum {
     PROCESS_VOLUMES_MAX = 64,
     PROCESS_VARIABLES_MAX = 2048,
     PROCESS_PATH_BYTES_MAX = 1024,
-    PROCESS_VALUE_BYTES_MAX = 1 << 20, /* one argument or variable */
+    PROCESS_VALUE_BYTES_MAX = 1 << 20,    /* one argument or variable */
+    PROCESS_EXPANDED_BYTES_MAX = 4 << 20, /* all of a pod, expanded */
 };
 
 /* What this executor lets jobs do. */
@@ -70,7 +71,8 @@ struct process_job {
     struct process_volume volumes[PROCESS_VOLUMES_MAX];
     uint32_t volume_count;
     int64_t uid, gid; /* that own what is made for the pod; -1: ours */
-    mode_t dir_mode;  /* 0700; 0777 when containers run as several users */
+    size_t expanded_byte_count; /* of its arguments and variables so far */
+    mode_t dir_mode; /* 0700; 0777 when containers run as several users */
 };
 
 /* Make the directories of the run, hand over to its user what the job sees,
@@ -126,7 +128,8 @@ int process_env_build(struct process_job *job,
                       const K8s__Io__Api__Core__V1__Container *container,
                       struct process_variables *variables,
                       struct err *err) must_check;
-/* Replace each $(NAME) of a known variable, $$ by $; in the arena. */
+/* Replace each $(NAME) of a known variable, $$ by $; in the arena.
+ * -ERR_INVALID when it, or all of the pod, gets too long. */
 int process_expand(struct process_job *job,
                    const struct process_variables *variables, const char *text,
                    const char **ret_text, struct err *err) must_check;

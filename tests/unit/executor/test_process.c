@@ -248,6 +248,31 @@ static void main_containers_run_together(void **state)
 
 /* Environment. */
 
+/* 27 KB of these took gigabytes, and the executor with them. */
+static void variables_that_expand_each_other_have_a_bound(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    char name[16], value[64];
+    job_make(&job, 25, ARGS("true"));
+    job_env(&job, job.pod->containers[0], "V0",
+            "0123456789012345678901234567890123456789");
+    for (int i = 1; i < 14; i++) {
+        snprintf(name, sizeof(name), "V%d", i);
+        snprintf(value, sizeof(value), "$(V%d)$(V%d)", i - 1, i - 1);
+        job_env(&job, job.pod->containers[0], name, value);
+    }
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof(name), "W%d", i);
+        job_env(&job, job.pod->containers[0], name, "$(V13)");
+    }
+
+    struct err err = fixture_refuse(fixture, &job);
+
+    assert_non_null(strstr(err.text, "expanded, are longer than 4194304"));
+    job_free(&job);
+}
+
 static void arguments_and_variables_are_expanded(void **state)
 {
     struct fixture *fixture = *state;
@@ -457,6 +482,7 @@ int main(void)
         PROCESS_TEST(init_containers_run_one_after_the_other_and_first),
         PROCESS_TEST(a_failed_init_container_fails_the_pod),
         PROCESS_TEST(main_containers_run_together),
+        PROCESS_TEST(variables_that_expand_each_other_have_a_bound),
         PROCESS_TEST(arguments_and_variables_are_expanded),
         PROCESS_TEST(field_references_are_filled_in),
         PROCESS_TEST(jobs_know_their_names_and_none_of_ours),

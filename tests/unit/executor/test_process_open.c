@@ -5,7 +5,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "executor/files/run_file.h"
 #include "executor/process/process.h"
@@ -162,6 +164,46 @@ static void a_run_without_a_spec_never_started_and_may(void **state)
     job_free(&job);
 }
 
+/* In a process of its own: open the runtime, and crash over the job. */
+static void crash_over(struct fixture *fixture, struct job *job)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct rlimit no_core = {0, 0};
+        (void)setrlimit(RLIMIT_CORE, &no_core);
+        (void)signal(SIGSEGV, SIG_DFL);
+        fixture_open(fixture);
+        job->pod->containers[0]->n_env = 1;
+        job->pod->containers[0]->env = (void *)(uintptr_t)8;
+        fixture_create(fixture, job);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+}
+
+static void what_ended_the_executor_twice_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job, other;
+    job_make(&job, 66, ARGS("true"));
+    job_make(&other, 67, ARGS("true"));
+    runtime_close(fixture->runtime);
+
+    crash_over(fixture, &job);
+    crash_over(fixture, &job);
+    fixture_open(fixture);
+    struct err err = fixture_refuse(fixture, &job);
+
+    assert_non_null(strstr(err.text, "ended the executor 2 times"));
+    fixture_create(fixture, &other);
+    assert_int_equal(fixture_wait_end(fixture, &other), RECONCILE_SUCCEEDED);
+    job_free(&other);
+    job_free(&job);
+}
+
 static void a_data_directory_has_one_executor(void **state)
 {
     struct fixture *fixture = *state;
@@ -247,6 +289,7 @@ int main(void)
         PROCESS_TEST(a_killed_shim_is_a_failure_and_leaves_nothing),
         PROCESS_TEST(without_cgroups_a_killed_shim_leaves_nothing_either),
         PROCESS_TEST(a_run_without_a_spec_never_started_and_may),
+        PROCESS_TEST(what_ended_the_executor_twice_is_refused),
         PROCESS_TEST(a_data_directory_has_one_executor),
         PROCESS_TEST(what_is_forgotten_is_removed_in_time),
         PROCESS_TEST(a_gang_that_runs_keeps_its_directory),
