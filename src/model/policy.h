@@ -35,8 +35,8 @@ enum {
     /* What runs in one pool has no part in whom another pool preempts
      * (docs/decisions/0015). */
     POLICY_RULES_BY_POOL = 2,
-    /* Preemption for fairness costs a bounded part of what is useful, and
-     * limits keep reservations (docs/decisions/0017, 0018). */
+    /* A queue takes no place from itself for fairness, and promises count what
+     * fairness costs (docs/decisions/0017). */
     POLICY_RULES_BOUNDED = 3,
     POLICY_RULES_LATEST = POLICY_RULES_BOUNDED,
 };
@@ -198,9 +198,9 @@ struct policy {
     uint32_t default_class_index;  /* also for classes that are unknown */
     struct rate_limit rate_global; /* jobs newly started */
     struct rate_limit rate_per_queue;
-    uint32_t lookback_max;     /* jobs of a queue looked at per round; 0: all */
-    int64_t round_work_max;    /* nodes and jobs a plan looks at; 0: no bound */
-    uint32_t retries_max;      /* returned leases and lost executors; 3 */
+    uint32_t lookback_max;  /* jobs of a queue looked at per round; 0: all */
+    int64_t round_work_max; /* nodes and jobs a plan looks at; 0: no bound */
+    uint32_t retries_max;   /* returned leases and lost executors; 3 */
     /* Whether retry policies of queues are applied, and how often at most. */
     bool has_retry_policies;
     uint32_t policy_retries_max;

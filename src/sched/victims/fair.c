@@ -26,6 +26,7 @@ struct descent {
     const struct class *class;
     struct resource_vec free;
     uint32_t depth_min; /* less is not asked for */
+    uint32_t own;       /* see victims_own() */
 };
 
 static bool is_revocable(const struct round *round,
@@ -47,7 +48,9 @@ static uint32_t descend(const struct round *round, struct descent descent,
         if (evicted_run->ordinal + 1 < descent.depth_min) {
             return evicted_run->ordinal + 1;
         }
+        const struct run *run = &round->sched->runs.items[evicted_run->run];
         if (evicted_run->level > descent.class->level ||
+            victim_is_own(round->sched, descent.own, run, descent.class) ||
             (!is_hasty &&
              (!evicted_run->is_out || is_revocable(round, evicted_run)))) {
             continue;
@@ -62,9 +65,10 @@ static uint32_t descend(const struct round *round, struct descent descent,
 }
 
 /* That of a node for a class. */
-static uint32_t eviction_depth(struct round *round, uint32_t index,
-                               const struct class *class, uint32_t depth_min)
+static uint32_t eviction_depth(const struct search *search, uint32_t index,
+                               uint32_t depth_min)
 {
+    struct round *round = search->round;
     const struct sched *sched = round->sched;
     struct node *node = &sched->nodes.items[index];
 
@@ -72,7 +76,8 @@ static uint32_t eviction_depth(struct round *round, uint32_t index,
         return 0;
     }
     struct descent descent = {
-        .class = class,
+        .class = class_at(round, search->class_index),
+        .own = victims_own(search),
         .free = sched->free[index],
         .depth_min = depth_min,
     };
@@ -102,17 +107,16 @@ static uint32_t recall_depth(const struct search *search,
                              uint32_t depth_min)
 {
     struct round *round = search->round;
-    const struct class *class = class_at(round, search->class_index);
     uint64_t word;
 
     if (!memo) {
-        return eviction_depth(round, node, class, depth_min);
+        return eviction_depth(search, node, depth_min);
     }
     if (depth_memo_get(round, memo, node, &word) &&
         ((word & 1) || word >> 1 < depth_min)) {
         return (uint32_t)(word >> 1);
     }
-    uint32_t depth = eviction_depth(round, node, class, depth_min);
+    uint32_t depth = eviction_depth(search, node, depth_min);
     bool is_exact = depth == 0 || depth >= depth_min;
     depth_memo_set(round, memo, node, (uint64_t)depth << 1 | is_exact);
     return depth;
@@ -135,13 +139,25 @@ static void consider(const struct search *search, struct depth_memo *memo,
     }
 }
 
+/* The best of all nodes with evicted work: the index knows of no queues. */
+static void ask_evicted_nodes(const struct search *search, struct last *best)
+{
+    const struct evicted *evicted = search->round->evicted;
+
+    *best = (struct last){NONE, 0};
+    search->round->counters->nodes_examined += evicted->node_count;
+    for (uint32_t i = 0; i < evicted->node_count; i++) {
+        consider(search, NULL, evicted->nodes[i], best);
+    }
+}
+
 uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
     struct last best = {NONE, 0};
     struct depth_memo *memo =
-        search->only && !round->reserve.asking
+        search->only && !round->reserve.asking && !victims_own(search)
             ? depth_memo_of(round, search->class_index, DEPTH_MEMO_LAST)
             : NULL;
 
@@ -151,6 +167,9 @@ uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth)
     }
     if (!search->only) {
         best.node = eviction_index_find(search, &best.depth);
+        if (best.node != NONE && victims_has_own(search, best.node)) {
+            ask_evicted_nodes(search, &best);
+        }
         if (best.depth <= round->reserve.ordinal_min) {
             best = (struct last){NONE, 0}; /* the turns of all come first */
         }

@@ -70,6 +70,31 @@ static bool is_any_soon(const struct search *search)
     return reserve_is_any_soon(round, class_at(round, search->class_index));
 }
 
+/* Take what the queue that is searched for has evicted on a node, no less
+ * urgent than what is searched for, from the room there: it stays. */
+static void subtract_own(const struct search *search, uint32_t index,
+                         struct resource_vec *room)
+{
+    const struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct node *node = &sched->nodes.items[index];
+    uint32_t own = victims_own(search);
+
+    for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
+        const struct evicted_run *evicted_run = &round->evicted->runs[i];
+        const struct run *run = &sched->runs.items[evicted_run->run];
+        if (evicted_run->is_out &&
+            evicted_run->ordinal >= round->reserve.ordinal_min &&
+            evicted_run->level <= class_at(round, search->class_index)->level &&
+            !revocables_has(round, run) &&
+            victim_is_own(sched, own, run,
+                          class_at(round, search->class_index))) {
+            amounts_subtract(
+                room, &class_at(round, evicted_run->class_index)->request);
+        }
+    }
+}
+
 /* A node that would do, and its place in the order. */
 struct fit {
     uint32_t node;
@@ -92,6 +117,10 @@ static uint64_t key_of(const struct search *search, uint32_t node,
     bool is_less = evicted_max == level && is_soon(search, node);
     struct resource_vec room =
         room_at(round, node, evicted_max - is_less, below);
+
+    if (evicted_max - is_less == level && victims_has_own(search, node)) {
+        subtract_own(search, node, &room);
+    }
 
     return amounts_fit(&class->request, &room) ? pool_weigh(round->pool, &room)
                                                : KEY_NONE;
@@ -131,7 +160,7 @@ static uint32_t find_in_group(const struct search *search, uint32_t below,
     for (uint32_t i = 0; i < search->only->count; i++) {
         uint32_t node = search->only->nodes[i];
         uint64_t key;
-        if (is_soon(search, node)) {
+        if (is_soon(search, node) || victims_has_own(search, node)) {
             key = key_of(search, node, below, evicted_max);
         } else if (!memo || !depth_memo_get(round, memo, node, &key)) {
             key = key_of(search, node, below, evicted_max);
@@ -168,7 +197,7 @@ static bool is_plain_match(void *context, uint32_t node)
         }
     }
     return !revocables_are_on(round, node) && !is_soon(search, node) &&
-           place_allows(search, node);
+           !victims_has_own(search, node) && place_allows(search, node);
 }
 
 static bool is_soon_match(void *context, uint32_t node)
@@ -206,6 +235,21 @@ static void consider_soon(const struct search *search, uint32_t below,
     }
 }
 
+/* The best of those where work of its own queue is evicted, which stays. */
+static void consider_own(const struct search *search, uint32_t below,
+                         uint32_t evicted_max, struct fit *best)
+{
+    struct round *round = search->round;
+
+    for (uint32_t i = 0; i < round->evicted->node_count; i++) {
+        uint32_t node = round->evicted->nodes[i];
+        if (victims_has_own(search, node)) {
+            consider_room(search, node,
+                          key_of(search, node, below, evicted_max), best);
+        }
+    }
+}
+
 /* The best of the others. */
 static void consider_plain(const struct search *search, uint32_t below,
                            uint32_t evicted_max, struct fit *best)
@@ -233,6 +277,9 @@ static uint32_t find_at_level(const struct search *search, uint32_t below,
     }
     if (round->evicted->count && is_any_soon(search)) {
         consider_soon(search, below, &best);
+    }
+    if (victims_own(search)) {
+        consider_own(search, below, evicted_max, &best);
     }
     consider_plain(search, below, evicted_max, &best);
     if (round->reserve.asking && sched->revocables.count) {

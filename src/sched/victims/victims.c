@@ -10,9 +10,46 @@
 #include "sched/victims/sets.h"
 #include "sched/victims/take.h"
 
-/* What goes for fairness has its price. */
+uint32_t victims_own(const struct search *search)
+{
+    const struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    uint32_t list = sched->jobs.items[search->job].list;
+    uint32_t queue = sched->lists.items[list].queue;
+    uint32_t lane = round->lane_of_queue[queue];
+
+    return sched->policy->rules_revision >= POLICY_RULES_BOUNDED &&
+                   lane != NONE &&
+                   round->lanes[lane].unit_first < round->lanes[lane].unit_end
+               ? queue + 1
+               : 0;
+}
+
+bool victims_has_own(const struct search *search, uint32_t index)
+{
+    const struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct node *node = &sched->nodes.items[index];
+    uint32_t own = victims_own(search);
+    bool has = false;
+
+    if (own && node->stamp == sched->stamp) {
+        for (uint32_t i = node->evicted_first; i < node->evicted_end && !has;
+             i++) {
+            const struct evicted_run *evicted_run = &round->evicted->runs[i];
+            has =
+                evicted_run->is_out &&
+                victim_is_own(sched, own, &sched->runs.items[evicted_run->run],
+                              class_at(round, search->class_index));
+        }
+    }
+    return has;
+}
+
+/* What goes for fairness is of other queues, and has its price. */
 static void put_price(const struct search *search, struct victim_rules *rules)
 {
+    rules->own = victims_own(search);
     if (affordable_is_priced(search->round)) {
         rules->is_priced = true;
         rules->budget = affordable_left(search);
@@ -119,6 +156,7 @@ uint32_t victims_find(const struct search *search)
             .depth = round->reserve.ordinal_min + 1,
             .level_max = -1,
             .is_bound = rules.is_bound || affordable_is_priced(round),
+            .own = victims_own(search),
         };
         node = victims_find_urgent(search, &rules);
     }

@@ -37,10 +37,26 @@ struct victim_rules {
     bool spares_groups;
     bool takes_surplus; /* whoever asks */
     bool is_bound;      /* nobody goes for fairness; see cooldown.h */
+    uint32_t own;       /* see victims_own() */
     bool is_priced;     /* who goes for fairness costs no more than `budget` */
     u128 budget;        /* see affordable.h */
 };
 
+/* 1 + the queue of what is searched for, if some of its work is evicted: a
+ * queue takes no place from itself for fairness (model.md 6.6 d); 0: none of it
+ * is, or the rules are older. */
+uint32_t victims_own(const struct search *search);
+/* Whether a run that is evicted is kept from a class of its own queue, `own`,
+ * that is no more urgent where it would go. */
+static inline bool victim_is_own(const struct sched *sched, uint32_t own,
+                                 const struct run *run,
+                                 const struct class *class)
+{
+    return own && run->level >= class->level &&
+           sched->accounts.items[run->account].queue == own - 1;
+}
+/* Whether such a run is on a node. */
+bool victims_has_own(const struct search *search, uint32_t node);
 /* Whether a run may lose its place for `class`, by what it is itself. */
 bool victim_is_permitted(const struct round *round, const struct run *run,
                          const struct class *class,

@@ -330,6 +330,9 @@ struct rules {
 
 /* Whether a run promised to give way to the admitted one that is tried. */
 bool oracle_is_revocable(const struct oracle *o, int job);
+/* Whether a run is of the job's own queue, and no less urgent: a queue takes no
+ * place from itself for fairness. */
+bool oracle_is_own(const struct oracle *o, int victim, int job);
 /* Whether a run may go for a job by what it is itself. */
 bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
                    const struct rules *rules);

@@ -11,6 +11,12 @@ bool oracle_is_revocable(const struct oracle *o, int job)
            (o->in->jobs[job].yields_at_once || oracle_is_evictable(o, job));
 }
 
+bool oracle_is_own(const struct oracle *o, int victim, int job)
+{
+    return o->in->jobs[victim].queue == o->in->jobs[job].queue &&
+           oracle_level(o, victim) >= oracle_level(o, job);
+}
+
 bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
                    const struct rules *rules)
 {
@@ -24,7 +30,8 @@ bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
         int gap = oracle_level(o, job) - oracle_level(o, victim);
         bool is_bound =
             rules->is_bound || instance_has_cooldown(o->in, job, o->now);
-        return gap >= (is_bound ? 1 : 0) && o->ordinal[victim] >= o->turn &&
+        return !oracle_is_own(o, victim, job) && gap >= (is_bound ? 1 : 0) &&
+               o->ordinal[victim] >= o->turn &&
                o->ordinal[victim] + 1 >= rules->cut;
     }
     return (o->status[victim] == STEADY || o->status[victim] == RETURNED) &&

@@ -26,7 +26,8 @@ static int cut_of(const struct oracle *o, int job, int node)
         for (int j = 0; j < o->in->job_count; j++) {
             if (o->status[j] == EVICTED && o->node[j] == node &&
                 o->ordinal[j] == ordinal && !goes_first(o, j) &&
-                oracle_level(o, j) <= oracle_level(o, job)) {
+                oracle_level(o, j) <= oracle_level(o, job) &&
+                !oracle_is_own(o, j, job)) {
                 room[0] += o->in->jobs[j].request[0];
                 room[1] += o->in->jobs[j].request[1];
                 is_any = true;

@@ -250,6 +250,29 @@ static void ar_13_away_work_yields_to_what_is_more_urgent(void **state)
     assert_int_equal(w->plan.decisions[0].revocable_for, head);
 }
 
+/* A queue is over its share with what runs away beside a job that holds all
+ * GPUs of an earmarked node: that does not lose its place to its like that
+ * waits (model.md 6.6 d). */
+static void a_queue_takes_no_place_away_from_itself(void **state)
+{
+    struct world *w = *state;
+    struct world_job both = gpu_job;
+    uint32_t preempted_count = 0;
+
+    both.gpus = 2;
+    w->requeues = true;
+    uint32_t gpu = world_node(
+        w, &(struct world_node){"gpu", .cores = 16, .gpus = 2, .taint = "gpu"});
+    world_lease(w, world_submit(w, &both), gpu, 0);
+    (void)world_submit_many(w, &low, 40);
+    for (int i = 0; i < 10; i++) {
+        world_round(w, ROUND_BALANCE, 1000 * i);
+        preempted_count += w->preempted_count;
+    }
+    assert_int_equal(world_running(w, "A"), 12);
+    assert_int_equal(preempted_count, 0);
+}
+
 /* Of borrowers the one that is less urgent where it runs goes first,
  * however old: as what it may run away counts for all others too. */
 static void ar_13_a_borrower_counts_as_where_it_runs(void **state)
@@ -402,6 +425,7 @@ int main(void)
         SCENARIO(ar_13_follows_the_policy),
         SCENARIO(ar_13_away_work_takes_for_fairness),
         SCENARIO(ar_13_away_work_yields_to_what_is_more_urgent),
+        SCENARIO(a_queue_takes_no_place_away_from_itself),
         SCENARIO(a_group_that_runs_away_grows_in_its_turn),
         SCENARIO(what_has_no_room_anywhere_is_not_refused),
         SCENARIO(ar_13_a_borrower_counts_as_where_it_runs),
