@@ -342,11 +342,14 @@ void group_list_below(struct jobs *jobs, uint32_t gang);
 /* Something may be due for the group of a job. */
 void group_mark_of(struct jobs *jobs, uint32_t job);
 
-/* Groups with a name; named_groups.c. */
+/* Groups with a name; named_groups.c and named_gangs.c. */
 
 /* A row for one that is not there yet; expects pods of the gang id, if any. */
 uint32_t named_group_make(struct jobs *jobs, struct str queue, struct str name,
                           struct str gang_id);
+/* Note what follows from what has become of its pods; named_gangs.c. */
+void named_group_refresh(struct jobs *jobs, struct named_group *row,
+                         int64_t now_ms);
 /* A row that has its `completed_ms` is over, and counted with those. */
 void named_group_over(struct jobs *jobs, const struct named_group *row);
 /* By queue and name. */
