@@ -53,7 +53,7 @@ void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
     pool->half_time_ms = is_flow ? FLOW_HALF_TIME_MS : 0;
     pool->admitted_window = is_flow ? 32 : has_window;
     pool->admitted_window_per_queue = is_flow ? 4 : has_window;
-    pool->is_strict = is_flow;
+    pool->is_strict = false; /* docs/decisions/0019 */
     pool->over_share_ppm = is_flow ? FRACTION_ONE_PPM / 5 : POLICY_OFF;
     pool->excess_budget_minutes = is_flow ? 60 : POLICY_OFF;
     pool->has_backfill = has_window;

@@ -116,7 +116,7 @@ static void what_a_pool_does_not_say_comes_from_its_profile(void **state)
     assert_int_equal(pools[0].half_time_ms, 20 * 60000);
     assert_int_equal(pools[0].admitted_window, 3);
     assert_int_equal(pools[0].admitted_window_per_queue, 4);
-    assert_true(pools[0].is_strict);
+    assert_false(pools[0].is_strict);
     assert_int_equal(pools[0].over_share_ppm, POLICY_OFF);
     assert_int_equal(pools[0].excess_budget_minutes, 60);
     assert_int_equal(pools[1].admitted_window, 1);
