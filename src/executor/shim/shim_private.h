@@ -4,6 +4,7 @@
  *     shim.c            a run's directory, opened and closed
  *     shim_pod.c        its pod, from the first container to the end
  *     shim_container.c  one container
+ *     shim_filter.c     the system calls that it does not get
  *     shim_start.c      the start of its process
  *     shim_tree.c       everything that it started
  *     shim_log.c        what it prints

@@ -14,6 +14,7 @@
 #include "executor/files/file.h"
 #include "executor/files/run_file.h"
 #include "executor/shim/shim.h"
+#include "executor/shim/shim_filter.h"
 
 enum { EXIT_NOT_FOUND = 127, EXIT_NOT_ALLOWED = 126, EXIT_OTHER = 128 };
 
@@ -133,6 +134,9 @@ static void become_user(const struct run_container *container, int fd)
     /* A set-user-id program must not give back what was just given up. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
         give_up(fd, "give up", "privileges");
+    }
+    if (shim_filter_enter() < 0) {
+        give_up(fd, "filter", "system calls");
     }
 }
 

@@ -246,6 +246,24 @@ static void main_containers_run_together(void **state)
     job_free(&job);
 }
 
+static void some_system_calls_are_kept_from_a_job(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    job_make(&job, 26,
+             ARGS("sh", "-c",
+                  "unshare -U true; unshare -m true; dmesg; "
+                  "grep '^Seccomp:' /proc/self/status"));
+
+    fixture_create(fixture, &job);
+    assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_SUCCEEDED);
+
+    auto_mem char *log = fixture_log(fixture, &job, "");
+    assert_non_null(strstr(log, "Seccomp:\t2\n"));
+    assert_non_null(strstr(log, "unshare failed: Operation not permitted"));
+    job_free(&job);
+}
+
 /* Environment. */
 
 /* 27 KB of these took gigabytes, and the executor with them. */
@@ -482,6 +500,7 @@ int main(void)
         PROCESS_TEST(init_containers_run_one_after_the_other_and_first),
         PROCESS_TEST(a_failed_init_container_fails_the_pod),
         PROCESS_TEST(main_containers_run_together),
+        PROCESS_TEST(some_system_calls_are_kept_from_a_job),
         PROCESS_TEST(variables_that_expand_each_other_have_a_bound),
         PROCESS_TEST(arguments_and_variables_are_expanded),
         PROCESS_TEST(field_references_are_filled_in),
