@@ -16,7 +16,13 @@
 #include "executor/shim/shim.h"
 #include "executor/shim/shim_filter.h"
 
-enum { EXIT_NOT_FOUND = 127, EXIT_NOT_ALLOWED = 126, EXIT_OTHER = 128 };
+enum {
+    EXIT_NOT_FOUND = 127,
+    EXIT_NOT_ALLOWED = 126,
+    EXIT_OTHER = 128,
+    FILES_MAX = 1 << 16, /* of a process */
+    PODS_OF_USER = 4,    /* that may be full of processes at once */
+};
 
 extern char **environ;
 
@@ -47,6 +53,20 @@ static void reset_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Lower a limit; one that is lower already stays. */
+static void lower_limit(__rlimit_resource_t resource, int64_t most)
+{
+    struct rlimit limit;
+
+    if (most > 0 && getrlimit(resource, &limit) == 0 &&
+        limit.rlim_max > (rlim_t)most) {
+        limit.rlim_max = (rlim_t)most;
+        limit.rlim_cur =
+            limit.rlim_cur < limit.rlim_max ? limit.rlim_cur : limit.rlim_max;
+        (void)setrlimit(resource, &limit);
+    }
+}
+
 static void enter_limits(const struct shim_start *start, int fd)
 {
     struct rlimit no_core = {0, 0};
@@ -55,7 +75,10 @@ static void enter_limits(const struct shim_start *start, int fd)
     (void)setrlimit(RLIMIT_CORE, &no_core);
     /* When memory runs out, a job goes before the daemons. */
     (void)!file_poke("/proc/self/oom_score_adj", "500");
+    lower_limit(RLIMIT_NOFILE, FILES_MAX);
     if (start->cgroups->kind == CGROUP_NONE) {
+        /* The kernel counts all of a user's processes, so of all his pods. */
+        lower_limit(RLIMIT_NPROC, limits->pids_max * PODS_OF_USER);
         struct rlimit data = {(rlim_t)limits->memory_bytes,
                               (rlim_t)limits->memory_bytes};
         if (limits->memory_bytes > 0 && setrlimit(RLIMIT_DATA, &data) < 0) {

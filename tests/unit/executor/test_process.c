@@ -264,6 +264,34 @@ static void some_system_calls_are_kept_from_a_job(void **state)
     job_free(&job);
 }
 
+static void without_cgroups_a_job_has_limits_all_the_same(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    runtime_close(fixture->runtime);
+    fixture->options.has_no_cgroups = true;
+    fixture->options.pids_max = 500;
+    fixture_open(fixture);
+    job_make(&job, 27, ARGS("cat", "/proc/self/limits"));
+
+    fixture_create(fixture, &job);
+    assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_SUCCEEDED);
+
+    auto_mem char *log = fixture_log(fixture, &job, "");
+    const char *processes = strstr(log, "Max processes");
+    const char *files = strstr(log, "Max open files");
+    long long soft, hard;
+    assert_non_null(processes);
+    assert_int_equal(sscanf(processes, "Max processes %lld %lld", &soft, &hard),
+                     2);
+    assert_true(hard <= 2000);
+    assert_non_null(files);
+    assert_int_equal(sscanf(files, "Max open files %lld %lld", &soft, &hard),
+                     2);
+    assert_true(hard <= 65536);
+    job_free(&job);
+}
+
 /* Environment. */
 
 /* 27 KB of these took gigabytes, and the executor with them. */
@@ -501,6 +529,7 @@ int main(void)
         PROCESS_TEST(a_failed_init_container_fails_the_pod),
         PROCESS_TEST(main_containers_run_together),
         PROCESS_TEST(some_system_calls_are_kept_from_a_job),
+        PROCESS_TEST(without_cgroups_a_job_has_limits_all_the_same),
         PROCESS_TEST(variables_that_expand_each_other_have_a_bound),
         PROCESS_TEST(arguments_and_variables_are_expanded),
         PROCESS_TEST(field_references_are_filled_in),
