@@ -55,6 +55,13 @@ void fold_admission(struct control *c, const struct event *event);
  * on in its queue. */
 void note_finished(struct control *c, uint32_t job, enum job_state state);
 
+/* run_changes.c */
+
+/* Report a change of a job's run to the planner and to its executor; before
+ * the job may go. */
+void run_change_note(struct control *c, const struct jobs_change *change,
+                     const struct event *event);
+
 /* handles.c */
 
 /* The index of a queue that is set or has jobs, or INTERN_NONE. */
