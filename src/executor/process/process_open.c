@@ -194,7 +194,9 @@ static void set_policy(struct process *process, struct err *ret_info)
                    is_root && !is_reachable(process->data_dir)
                        ? "; that user cannot walk to the data directory, so "
                          "paths below it will not open"
-                       : "");
+                   : !is_root ? "; this executor is not root, so jobs can "
+                                "change its data directory and signal it"
+                              : "");
 }
 
 static void process_list(struct runtime *runtime,

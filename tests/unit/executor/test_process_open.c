@@ -204,6 +204,14 @@ static void what_ended_the_executor_twice_is_refused(void **state)
     job_free(&job);
 }
 
+static void an_executor_that_is_not_root_says_what_its_jobs_can_do(void **state)
+{
+    const struct fixture *fixture = *state;
+    bool is_said = strstr(fixture->info.text, "jobs can change its data") != 0;
+
+    assert_int_equal(is_said, geteuid() != 0);
+}
+
 static void a_data_directory_has_one_executor(void **state)
 {
     struct fixture *fixture = *state;
@@ -290,6 +298,7 @@ int main(void)
         PROCESS_TEST(without_cgroups_a_killed_shim_leaves_nothing_either),
         PROCESS_TEST(a_run_without_a_spec_never_started_and_may),
         PROCESS_TEST(what_ended_the_executor_twice_is_refused),
+        PROCESS_TEST(an_executor_that_is_not_root_says_what_its_jobs_can_do),
         PROCESS_TEST(a_data_directory_has_one_executor),
         PROCESS_TEST(what_is_forgotten_is_removed_in_time),
         PROCESS_TEST(a_gang_that_runs_keeps_its_directory),
