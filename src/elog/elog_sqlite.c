@@ -28,8 +28,9 @@ struct elog_sqlite {
     struct elog_pending pending;
     struct elog_signal signal; /* readers of this process wait on it */
     char *path;
-    char *vfs;   /* NULL: the usual one */
-    int lock_fd; /* -1: not locked */
+    char *vfs;    /* NULL: the usual one */
+    int lock_fd;  /* -1: not locked */
+    bool has_led; /* acquired by this handle */
     bool is_broken;
     bool is_bulk;
     bool is_open;           /* bulk: a transaction is */
@@ -102,6 +103,7 @@ static int sqlite_acquire(struct elog *elog, uint64_t *ret_epoch,
     if (rc < 0) {
         return rc;
     }
+    log->has_led = true;
     *ret_epoch = epoch;
     return 0;
 }
@@ -411,6 +413,11 @@ static void sqlite_close(struct elog *elog)
     sqlite3_finalize(log->select_head);
     sqlite3_finalize(log->insert_record);
     sqlite3_finalize(log->update_next);
+    if (log->db && !log->has_led) {
+        /* Looked at only: what lies behind a damaged part of the WAL stays
+         * there, for whoever wants to save it. */
+        sqlite3_db_config(log->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    }
     sq_close(log->db);
     elog_signal_fini(&log->signal);
     if (log->lock_fd >= 0) {

@@ -112,10 +112,10 @@ DEFINE_AUTO(store, store_close)
 uint64_t store_seq(const struct store *store);
 
 /* Whether the store continues what `reader` reads: 0.  Ask before following.
- * -ERR_CONFLICT: it is ahead of the log, or was made from another one: delete
- * it, and it is rebuilt.  -ERR_NOT_FOUND: records that it has not seen have
- * been trimmed away: restore the newest backup, or delete it and lose what is
- * older than the log. */
+ * -ERR_CONFLICT: it is ahead of the log, which has lost records then, or was
+ * made from another one: restore the newest backup.  -ERR_NOT_FOUND: records
+ * that it has not seen have been trimmed away: restore the newest backup, or
+ * delete it and lose what is older than the log. */
 int store_check(struct store *store, struct elog_reader *reader,
                 struct err *err) must_check;
 

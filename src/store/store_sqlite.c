@@ -127,8 +127,7 @@ static int check_same(struct store *store, struct elog_reader *reader,
     int rc = elog_read(reader, &range, keep_checksum, &checksum, err);
     if (rc == 1 && checksum != store->checksum) {
         return err_set(err, -ERR_CONFLICT,
-                       "%s was made from another log: record %llu differs. If "
-                       "it is deleted, it is rebuilt",
+                       "%s was made from another log: record %llu differs",
                        store->path, (unsigned long long)store->seq);
     }
     return rc < 0 ? rc : 0;
@@ -146,7 +145,7 @@ int store_check(struct store *store, struct elog_reader *reader,
     if (store->seq > bounds.head_seq) {
         return err_set(err, -ERR_CONFLICT,
                        "%s is ahead of the log: it has record %llu, the log "
-                       "ends with %llu. If it is deleted, it is rebuilt",
+                       "ends with %llu",
                        store->path, (unsigned long long)store->seq,
                        (unsigned long long)bounds.head_seq);
     }

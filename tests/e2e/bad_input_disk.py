@@ -241,6 +241,25 @@ class BrokenFiles(unittest.TestCase):
         self.assertIn("use", other.program.log())
         self.assertEqual(other.program.end(), 1)
 
+    def files(self, pattern):
+        return {path.name: path.read_bytes()
+                for path in self.berth.data.glob(pattern)}
+
+    def test_a_log_that_is_gone_is_refused_and_the_store_is_kept(self):
+        for path in self.berth.data.glob("log.db*"):
+            path.unlink()
+        before = self.files("store.db")
+        self.assert_refused("ahead of the log", "Restore the newest backup")
+        self.assertEqual(self.files("store.db"), before)
+
+    def test_a_log_whose_wal_alone_is_left_is_refused_and_kept(self):
+        (self.berth.data / "log.db").unlink()
+        (self.berth.data / "log.db-wal").write_bytes(b"frames" * 99)
+        before = self.files("*.db*")
+        self.assert_refused("log.db-wal", "restore the newest backup")
+        self.assertEqual(self.files("*.db*")["log.db-wal"],
+                         before["log.db-wal"])
+
     def test_a_missing_store_is_made_anew(self):
         for path in self.berth.data.glob("store.db*"):
             path.unlink()

@@ -2,7 +2,8 @@
  * data_dir - what lies where in a data directory:
  *
  *     log.db      the log (elog_sqlite); its lock is the directory's lock
- *     store.db    the query store; rebuilt from the log if it is missing
+ *     store.db    the query store; rebuilt from the log if it is missing,
+ *                 and never deleted
  *     jobs/       runs of the process runtime
  *     backup/     copies under way
  */

@@ -41,9 +41,30 @@ struct server {
     struct http_server *http_server;
 };
 
+/* SQLite takes an empty file for a new database, and deletes the WAL that lies
+ * beside it: then it must not be opened. */
+static int check_wal(const struct server *server, struct err *err)
+{
+    auto_strbuf wal = {0};
+    struct stat about;
+
+    strbuf_addf(&wal, "%s-wal", server->dir.log);
+    bool is_empty = stat(server->dir.log, &about) != 0 || about.st_size == 0;
+    if (is_empty && stat(strbuf_text(&wal), &about) == 0 && about.st_size > 0) {
+        return err_set(err, -ERR_CORRUPT,
+                       "%s is missing or empty, but %s is not: restore the "
+                       "newest backup, or move the latter away to begin anew",
+                       server->dir.log, strbuf_text(&wal));
+    }
+    return 0;
+}
+
 static int open_log(struct server *server, struct err *err)
 {
-    int rc = elog_sqlite_open(server->dir.log, NULL, &server->log, err);
+    int rc = check_wal(server, err);
+
+    rc = rc < 0 ? rc
+                : elog_sqlite_open(server->dir.log, NULL, &server->log, err);
 
     if (rc == 0 && *elog_note(server->log)) {
         say(SAY_WARN, "log.note", "note=\"%s\"", elog_note(server->log));
@@ -69,7 +90,8 @@ static int warn_of_partial_store(struct server *server,
     return rc;
 }
 
-/* Open the store; one that does not continue the log is made anew from it. */
+/* Open the store.  One that does not continue the log is not made anew unasked:
+ * it may hold the only copy of what the log has lost. */
 static int open_store(struct server *server, struct err *err)
 {
     auto_ptr(elog_reader) reader = NULL;
@@ -81,27 +103,20 @@ static int open_store(struct server *server, struct err *err)
     if (rc == 0) {
         rc = store_check(server->store, reader, err);
     }
+    if (rc == -ERR_CONFLICT && server->store) {
+        struct err reason = *err;
+        return err_set(err, rc,
+                       "%s: the log has lost records or is another one. "
+                       "Restore the newest backup; if you move store.db away, "
+                       "berthd goes on without what only the store knows",
+                       reason.text);
+    }
     if (rc == -ERR_CORRUPT) {
-        /* Not done unasked: of what the log has no more, the store may hold
-         * the only copy. */
         struct err reason = *err;
         return err_set(err, rc,
                        "%s; if you move that file away, berthd rebuilds the "
                        "query store from the log",
                        reason.text);
-    }
-    if (rc == 0) {
-        return warn_of_partial_store(server, reader, err);
-    }
-    if (rc != -ERR_CONFLICT || !server->store) {
-        return rc;
-    }
-    say(SAY_WARN, "store.rebuild", "reason=\"%s\"", err->text);
-    store_close(server->store);
-    server->store = NULL;
-    rc = store_sqlite_remove(server->dir.store, err);
-    if (rc == 0) {
-        rc = store_sqlite_open(server->dir.store, &server->store, err);
     }
     return rc < 0 ? rc : warn_of_partial_store(server, reader, err);
 }
