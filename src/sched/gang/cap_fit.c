@@ -34,6 +34,7 @@ void cap_fit_fini(struct cap_fit *fit)
 
 void cap_fit_note(struct cap_fit *fit, uint32_t sub_group, uint32_t kind)
 {
+    ASSERT(sub_group < fit->gang->subs->terms.sub_group_count);
     for (uint32_t i = 0; i < fit->count; i++) {
         struct cap *cap = &fit->caps[i];
         if (cap->sub_group == sub_group) {
@@ -103,6 +104,7 @@ static uint32_t domain_of(const struct sched *sched, uint32_t node,
     while (!topology_is_highest(topology, domain, level_max)) {
         domain = topology->domains[domain].parent;
     }
+    ASSERT(topology->domains[domain].level <= level_max);
     return domain;
 }
 
@@ -144,6 +146,8 @@ void cap_fit_add(struct cap_fit *fit, struct cap_count *count, uint32_t group,
         }
         struct cap_ground *ground = ground_of(fit, group, i, node);
         bool was_met = count->fits[i] >= cap->alike;
+        /* What a ground held before counts already. */
+        ASSERT(cap->alike > 0 && count->fits[i] >= ground->count / cap->asked);
         count->fits[i] -= ground->count / cap->asked;
         ground->count += times;
         count->fits[i] += ground->count / cap->asked;
@@ -179,6 +183,7 @@ bool cap_fit_miss(const struct cap_fit *fit, const struct cap_count *count,
         if (count->fits[i] >= cap->alike) {
             continue;
         }
+        ASSERT(!best || best->count < (uint64_t)cap->asked * cap->alike);
         ret_miss->sub_group =
             fit->gang->subs->terms.sub_groups[cap->sub_group].name;
         ret_miss->is_too_far = true;

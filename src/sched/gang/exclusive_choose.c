@@ -67,6 +67,7 @@ void exclusive_choose_rooms(struct exclusive_choice *choice,
     choice->rooms =
         arena_alloc_array(choice->round->arena, count, sizeof(*choice->rooms));
     if (only) {
+        ASSERT(only->count <= sched->nodes.count);
         add_ranked(choice, only);
         return;
     }
@@ -134,6 +135,8 @@ static void fill_room(struct exclusive_choice *choice,
     const struct resource_vec *request =
         &class_at(choice->round, members->class_index)->request;
 
+    /* Each member that waits gets one place at most. */
+    ASSERT(choice->place_count + count <= choice->gang->waiting.count);
     for (uint32_t i = 0; i < count; i++) {
         choice->places[choice->place_count++] = (struct exclusive_place){
             next_of(choice, members, at), room->node, members->class_index,
@@ -141,6 +144,7 @@ static void fill_room(struct exclusive_choice *choice,
         seq_next(members->asked, at);
         amounts_subtract(&room->left, request);
     }
+    ASSERT(amounts_is_sum(&room->left) || count == 0);
     room->is_held = true;
 }
 
@@ -227,6 +231,8 @@ static bool cover_clearing(struct exclusive_choice *choice,
             count -= here;
         }
     }
+    /* Clearing nodes adds to what empty ones hold, and never replaces it. */
+    ASSERT(n <= choice->room_count);
     return count == 0 || cover(choice, members, job, count, at);
 }
 
@@ -240,6 +246,7 @@ static bool choose_for(struct exclusive_choice *choice,
          seq_next(members->asked, &c)) {
         count++;
     }
+    ASSERT(first != NONE && count > 0); /* whom a kind of members is of */
     for (uint32_t i = 0; i < choice->room_count && count; i++) {
         struct exclusive_candidate *room = &choice->rooms[i];
         if (room->is_held) {
@@ -300,10 +307,12 @@ bool exclusive_choose(struct exclusive_choice *choice, uint32_t sub_group_first,
     struct members *items =
         arena_alloc_array(choice->round->arena, asked_count, sizeof(*items));
 
+    ASSERT(sub_group_first + sub_group_count <= subs->terms.sub_group_count);
     for (uint32_t i = 0; i < sub_group_count; i++) {
         count = add_members(choice, &subs->items[sub_group_first + i].asked,
                             items, count);
     }
+    ASSERT(count <= asked_count); /* kinds of members, none without any */
     sort_members(items, count);
     for (uint32_t i = 0; i < count; i++) {
         if (!choose_for(choice, &items[i])) {

@@ -39,5 +39,6 @@ bool exclusive_clear_choose(struct round *round, struct clear_item *items,
             item->is_chosen = false;
         }
     }
+    ASSERT(held >= pod_count); /* what is left is still enough */
     return true;
 }

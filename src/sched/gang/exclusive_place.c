@@ -30,6 +30,7 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
                                     sizeof(*choice.places)),
     };
 
+    ASSERT(exclusive_node_is_for(attempt->gang));
     exclusive_choose_rooms(&choice, attempt->only);
     if (!exclusive_choose(&choice, sub_group_first, sub_group_count)) {
         return false;
@@ -87,8 +88,10 @@ static bool fits(struct round *round, const struct gang *gang,
         const struct resource_vec *request =
             &class_at(round, place->class_index)->request;
         amounts_subtract(&rooms[place->room].left, request);
+        ASSERT(amounts_is_sum(&rooms[place->room].left));
         amounts_add(&rooms[place->room].taken, request);
     }
+    ASSERT(choice.place_count <= gang->waiting.count);
     return true;
 }
 

@@ -69,6 +69,7 @@ static void collect_kinds(struct fitting *f)
             cap_fit_note(&f->caps, sub_group_of(f->home, job), kind);
         }
     }
+    ASSERT(f->kind_count <= f->gang->waiting.count);
     cap_fit_prepare(&f->caps);
 }
 
@@ -129,6 +130,7 @@ static void count_node(struct fitting *f, struct group *group, uint32_t index)
     for (uint32_t k = 0; k < f->kind_count; k++) {
         const struct kind *kind = &f->kinds[k];
         const struct class *class = &f->sched->classes.items[kind->class_index];
+        ASSERT(group->by_kind[k] <= kind->count); /* none counts twice */
         uint32_t missing = kind->count - group->by_kind[k];
         uint32_t here = count_on(class, node);
         uint32_t taken = here < missing ? here : missing;
@@ -200,6 +202,8 @@ static const struct group *best_of(const struct fitting *f)
 {
     const struct group *best = NULL;
 
+    /* Before the first node of the pools was seen there is no group. */
+    ASSERT(f->has_nodes || f->groups.count == 0);
     for (size_t i = 0; i < f->groups.count; i++) {
         const struct group *group = &f->groups.items[i];
         int c =
@@ -223,6 +227,8 @@ static void fill_miss(const struct fitting *f, struct sched_gang_miss *ret_miss)
 {
     const struct group *best = best_of(f);
 
+    /* A gang is told what it misses only where no group holds it. */
+    ASSERT(!best || !is_enough(f, best));
     *ret_miss = (struct sched_gang_miss){
         .needed = f->needed,
         .resource = -1,
@@ -269,6 +275,7 @@ static bool may_fit(struct fitting *f, const struct gang *gang,
     collect_kinds(f);
     f->needed = gang_needed(gang);
     f->is_all_needed = f->needed >= gang->waiting.count;
+    ASSERT(f->needed > 0 && f->needed <= gang->waiting.count);
     if ((uint64_t)f->kind_count * f->sched->nodes.count <= LOOKS_MAX) {
         fits = find_group(f, ret_looks) || (!f->has_nodes && !f->there);
     }
@@ -383,6 +390,7 @@ uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
     for (uint32_t i = 0; subs && i < subs->terms.sub_group_count; i++) {
         add_all(&subs->items[i].spare, jobs, ret_count);
     }
+    ASSERT(*ret_count == count); /* each spare member is of a sub-group */
     return jobs;
 }
 

@@ -29,6 +29,8 @@ void attempt_back(struct round *round, struct mark mark)
     struct sched *sched = round->sched;
     size_t count = sched->decisions.count;
 
+    /* A plan only goes back to where it was before. */
+    ASSERT(mark.decisions <= count && mark.rests <= round->rest_count);
     for (size_t i = mark.decisions; i < count; i++) {
         sched->job_flags.items[sched->decisions.items[i].job] &=
             (uint8_t)~JOB_PLANNED;
@@ -110,6 +112,8 @@ void attempt_lease(struct attempt *attempt, uint32_t job, uint32_t node,
     int64_t charge =
         share_take(round, attempt->lane, class, attempt->placed_count);
 
+    /* No more members start than wait. */
+    ASSERT(attempt->placed_count < attempt->wanted);
     place_put(round, attempt->lane, class_index, node, 1);
     round_decide_lease(round, job, node, class, charge);
     attempt->placed_count++;
@@ -133,6 +137,7 @@ static bool try_members(struct attempt *attempt)
     struct sched *sched = attempt->round->sched;
     uint32_t failed_count = 0, failed_class = NONE;
 
+    ASSERT(attempt->needed <= attempt->wanted);
     attempt->placed_count = 0;
     attempt->last_node = NONE;
     attempt->placed_sum = (struct resource_vec){0};
@@ -174,6 +179,8 @@ struct score {
 static bool is_better(struct round *round, const struct score *a,
                       const struct score *b)
 {
+    /* A try that succeeds places someone. */
+    ASSERT(a->placed > 0 && b->placed > 0);
     if ((a->price.count == 0) != (b->price.count == 0)) {
         return a->price.count == 0;
     }
@@ -333,6 +340,8 @@ static bool try_preempting(struct attempt *attempt)
     const struct sched *sched = round->sched;
     struct mark mark = attempt_mark(round);
 
+    /* What is preempted is for members that are needed, surplus included. */
+    ASSERT(attempt->needed > 0 && !round->searches->keeps_surplus);
     attempt->only = NULL;
     attempt->preempt_until = attempt->needed;
     round->searches->gang_cost =
@@ -392,6 +401,7 @@ static uint32_t only_class(const struct sched *sched, const struct gang *gang)
 {
     uint32_t first = class_of_job(sched, seq_last(&gang->waiting));
 
+    ASSERT(gang->waiting.count > 0); /* a gang is tried for who waits */
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
          seq_next(&gang->waiting, &at)) {
         if (class_of_job(sched, seq_get(&gang->waiting, at)) != first) {
@@ -442,6 +452,10 @@ static void settle(const struct attempt *attempt, struct gang *gang)
     const struct sched *sched = round->sched;
     struct lane *lane = attempt->lane;
 
+    /* Each member that starts has a decision of its own. */
+    ASSERT(attempt->placed_count >= attempt->needed &&
+           attempt->placed_count <=
+               sched->decisions.count - attempt->decision_mark);
     cooldown_mark(round, attempt->decision_mark);
     gang_started(round, lane, attempt->placed_count, &attempt->placed_sum);
     for (size_t i = attempt->decision_mark;
@@ -478,6 +492,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         .work_end = sweep_gang_end(round, gang),
     };
 
+    ASSERT(gang->queue == lane->queue);
     attempt.is_limited = is_limited(&attempt);
     if (gang->planned == sched->plan_count) {
         return GANG_WAITS; /* the plan took some of it, or started some */

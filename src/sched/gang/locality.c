@@ -5,6 +5,7 @@ void locality_anchor_add(const struct topology *topology,
 {
     uint32_t lowest = topology_lowest(topology, node);
 
+    ASSERT(anchor->node_count <= 2);
     if (anchor->node_count == 0) {
         *anchor = (struct locality_anchor){1, node, lowest};
         return;
@@ -47,6 +48,8 @@ bool locality_around(const struct topology *topology, uint32_t level_max,
     while (!topology_is_highest(topology, at, level_max)) {
         at = topology->domains[at].parent;
     }
+    /* The highest domain around an anchor holds all that runs. */
+    ASSERT(topology->domains[at].level >= spread);
     *ret_first = topology->domains[at].first;
     *ret_count = topology->domains[at].count;
     return true;
@@ -105,6 +108,7 @@ static void consider_domain(struct best *best, uint32_t at)
     const struct domain_room *room = best->query->room;
     const struct domain *domain = &room->topology->domains[at];
 
+    ASSERT(domain->first + domain->count <= room->topology->node_count);
     consider(best, &(struct locality_pick){
                        .level = domain->level,
                        .count = room->domain_sums[at],
@@ -121,6 +125,7 @@ static void consider_level(struct best *best, uint32_t level)
     const struct topology *topology = query->room->topology;
     const struct locality_anchor *anchor = &query->anchor;
 
+    ASSERT(level <= topology->level_count + 1); /* a cluster's */
     if (level > 0 && anchor->node_count > 0) {
         for (uint32_t at = anchor->domain; at != NONE;
              at = topology->domains[at].parent) {
@@ -152,6 +157,8 @@ bool locality_next(const struct locality_query *query,
     bool is_first = pick->level == UINT32_MAX;
     struct locality_pick last = *pick;
 
+    ASSERT(query->needed > 0 && query->first <= query->end &&
+           query->end <= topology->node_count);
     for (uint32_t level = is_first ? 0 : last.level; level <= level_max;
          level++) {
         if (level == 0 && query->room->count_max < query->needed) {

@@ -19,6 +19,7 @@ uint32_t locality_level_max(struct round *round, const struct gang *gang,
     const struct topology *topology = topology_of(round->sched, round->p);
     int64_t end_ms = hops_end_ms(round->sched, gang, sub_group);
 
+    ASSERT(sub_group < gang->subs->terms.sub_group_count);
     if (round->now_ms >= end_ms) {
         return topology->level_count + 1;
     }
@@ -84,6 +85,8 @@ uint32_t locality_order(struct round *round, const struct gang *gang,
         }
         order[at] = i;
     }
+    /* The tightest cap goes first. */
+    ASSERT(count < 2 || level_max[order[0]] <= level_max[order[count - 1]]);
     return count;
 }
 
@@ -92,6 +95,7 @@ bool locality_is_alike(const struct sched *sched, const struct seq *asked)
     uint32_t class_index =
         class_of_job(sched, seq_get(asked, (struct seq_cursor){0}));
 
+    ASSERT(asked->count > 0);
     for (struct seq_cursor c = {0}; !seq_is_end(asked, c);
          seq_next(asked, &c)) {
         uint32_t job = seq_get(asked, c);

@@ -29,6 +29,7 @@ static uint32_t best_in(const struct search *search, const struct gang *gang,
     uint32_t best = NONE;
     uint64_t best_key = 0;
 
+    ASSERT(pick->first + pick->nodes <= room->topology->node_count);
     for (uint32_t i = pick->first; i < pick->first + pick->nodes; i++) {
         uint32_t node = room->topology->nodes[i];
         bool is_better =
@@ -85,6 +86,7 @@ uint32_t locality_find(const struct search *search, const struct gang *gang,
         locality_cluster(round->sched, room->topology, search->only->executor,
                          &query.first, &query.end);
     }
+    ASSERT(query.first <= query.end && query.end <= room->topology->node_count);
     for (uint32_t i = 0; i < LOCALITY_TRIES_MAX && locality_next(&query, &pick);
          i++) {
         uint32_t node = NONE;

@@ -41,6 +41,7 @@ static struct holding count_on(const struct fitting *fitting, uint32_t index)
         holding.free =
             amounts_times(&fitting->class->request, &sched->free[index]);
     }
+    ASSERT(holding.free <= holding.empty); /* runs only take room */
     return holding;
 }
 
@@ -80,6 +81,8 @@ static void count_domains(struct fitting *fitting, struct arena *arena)
     }
     for (uint32_t d = 0; d < topology->domain_count; d++) {
         const struct domain *domain = &topology->domains[d];
+        /* A domain's sum is complete when its turn comes: parts come first. */
+        ASSERT(domain->parent == NONE || domain->parent > d);
         consider(fitting, domain->level, &domains[d], domain->value);
         if (domain->parent != NONE) {
             domains[domain->parent].free += domains[d].free;
@@ -140,7 +143,9 @@ void locality_fit_of(const struct sched *sched, uint32_t pool,
     };
     uint32_t spread = spread_of(sched, topology, gang, sub_group);
     fitting.level_max = spread > fitting.level_max ? spread : fitting.level_max;
+    ASSERT(fitting.level_max <= topology->level_count + 1);
     count_domains(&fitting, &arena);
+    ASSERT(ret_fit->free_count <= ret_fit->empty_count);
 }
 
 bool locality_may_ever_fit(const struct sched *sched, uint32_t pool,

@@ -53,6 +53,7 @@ static void add_ground(struct grounds *grounds, uint32_t level, uint32_t first,
     bool is_unknown = attempt->may_go_away || round->reserve.asking ||
                       round_has_terms(round) || near->is_whole;
 
+    ASSERT(count > 0 && first + count <= near->topology->node_count);
     if (first < near->first || first + count > near->end) {
         return;
     }
@@ -166,6 +167,7 @@ static bool is_free(const struct near *near, const struct locality_state *state)
 {
     const struct attempt *attempt = near->attempt;
 
+    ASSERT(state->placed_count <= attempt->placed_count);
     return !attempt->may_go_away &&
            attempt->round->sched->decisions.count - state->mark.decisions ==
                attempt->placed_count - state->placed_count;
@@ -249,6 +251,7 @@ static bool force_near(struct near *near, uint32_t index)
     struct locality_state state = locality_state_of(near);
 
     add_all(&grounds, near->level_max[sub_group]);
+    ASSERT(grounds.count <= most); /* none is there twice */
     qsort(grounds.items, grounds.count, sizeof(*grounds.items),
           compare_grounds);
     grounds.count =
@@ -271,6 +274,7 @@ static bool force_near(struct near *near, uint32_t index)
 
 bool locality_force(struct near *near, uint32_t index)
 {
+    ASSERT(index <= near->count);
     if (index == near->count ||
         locality_place_free(near, index, locality_force)) {
         return true;

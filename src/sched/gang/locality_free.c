@@ -45,6 +45,7 @@ static struct taker *takers_of(const struct near *near,
                                              room->counts[i]};
         }
     }
+    ASSERT(count <= pick->nodes);
     qsort(takers, count, sizeof(*takers), compare_takers);
     *ret_count = count;
     return takers;
@@ -157,6 +158,7 @@ bool locality_place_free(struct near *near, uint32_t index,
         .end = near->end,
     };
 
+    ASSERT(index < near->count && asked->count > 0);
     locality_anchor_of(round, attempt->gang, sub_group, &query.anchor);
     while (near->try_count < near->tries_max && skip_count < SKIPS_MAX &&
            locality_next(&query, &pick)) {

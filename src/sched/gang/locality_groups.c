@@ -27,6 +27,7 @@ static void add_group(const struct round *round, struct label_index *index,
     const struct topology *topology = topology_of(round->sched, round->p);
     uint32_t *nodes = topology->nodes + first;
 
+    ASSERT(count > 0 && first + count <= topology->node_count);
     index->groups[index->group_count++] = (struct label_group){
         .executor = round->sched->nodes.items[nodes[0]].executor,
         .nodes = nodes,
@@ -51,6 +52,7 @@ static const struct label_index *highest(struct round *round, uint32_t level)
 {
     const struct topology *topology = topology_of(round->sched, round->p);
 
+    ASSERT(level <= topology->level_count);
     if (round->domains[level]) {
         return round->domains[level];
     }

@@ -24,6 +24,7 @@ void locality_go_back(struct near *near, const struct locality_state *state)
 {
     struct attempt *attempt = near->attempt;
 
+    ASSERT(state->placed_count <= attempt->placed_count);
     attempt_back(attempt->round, state->mark);
     attempt->placed_count = state->placed_count;
     attempt->placed_sum = state->placed_sum;
@@ -47,6 +48,7 @@ struct label_group locality_group_of(const struct near *near, uint32_t first,
         .count = count,
     };
 
+    ASSERT(first + count <= near->topology->node_count);
     if (near->allowed) {
         group.nodes = arena_alloc_array(near->attempt->round->arena, count,
                                         sizeof(*group.nodes));
@@ -123,6 +125,7 @@ static void keep_to(struct near *near, const struct label_group *outer)
     }
     locality_cluster(sched, topology, outer->executor, &near->first,
                      &near->end);
+    ASSERT(near->first <= near->end && near->end <= topology->node_count);
     if (near->attempt->gang->uniformity[0]) {
         if (!near->allowed) {
             near->allowed =
@@ -227,5 +230,6 @@ bool locality_try(struct attempt *attempt)
 
     near.count =
         locality_order(round, attempt->gang, near.order, near.level_max);
+    ASSERT(near.count > 0); /* it is tried for members that it asks for */
     return index ? try_groups(&near, index) : try_group(&near, NULL);
 }

@@ -15,6 +15,7 @@ static struct victim victim_of(const struct round *round,
                       run->evicted_run != NONE;
     bool is_surplus = decision->preemption == SCHED_PREEMPT_SURPLUS;
 
+    ASSERT(run->state == RUN_PREEMPTED); /* by this plan */
     return (struct victim){
         .job = decision->job,
         .gang = NONE,
@@ -71,6 +72,8 @@ static uint32_t hops_of(const struct attempt *attempt)
                       ? locality_anchor_level(topology, &anchors[i])
                       : 0;
     }
+    ASSERT(levels <=
+           gang->subs->terms.sub_group_count * (topology->level_count + 1));
     return levels;
 }
 
@@ -118,6 +121,7 @@ bool gang_price_is_over(struct attempt *attempt)
     if (!attempt->price_limit) {
         return false;
     }
+    ASSERT(attempt->spent_end <= end); /* nothing priced was undone */
     add(attempt, attempt->spent_end, end, &attempt->spent);
     attempt->spent_end = end;
     return victim_set_is_dearer(&attempt->spent, attempt->price_limit);

@@ -12,6 +12,8 @@ static void decide(struct growth *growth, const struct growth_part *part,
     const struct growth_change *change = &growth->changes.items[index];
     const struct class *class = class_at(round, change->class_index);
 
+    /* What starts waits, and what goes runs. */
+    ASSERT(change->is_lease == (sched->jobs.items[change->job].run == NONE));
     if (change->is_lease && team->lane->is_stepwise) {
         order_leased(round, change->job);
     }
@@ -42,6 +44,7 @@ static void decide_part(struct growth *growth, const struct growth_part *part,
          at = growth->changes.items[at].previous) {
         scratch[count++] = at;
     }
+    ASSERT(count <= growth->changes.count); /* each is of one part */
     while (count > 0) {
         decide(growth, part, scratch[--count], for_job);
     }
@@ -60,6 +63,7 @@ void growth_decide_all(struct growth *growth)
     uint32_t *scratch = arena_alloc_array(
         round->arena, growth->changes.count + 1, sizeof(*scratch));
     bool has_moved = is_move(growth);
+    size_t first = round->sched->decisions.count;
 
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < growth->unit_count; i++) {
@@ -74,4 +78,5 @@ void growth_decide_all(struct growth *growth)
             round->group += !has_moved || pass == 1;
         }
     }
+    ASSERT(round->sched->decisions.count - first == growth->changes.count);
 }

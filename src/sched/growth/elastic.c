@@ -79,6 +79,7 @@ static void make_lines(struct step *step, struct arena *arena)
     step->heap = arena_alloc_array(arena, step->count, sizeof(*step->heap));
     for (uint32_t i = 0; i < step->count; i++) {
         struct elastic_unit *unit = &step->units[i];
+        ASSERT(unit->min <= unit->max && unit->count <= unit->max);
         if (i == 0 || unit->lane != unit[-1].lane) {
             step->lines[step->line_count++] = (struct line){
                 .lane = unit->lane, .first = i, .alive = &alive[i]};
@@ -127,6 +128,7 @@ static void make_heap(struct step *step)
 /* After the turn of the line at the top: it goes, or goes on. */
 static void end_turn(struct step *step, bool is_left)
 {
+    ASSERT(step->heap_count > 0);
     if (is_left) {
         lines_sink(step, step->heap, step->heap_count, 0, step->heap[0]);
     } else {
@@ -154,6 +156,7 @@ static bool serve(struct step *step, uint32_t index)
     } else {
         return false;
     }
+    ASSERT(unit->count <= unit->max); /* nobody grows beyond its maximum */
     step->has_changed = true;
     return wants_growth(unit);
 }
@@ -170,6 +173,7 @@ static bool step_line(struct step *step, struct line *line)
     } else if (is_waiting(unit) && space->could_start(space->context, index)) {
         line->alive_count = line->at; /* those to its right hold still */
     }
+    ASSERT(line->kept_count <= line->at);
     if (line->at >= line->alive_count) {
         line->alive_count = line->kept_count;
         line->at = line->kept_count = 0;
@@ -246,6 +250,8 @@ static bool take_from(struct step *step, uint32_t index)
     if (!step->space->shrink(step->space->context, index)) {
         return false;
     }
+    /* No pod of a minimum is taken. */
+    ASSERT(step->units[index].count > step->units[index].min);
     step->units[index].count--;
     return true;
 }

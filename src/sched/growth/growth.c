@@ -91,6 +91,7 @@ static bool shrink(void *context, uint32_t index)
     round->growth_count++;
     VEC_PUSH(&round->watch.grown, node);
     amounts_subtract(&growth->load, &class_at(round, class_index)->request);
+    ASSERT(amounts_is_sum(&growth->load)); /* it was part of the load */
     growth->is_cost_known[team->lane->rank] = false;
     note_change(growth, part,
                 (struct growth_change){
@@ -114,6 +115,7 @@ static void back(void *context, uint64_t mark)
     struct growth *growth = context;
     uint32_t count = (uint32_t)mark;
 
+    ASSERT(count <= growth->changes.count);
     while (growth->changes.count > count) {
         uint32_t last = (uint32_t)growth->changes.count - 1;
         for (uint32_t i = 0; i < growth->unit_count; i++) {
@@ -133,6 +135,7 @@ static void back(void *context, uint64_t mark)
 
 static const struct cost *cost_of_lane(struct growth *growth, uint32_t rank)
 {
+    ASSERT(growth->lanes[rank]->rank == rank);
     if (!growth->is_cost_known[rank]) {
         lane_set_new_cost(growth->round, growth->lanes[rank], NULL,
                           &growth->costs[rank]);
@@ -172,6 +175,7 @@ void growth_step(struct round *round)
                       ? round->decision_max - sched->decisions.count
                       : 0;
 
+    ASSERT(round->kind == ROUND_BALANCE); /* fast rounds start what waits */
     growth_gather(&growth);
     if (growth.unit_count == 0) {
         return;

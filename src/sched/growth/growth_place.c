@@ -28,6 +28,7 @@ uint32_t growth_next_spare(const struct growth *growth,
     while (!seq_is_end(spare, part->next)) {
         uint32_t job = seq_get(spare, part->next);
         if (!(sched->job_flags.items[job] & JOB_PLANNED)) {
+            ASSERT_SLOW(sub_group_is_spare(sched, job));
             return job;
         }
         seq_next(spare, &part->next);

@@ -48,11 +48,13 @@ void growth_load_of(struct sched *sched, uint32_t p,
     amounts_add(&ret_load->now, &pool->foreign_pending);
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         const struct node *node = &sched->nodes.items[i];
+        ASSERT_SLOW(amounts_fit(&sched->free[i], &node->capacity));
         if (node->pool == p && node_is_in_total(node)) {
             amounts_add(&ret_load->now, &node->capacity);
             amounts_subtract(&ret_load->now, &sched->free[i]);
         }
     }
+    ASSERT(amounts_is_sum(&ret_load->total));
     ret_load->max_ppm =
         policy->load_max_ppm ? policy->load_max_ppm : FRACTION_ONE_PPM;
 }

@@ -103,6 +103,7 @@ static bool join(struct growth *growth, struct growth_team *team)
         return false;
     }
     team->lane = &round->lanes[lane];
+    ASSERT(team->lane->queue == team->gang->queue);
     growth->lanes[team->lane->rank] = team->lane;
     return true;
 }
@@ -125,6 +126,7 @@ static uint32_t example_of(const struct sub_members *members)
     const struct seq *seq =
         members->spare.count ? &members->spare : &members->leased;
 
+    ASSERT(seq->count > 0);
     return seq_get(seq, (struct seq_cursor){0});
 }
 
@@ -142,6 +144,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
     if (members->spare.count == 0 && surplus == 0) {
         return;
     }
+    ASSERT(surplus <= count); /* it is part of what runs */
     uint32_t example = example_of(members);
     uint32_t example_class = class_of_job(sched, example);
     growth->parts[growth->unit_count] = (struct growth_part){
@@ -205,6 +208,7 @@ void growth_gather(struct growth *growth)
                                       sizeof(*growth->lanes));
     for (uint32_t i = 0; i < count; i++) {
         growth->teams[i].gang = &sched->gangs.items[sched->elastic.items[i]];
+        ASSERT(growth->teams[i].gang->elastic_place == i);
         growth->teams[i].node = NONE;
         part_max += growth->teams[i].gang->subs->terms.sub_group_count;
     }
@@ -219,6 +223,7 @@ void growth_gather(struct growth *growth)
             add_parts(growth, i);
         }
     }
+    ASSERT(growth->unit_count <= part_max);
     elastic_sort(growth->units, growth->unit_count, sched->aging_ms,
                  round->arena);
 }

@@ -96,6 +96,7 @@ void round_settle_gangs(struct round *round, size_t first)
 {
     struct sched *sched = round->sched;
 
+    ASSERT(first <= sched->decisions.count);
     for (size_t i = first; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];
         const struct job *job = &sched->jobs.items[decision->job];

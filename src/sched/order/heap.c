@@ -125,6 +125,7 @@ void heap_put(struct round *round, struct lane *lane, enum stream_kind kind)
     struct heap_entry entry = heap_entry_of(round, lane, kind);
     uint32_t at = round->heap_places[entry.stream];
 
+    ASSERT_SLOW(lane->level[kind] < round->sched->level_count);
     if (at == NONE) {
         round->heap_new_count += kind == STREAM_NEW;
         streams_rise(round, round->heap, round->heap_count++, entry);

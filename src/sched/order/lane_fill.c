@@ -10,6 +10,7 @@ void lane_fill_drop_class(struct round *round, struct lane *lane, uint32_t *row)
     uint32_t class_index = lane_first(lane)->class_index;
     uint32_t kept_count = 0;
 
+    ASSERT(lane->is_by_apps && !lane->is_folded);
     lane_drop_list(round, lane);
     bool is_same =
         lane->head_count && lane_first(lane)->class_index == class_index;
@@ -110,6 +111,7 @@ static void part_gangs(struct round *round, struct lane *lane, struct head head)
         &round->sched->policy->pools[round->pool->policy_index];
     const struct list *list = &round->sched->lists.items[head.list];
 
+    ASSERT(list->class_index == NONE); /* jobs of a class are alike */
     for (uint32_t i = 1; i < rules->backfill_candidates_max; i++) {
         seq_read_on(&list->seq, &head.at);
         if (!lane_lists_move(round, &head)) {

@@ -188,6 +188,7 @@ static void make_room(struct round *round, struct lane *lane)
 {
     uint32_t old = lane->head_capacity;
 
+    ASSERT(lane->head_count <= old);
     if (lane->head_count < old) {
         return;
     }
@@ -298,6 +299,7 @@ void lane_unfold(struct round *round, struct lane *lane)
 /* Take off the first list as it is. */
 static void pop_head(struct round *round, struct lane *lane)
 {
+    ASSERT(lane->head_count > 0);
     lane_lists_swap(lane, 0, --lane->head_count);
     if (lane->head_count) {
         slots_down(round, lane, lane->slots[0]);
@@ -405,6 +407,7 @@ void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
         .front = NONE,
     };
 
+    ASSERT(record->queue == lane->queue);
     if (is_for_pool(round, record->pool, record->is_borrowed) &&
         lane_lists_move(round, &head)) {
         lane_lists_note(round, &head);

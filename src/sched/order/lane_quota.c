@@ -70,6 +70,7 @@ void quota_begin(const struct round *round, struct lane *lane)
         return;
     }
     lane->quota = arena_alloc(round->arena, sizeof(*lane->quota));
+    ASSERT(queue->quota_plan <= sched->plan_count);
     lane->quota->elsewhere = quota_sum_beside(sched, queue, round->p);
     if (queue->quota_plan == sched->plan_count) {
         amounts_add(&lane->quota->elsewhere, &queue->quota_planned);

@@ -73,6 +73,10 @@ void share_fell(struct round *round, struct lane *lane,
         .journal_count = round->sched->journal.count,
     };
     struct cost usage = cost_of(base, all, NULL, lane->factor_micro);
+    /* What fell last is undone first. */
+    ASSERT(round->falls.count == 0 ||
+           round->falls.items[round->falls.count - 1].journal_count <=
+               fall.journal_count);
     VEC_PUSH(&round->falls, fall);
     if (!fall.has_floor || cost_compare(base, &usage, &fall.floor) > 0) {
         lane->flow->floor = usage;
@@ -176,6 +180,7 @@ static int64_t part_of(int64_t charge, uint32_t count, uint32_t index)
     i128 upper = (i128)charge * (index + 1) / count;
     i128 lower = (i128)charge * index / count;
 
+    ASSERT(index < count); /* all parts together are the charge */
     return (int64_t)(upper - lower);
 }
 
@@ -197,6 +202,7 @@ int64_t share_take(struct round *round, struct lane *lane,
         limits_ask(&round->pool->base, lane->limits, &lane->all);
     int64_t charge = limits_add(&question, class);
 
+    ASSERT(charge >= 0);
     share_give_back(lane, -charge);
     return charge;
 }

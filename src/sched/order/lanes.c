@@ -80,6 +80,8 @@ static void lane_chain(struct round *round, struct lane *lane,
     if (class_index != NONE) {
         struct class *class = class_round(round, class_index);
         uint32_t self = (uint32_t)(lane - round->lanes);
+        ASSERT(class->lane_first == NONE ||
+               round->lanes[class->lane_first].class_previous == NONE);
         lane->class_previous = NONE;
         lane->class_next = class->lane_first;
         if (class->lane_first != NONE) {
@@ -111,6 +113,7 @@ void lane_set_new_cost(const struct round *round, const struct lane *lane,
 static void put_new(struct round *round, struct lane *lane,
                     const struct head *head, const struct resource_vec *request)
 {
+    ASSERT(head->list_level < round->sched->level_count);
     lane->request = request;
     lane->level[STREAM_NEW] = head->list_level;
     lane_set_new_cost(round, lane, request, &lane->cost[STREAM_NEW]);
@@ -170,6 +173,7 @@ void lane_refresh_evicted(struct round *round, struct lane *lane)
 {
     while (lane->unit_next < lane->unit_end) {
         const struct unit *unit = &round->units.items[lane->unit_next];
+        ASSERT_SLOW(&round->lanes[unit->lane] == lane);
         if (evict_state(round, unit) == RUN_EVICTED) {
             lane->level[STREAM_EVICTED] = unit->level;
             cost_set(&round->pool->base, &lane->placed, unit->sum,
@@ -196,6 +200,7 @@ struct usage *lane_usage(struct round *round, struct lane *lane,
 {
     struct sched *sched = round->sched;
 
+    ASSERT(priority_class < sched->policy->class_count);
     if (!queue_has_limits(sched, lane->queue, priority_class)) {
         return NULL;
     }
@@ -239,6 +244,7 @@ bool lane_is_within(struct round *round, struct lane *lane,
 
 void lane_rewind(struct round *round, struct lane *lane)
 {
+    ASSERT(lane->unit_next <= lane->unit_end);
     while (lane->unit_next > lane->unit_first) {
         const struct unit *unit = &round->units.items[lane->unit_next - 1];
         if (evict_state(round, unit) == RUN_RETURNED) {
@@ -286,6 +292,7 @@ struct lane *lane_add(struct round *round, uint32_t index)
         }
     }
     lane->placed = lane->all;
+    ASSERT(round->lane_of_queue[index] == NONE); /* a queue has one lane */
     quota_begin(round, lane);
     share_begin(round, lane);
     round->lane_of_queue[index] = round->lane_count++;

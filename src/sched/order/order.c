@@ -60,6 +60,7 @@ static struct app_queue *apps_of(const struct round *round,
             queue->ordering == QUEUE_BY_STATEAWARE
                 ? count_starting(round->sched, apps, round->now_ms)
                 : 0;
+        ASSERT(apps->starting_count <= apps->count[SCHED_APP_STARTING]);
         apps->chosen = NONE;
         apps->chosen_at = (struct seq_cursor){0};
         apps->held_app = is_what_if(round->sched) ? apps->held_app : NONE;
@@ -114,6 +115,7 @@ static const struct app_rank *rank_of(struct round *round, uint32_t index)
 int order_compare(const struct round *round, const struct app_rank *a,
                   const struct app_rank *b)
 {
+    ASSERT(a->has_cost == b->has_cost); /* a queue has one order */
     if (a->has_cost) {
         int c = cost_compare(&round->pool->base, &a->cost, &b->cost);
         if (c != 0) {
@@ -131,6 +133,7 @@ static void push_app(struct round *round, struct lane *lane, uint32_t index)
     const struct app_rank *rank = rank_of(round, index);
     const struct app *app = app_at(round->sched, index);
 
+    ASSERT(app->queue == lane->queue);
     for (size_t i = 0; i < app->lists.count; i++) {
         lane_push_list(round, lane, app->lists.items[i], rank);
     }
@@ -171,6 +174,7 @@ static void choose(struct round *round, struct lane *lane,
     bool is_next = apps->chosen == NONE ||
                    order_state(round, apps->chosen) != SCHED_APP_ACCEPTED;
 
+    ASSERT(queue->ordering == QUEUE_BY_STATEAWARE);
     if (apps->starting_count > 0 || is_full(round->sched, queue, apps)) {
         return;
     }
@@ -251,6 +255,8 @@ static void plan_app(struct round *round, uint32_t index, int leased, int lost)
     struct app_queue *apps = apps_of(round, queue);
     enum sched_app_state before = order_state(round, index);
 
+    ASSERT(before != SCHED_APP_STARTING ||
+           queue->ordering != QUEUE_BY_STATEAWARE || apps->starting_count > 0);
     if (app->planned != sched->plan_count) {
         app->planned = sched->plan_count;
         app->planned_count = app->lost_count = 0;

@@ -17,6 +17,8 @@ static struct reserved_node *find_node(const struct reservation *reservation,
             high = middle;
         }
     }
+    ASSERT(low == reservation->node_count ||
+           reservation->nodes[low].node >= node);
     return low < reservation->node_count && reservation->nodes[low].node == node
                ? &reservation->nodes[low]
                : NULL;

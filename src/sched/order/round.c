@@ -21,6 +21,8 @@ enum run_state evict_state(const struct round *round, const struct unit *unit)
 {
     const struct run *runs = round->sched->runs.items;
 
+    ASSERT_SLOW(unit->member_first + unit->member_count <=
+                round->units.member_count);
     for (uint32_t m = 0; m < unit->member_count; m++) {
         enum run_state state =
             runs[round->units.members[unit->member_first + m].run].state;

@@ -26,6 +26,7 @@ bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
     struct bucket *queue = &sched->queues.items[lane->queue].bucket;
     bool may = true;
 
+    ASSERT(count > 0 && amounts_is_sum(request));
     if (round->are_starts_over || lane->are_starts_over) {
         lane->head_count = 0;
         return false;
@@ -68,6 +69,7 @@ void round_count_starts(struct round *round, const struct lane *lane,
 {
     struct sched *sched = round->sched;
 
+    ASSERT(count > 0);
     bucket_take(&sched->bucket, &round->rate_all, count, round->now_ms);
     bucket_take(&sched->queues.items[lane->queue].bucket, &round->rate_queue,
                 count, round->now_ms);

@@ -47,6 +47,7 @@ void sweep_begin_pool(struct round *round, bool is_resumed)
         forget_jobs(sched, round->kind);
         sweep->id = ++sweep->id_last;
     }
+    ASSERT(sweep->id <= sweep->id_last);
     round->sweep_id = sweep->id;
     round->is_resumed = is_resumed;
 }
@@ -55,6 +56,7 @@ void sweep_end_pool(struct round *round, uint32_t pool_at)
 {
     struct sweep *sweep = &round->sched->sweeps[round->kind];
 
+    ASSERT(pool_at < round->sched->policy->pool_count);
     if (is_what_if(round->sched)) {
         return;
     }

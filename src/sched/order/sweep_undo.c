@@ -39,6 +39,7 @@ void sweep_undo_keep_jobs(struct sched *sched, enum round_kind kind)
     if (!undo->is_resumed || undo->has_jobs || undo->kind != kind) {
         return;
     }
+    ASSERT(undo->job_count <= sweep->jobs.count);
     undo->has_jobs = true;
     for (uint32_t i = 0; i < undo->job_count; i++) {
         uint32_t job = sweep->jobs.items[i];
@@ -86,6 +87,7 @@ static void put_stamp(const struct round *round, enum sweep_stamp stamp,
     struct sched *sched = round->sched;
     uint32_t *at = &stamps_of(sched, stamp, index)[round->kind];
 
+    ASSERT(round->sweep_id == sched->sweeps[round->kind].id);
     if (round->is_resumed && *at != round->sweep_id) {
         VEC_PUSH(&sched->sweep_undo.notes,
                  (struct sweep_note){index, (uint8_t)stamp});
@@ -113,6 +115,7 @@ static void put_back_jobs(struct sched *sched, const struct sweep_undo *undo)
     uint8_t bit = sweep_bit((enum round_kind)undo->kind);
     size_t kept_count = undo->has_jobs ? 0 : undo->job_count;
 
+    ASSERT(kept_count <= sweep->jobs.count);
     for (size_t i = kept_count; i < sweep->jobs.count; i++) {
         sched->job_flags.items[sweep->jobs.items[i]] &= (uint8_t)~bit;
     }
@@ -147,6 +150,7 @@ void sched_plan_forget(struct sched *sched)
     if (!undo->is_moved) {
         return;
     }
+    ASSERT(undo->id <= sweep->id_last); /* ids are given out once */
     put_back_jobs(sched, undo);
     put_back_stamps(sched, undo);
     sweep->is_open = undo->is_resumed;

@@ -39,6 +39,7 @@ static uint32_t list_of(const struct sched *sched, const struct claim *claim)
 static void keep_first(const struct round *round, struct unmet *first,
                        const struct unmet *other)
 {
+    ASSERT(!first->claim.lane || first->claim.lane == other->claim.lane);
     if (!first->claim.lane ||
         lane_head_less(round, &other->head, &first->head)) {
         *first = *other;
@@ -73,6 +74,7 @@ void order_unmet(const struct round *round, struct lane *lane)
         .claim = {lane, job, head->item, 0, list->level, is_gang},
         .head = *head,
     };
+    ASSERT(list->queue == lane->queue);
     struct order_hold *hold = hold_of(round, lane);
     note_starts(round, hold);
     keep_first(round,

@@ -11,6 +11,7 @@ void watch_begin(struct round *round)
 
 void watch_free(struct round *round, uint32_t node)
 {
+    ASSERT(node < round->sched->nodes.count);
     round->watch.counts[node]++;
     if (round->watch.is_of_costs) {
         VEC_PUSH(&round->watch.costs, node);

@@ -22,6 +22,7 @@ static bool has_room(const struct round *round, uint32_t level,
 {
     const struct pool_policy *policy = head_policy(round);
 
+    ASSERT(round->pool->admitted.count <= ADMITTED_MAX);
     return round->pool->admitted.count + round->reserve.count < ADMITTED_MAX &&
            count_waiting(round, level, NULL) < policy->admitted_window &&
            count_waiting(round, level, lane) <

@@ -86,6 +86,7 @@ void place_changes_undo(struct round *round, size_t mark)
     bool is_untold = round->changes->told_count <= mark;
     size_t kept = 0;
 
+    ASSERT(mark == round->sched->journal.count);
     for (size_t i = 0; i < round->changes->open_nodes.count; i++) {
         struct open_node item = items[i];
         if (item.entry < mark || item.entry == OPEN_FOR_GOOD) {

@@ -64,6 +64,7 @@ void domain_room_sum(struct domain_room *room)
     }
     for (uint32_t d = 0; d < topology->domain_count; d++) {
         uint32_t parent = topology->domains[d].parent;
+        ASSERT(parent == NONE || parent > d); /* parts are summed up first */
         if (parent != NONE) {
             room->domain_sums[parent] += room->domain_sums[d];
             room->domain_keys[parent] += room->domain_keys[d];
@@ -113,6 +114,7 @@ static void recount(struct round *round, uint32_t class_index, uint32_t job,
     count_node(round, class_index, job, room, place);
     for (uint32_t d = topology->lowest[place]; d != NONE;
          d = topology->domains[d].parent) {
+        ASSERT(room->domain_sums[d] >= count && room->domain_keys[d] >= key);
         room->domain_sums[d] += room->counts[place] - count;
         room->domain_keys[d] += room->keys[place] - key;
     }
@@ -128,6 +130,7 @@ static struct domain_room *follow(struct round *round, uint32_t class_index,
         count_all(round, class_index, job, room);
         return room;
     }
+    ASSERT(room->moved_seen <= round->watch.moved.count);
     size_t moved = round->watch.moved.count - room->moved_seen;
     if (round->reserve.own ||
         moved > room->topology->node_count / RECOUNT_PART ||

@@ -24,6 +24,9 @@ void exclusive_node_take(struct round *round, uint32_t gang, uint32_t node)
 {
     struct node *item = &round->sched->nodes.items[node];
 
+    /* A node that a gang has whole is given to no other. */
+    ASSERT(!exclusive_node_holder(round->sched, item) ||
+           exclusive_node_holder(round->sched, item) == gang + 1);
     item->planned_plan = round->sched->plan_count;
     item->planned_holder = gang + 1;
 }

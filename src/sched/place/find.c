@@ -66,6 +66,7 @@ static uint32_t find_moved(const struct search *search)
     uint32_t rank = class->cursor_rank, best = NONE;
     uint64_t word = packed_of(&round->pool->index.scale, &class->request);
 
+    ASSERT(class->moved_seen <= round->watch.moved.count);
     for (size_t i = recent_since(recent, class->moved_seen);
          (i = recent_next(recent, i, word, key)) < recent->nodes.count; i++) {
         uint32_t node = recent->nodes.items[i];

@@ -189,6 +189,7 @@ const struct label_group *place_group_of(const struct sched *sched,
     const struct label *label = &none;
     uint32_t low = 0, high = index->group_count;
 
+    ASSERT(index->group_count <= sched->nodes.count); /* none is empty */
     if (index->key.byte_count) {
         label =
             record ? label_find(record->labels, record->label_count, index->key)

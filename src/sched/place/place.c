@@ -111,6 +111,8 @@ static void vacate(struct sched *sched, const struct run *run,
                    const struct class *class, int sign)
 {
     amounts_count(&sched->free[run->node], &class->request, sign);
+    ASSERT_SLOW(amounts_fit(&sched->free[run->node],
+                            &sched->nodes.items[run->node].capacity));
     if (run->is_urgency_preemptible) {
         amounts_count(
             &sched->urgency_preemptible[(size_t)run->node * sched->level_count +
@@ -175,6 +177,8 @@ static void undo_put(struct round *round, const struct journal_entry *entry)
     sched->nodes.items[entry->node].trial_plan = 0;
     exclusive_node_let_go(sched, entry->node);
     amounts_add_times(&sched->free[entry->node], &class->request, count);
+    ASSERT_SLOW(amounts_fit(&sched->free[entry->node],
+                            &sched->nodes.items[entry->node].capacity));
     amounts_add_times(&round->used, &class->request, -count);
     amounts_add_times(&lane->all, &class->request, -count);
     amounts_add_times(&lane->placed, &class->request, -count);

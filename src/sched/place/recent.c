@@ -52,6 +52,7 @@ static void leave(struct recent *recent, uint32_t node)
 {
     size_t at = recent->places[node], last = recent->nodes.count - 1;
 
+    ASSERT(recent->nodes.items[at] == node);
     if (last - at > NEAR) {
         recent->nodes.items[at] = NOWHERE;
         recent->words.items[at] = 0;
@@ -74,6 +75,9 @@ void recent_note(struct recent *recent, uint32_t node, uint32_t serial,
         recent->dead_count > recent->nodes.count / 2) {
         drop_dead(recent);
     }
+    /* Serials only go up, so that they can be searched. */
+    ASSERT(recent->serials.count == 0 ||
+           recent->serials.items[recent->serials.count - 1] < serial);
     recent->places[node] = (uint32_t)recent->nodes.count;
     VEC_PUSH(&recent->nodes, node);
     VEC_PUSH(&recent->serials, serial);

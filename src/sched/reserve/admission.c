@@ -25,6 +25,11 @@ void head_add(struct round *round, struct head_entry entry)
 {
     struct reserve *reserve = &round->reserve;
 
+    /* It is tried as work of its own queue. */
+    ASSERT(entry.claim.lane->queue ==
+           round->sched->lists
+               .items[round->sched->jobs.items[entry.claim.job].list]
+               .queue);
     if (!reserve->entries) {
         size_t count = round->pool->admitted.count +
                        (size_t)head_policy(round)->admitted_window *
@@ -54,6 +59,7 @@ static bool entry_of(const struct round *round, const struct admitted *admitted,
     if (job == NONE || lane == NONE) {
         return false;
     }
+    ASSERT(admitted->serial > 0);
     *ret_entry = (struct head_entry){
         .claim = {&round->lanes[lane], job, admitted->item, admitted->serial,
                   admitted_level(sched, admitted), admitted->is_gang},

@@ -56,6 +56,7 @@ bool head_hold_for(struct round *round, const struct claim *claim)
     }
     reserve->hold = &reserve->made;
     reserve->made.fair_ms = fair_from(round, claim, reserve->made.start_ms);
+    ASSERT(reserve->made.fair_ms <= reserve->made.start_ms);
     return true;
 }
 
@@ -86,6 +87,7 @@ static void let_in(struct round *round, struct head_entry entry)
     struct sched *sched = round->sched;
     const struct claim *claim = &entry.claim;
 
+    ASSERT(!is_admitted_elsewhere(sched, claim->item, claim->is_gang));
     head_add(round, entry);
     int64_t charge = share_admit(round, claim->lane);
     amounts_add(&claim->lane->all, head_request(round, claim));

@@ -114,6 +114,7 @@ static void give_back_rest(struct round *round, struct lane *lane, size_t mark)
         const struct sched_decision *decision = &sched->decisions.items[i];
         rest -= decision->action == SCHED_LEASE ? decision->charge : 0;
     }
+    ASSERT(rest >= 0); /* members are charged parts of what all were */
     share_give_back(lane, rest);
 }
 
@@ -126,6 +127,8 @@ static bool try_place(struct round *round, const struct claim *claim,
     struct cost own =
         lane_new_cost(round, claim->lane, head_request(round, claim));
 
+    /* One entry is tried at a time, and is in the list. */
+    ASSERT(reserve->asking == 0 && claim->serial > 0);
     reserve->asking = claim->serial;
     reserve->asking_charge =
         admitted_find(round->sched, round->p, claim->job)->charge;
@@ -277,6 +280,7 @@ static void pass_entry(struct round *round, struct head_entry *entry)
     const struct resource_vec infinite =
         lane->limits ? lane->limits->infinite : (struct resource_vec){0};
 
+    ASSERT(!entry->is_done);
     count_claim(round, claim, &own, -1);
     bool is_possible = may_ever(round, claim);
     entry->is_done = is_possible && try_in_turn(round, claim);

@@ -79,6 +79,7 @@ static bool take(struct reserving *r, struct options *options, uint32_t needed,
 
     while (count < options->count && taken < needed) {
         struct option *option = &options->items[count++];
+        ASSERT(option->count > 0);
         uint32_t most = needed - taken;
         option->count = option->count < most ? option->count : most;
         taken += option->count;
@@ -86,6 +87,7 @@ static bool take(struct reserving *r, struct options *options, uint32_t needed,
     if (taken < needed) {
         return false;
     }
+    ASSERT(taken == needed); /* nobody gets two places */
     options->count = count;
     sort_by_node(options);
     r->reservation->nodes = arena_alloc_array(r->round->arena, count,
@@ -168,6 +170,7 @@ bool reserve_alike(struct reserving *r, const struct gang *gang,
                    uint32_t needed, int64_t at_ms,
                    const struct label_group *group, const uint8_t *allowed)
 {
+    ASSERT(at_ms >= r->round->now_ms);
     if (at_ms != SCHED_START_UNKNOWN) {
         return take_at(r, needed, at_ms, group, allowed);
     }

@@ -49,6 +49,8 @@ static struct exclusive_room *rooms_of(const struct reserving *r, int64_t at_ms,
                 .room.left = r->round->sched->nodes.items[node].capacity,
                 .rank = r->round->sched->ranks[node],
             };
+            /* At no time does a node hold more than when it is empty. */
+            ASSERT(held <= amounts_times(&m->request, &option->room.left));
             if (amounts_times(&m->request, &option->room.left) != held) {
                 /* It holds it, and others of it stay there. */
                 option->room.left = (struct resource_vec){0};
@@ -74,6 +76,7 @@ bool reserve_exclusive(struct reserving *r, const struct gang *gang,
     uint32_t count;
     struct exclusive_room *rooms = rooms_of(r, at_ms, group, allowed, &count);
 
+    ASSERT(&r->round->sched->gangs.items[r->holder - 1] == gang);
     if (!exclusive_node_fits(r->round, gang, rooms, count)) {
         return false;
     }

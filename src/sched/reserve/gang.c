@@ -94,6 +94,7 @@ static void choose_order(struct spots *spots, uint32_t job)
             spots->order[spots->order_count++] = at;
         }
     }
+    ASSERT(spots->order_count <= spots->count);
     sort_order(spots);
 }
 
@@ -112,6 +113,7 @@ static bool take_spot(struct spots *spots, struct spot *spot,
     }
     amounts_subtract(&spot->room, request);
     amounts_add(&spot->taken, request);
+    ASSERT(amounts_is_sum(&spot->taken));
     return true;
 }
 
@@ -163,6 +165,7 @@ static uint32_t list_members(struct spots *spots)
         kinds += is_first;
     }
     qsort(members, count, sizeof(*members), compare_kinds);
+    ASSERT(kinds > 0 && kinds <= 2 * count);
     spots->members = members;
     spots->member_count = count;
     return kinds;
@@ -174,6 +177,7 @@ static bool fill(struct spots *spots)
     const struct sched *sched = spots->r->round->sched;
     uint32_t done = 0, skipped = 0, last_class = NONE, at = 0;
 
+    ASSERT(spots->needed + spots->skipped_max == spots->member_count);
     for (uint32_t i = 0; i < spots->member_count; i++) {
         uint32_t job = spots->members[i].job;
         uint32_t class_index = spots->members[i].class_index;
@@ -260,6 +264,7 @@ static bool fill_near(struct spots *spots)
         struct spot *spot = &spots->items[spots->order[i]];
         spot->room = rooms[topology->place[spot->node]].left;
         spot->taken = rooms[topology->place[spot->node]].taken;
+        ASSERT(amounts_is_sum(&spot->taken));
     }
     return true;
 }
@@ -290,6 +295,7 @@ static void set_rooms(struct spots *spots, int64_t at_ms)
         for (uint32_t k = 0; k < spot->release_count; k++) {
             const struct release *release =
                 &spots->r->releases.items[spot->release_first + k];
+            ASSERT_SLOW(release->node == spot->node);
             if (release->at_ms <= at_ms) {
                 amounts_add(&spot->room, release->request);
             }
@@ -344,6 +350,7 @@ static size_t list_times(const struct spots *spots, int64_t *times)
         times[i + 1] = at_ms > round->now_ms ? at_ms : round->now_ms;
     }
     qsort(times, count + 1, sizeof(*times), compare_times);
+    ASSERT(times[0] == round->now_ms); /* no room comes before now */
     for (size_t i = 1; i <= count; i++) {
         if (times[i] != times[kept - 1]) {
             times[kept++] = times[i];
@@ -427,6 +434,7 @@ static void keep_places(struct spots *spots)
     struct reserving *r = spots->r;
     const struct resource_vec none = {0};
 
+    ASSERT(r->reservation->start_ms >= r->round->now_ms);
     r->reservation->nodes = arena_alloc_array(r->round->arena, spots->count,
                                               sizeof(*r->reservation->nodes));
     for (uint32_t i = 0; i < spots->count; i++) {
@@ -491,6 +499,7 @@ static bool reserve_uniform(struct spots *spots, bool *ret_is_made)
     int64_t at_ms =
         reserve_first_time(r, spots->gang, spots->needed, &group, &allowed);
 
+    ASSERT(at_ms >= r->round->now_ms);
     r->reservation->start_ms = at_ms;
     if (spots->near && at_ms != SCHED_START_UNKNOWN) {
         spots->allowed = allowed;

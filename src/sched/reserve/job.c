@@ -47,6 +47,7 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
         is_ready = is_ready || amounts_fit(request, &room);
         releases_remove(NULL, heap, --count, 0);
     }
+    ASSERT(at_ms == INT64_MIN || at_ms > r->round->now_ms);
     *ret_room = room;
     *ret_next_ms = count ? heap[0].at_ms : INT64_MAX;
     return is_ready ? at_ms : INT64_MAX;
@@ -72,6 +73,7 @@ static void forget_revocables(const struct sched *sched, struct ready_memory *m)
 {
     for (size_t i = 0; i < sched->revocables.count; i++) {
         uint32_t node = sched->runs.items[sched->revocables.items[i]].node;
+        ASSERT(sched->runs.items[sched->revocables.items[i]].yield_place == i);
         if (node < m->nodes.count) {
             *reserve_seen(m, node) = READY_NEVER_SEEN;
             reserve_tree_note(m, node);
@@ -135,6 +137,7 @@ static struct ready_memory *choose(const struct reserving *r,
         }
         oldest = m->turn < oldest->turn ? m : oldest;
     }
+    ASSERT(oldest->turn < memories->turn);
     forget(oldest);
     oldest->level = r->claim->level;
     oldest->holder = r->holder;
@@ -305,6 +308,8 @@ bool reserve_for_job(struct reserving *r)
     struct resource_vec room;
     int64_t next_ms;
     int64_t at_ms = ready_at(r, best, &request, &room, &next_ms);
+    /* What is remembered of a node is what asking it says. */
+    ASSERT_SLOW(at_ms == r->memory->nodes.items[best].at_ms);
     r->reservation->nodes =
         arena_alloc(round->arena, sizeof(*r->reservation->nodes));
     r->reservation->start_ms = at_ms > round->now_ms ? at_ms : round->now_ms;

@@ -13,6 +13,7 @@ void reserve_keep(struct sched *sched, uint32_t p,
     if (!reservation) {
         return;
     }
+    ASSERT(reservation->node_count > 0);
     kept->job = reservation->job;
     kept->id = sched->jobs.items[reservation->job].id;
     kept->level = reservation->level;

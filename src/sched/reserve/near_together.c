@@ -105,6 +105,7 @@ static uint32_t set_takers(struct reserve_near *near,
     struct taker *takers = near->takers;
     uint32_t count = 0;
 
+    ASSERT(pick->first + pick->nodes <= near->topology->node_count);
     for (uint32_t i = pick->first; i < pick->first + pick->nodes; i++) {
         if (room->counts[i]) {
             takers[count++] = (struct taker){
@@ -133,6 +134,7 @@ static uint32_t take_shared(struct reserve_near *near, const struct seq *asked,
         amounts_add_times(&takes[count++].amounts, request_of(near, asked),
                           here);
     }
+    ASSERT(count <= asked->count);
     return left ? 0 : count;
 }
 
@@ -178,6 +180,7 @@ static void apply(struct reserve_near *near, const struct take *takes,
         struct exclusive_room *room = &near->rooms[takes[i].place];
         amounts_add_times(&room->left, &takes[i].amounts, -sign);
         amounts_add_times(&room->taken, &takes[i].amounts, sign);
+        ASSERT(amounts_is_sum(&room->taken));
     }
 }
 
@@ -203,6 +206,7 @@ static uint32_t take(struct reserve_near *near, uint32_t sub_group,
 /* Place the sub-groups from the one at `index` on. */
 static bool fits_from(struct reserve_near *near, uint32_t index)
 {
+    ASSERT(index <= near->count);
     if (index == near->count) {
         return true;
     }

@@ -37,6 +37,7 @@ struct reservation *order_hold(struct round *round, struct lane *lane,
     if (!claim) {
         return NULL;
     }
+    ASSERT(claim->lane == lane);
     struct order_hold *hold = lane->hold;
     if (!hold->is_made) {
         make(round, hold, claim);

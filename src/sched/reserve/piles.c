@@ -113,6 +113,7 @@ static void keep(struct ready_memory *m, struct ready_node *ready,
             VEC_PUSH(&m->piles, (struct ready_pile){0});
         }
     }
+    ASSERT(piles->count <= ready->step_capacity);
     ready->is_piled = true;
     ready->step_count = piles->count;
     for (uint32_t i = 0; i < piles->count; i++) {
@@ -131,6 +132,8 @@ static struct resource_vec sum_of(const struct reserving *r,
     const struct ready_pile *piles = &m->piles.items[ready->step_first];
     struct resource_vec room = piles[0].sum;
 
+    /* The first pile is there whoever may go. */
+    ASSERT(ready->is_piled && piles[0].queue == NONE);
     for (uint32_t i = 1; i < ready->step_count; i++) {
         if (piles[i].queue == NONE || r->may_go[piles[i].queue]) {
             amounts_add(&room, &piles[i].sum);
@@ -170,6 +173,7 @@ bool reserve_sum_planned(const struct reserving *r, struct ready_memory *m,
     for (uint32_t at = r->planned_first[node]; at != NONE;
          at = r->planned_next[at]) {
         const struct journal_entry *entry = &sched->journal.items[at];
+        ASSERT(entry->node == node && entry->count > 0);
         const struct class *class = class_at(r->round, entry->class_index);
         int when = goes(class);
         if (when < 0) {
@@ -213,6 +217,7 @@ static bool add_to_piles(struct ready_memory *m, struct ready_node *ready,
         ready->queues |= reserve_queue_bit(queue);
     }
     amounts_count(&piles[at].sum, &class->request, sign);
+    ASSERT(amounts_is_sum(&piles[at].sum));
     return true;
 }
 

@@ -197,6 +197,7 @@ static void gather(struct reserving *r, uint32_t node)
     for (uint32_t at = has_more ? sched->nodes.items[node].run_first : NONE;
          at != NONE; at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
+        ASSERT_SLOW(run->node == node);
         if (run->level <= r->claim->level) {
             r->queues |=
                 reserve_queue_bit(sched->accounts.items[run->account].queue);
@@ -211,6 +212,7 @@ static void gather(struct reserving *r, uint32_t node)
          at != NONE; at = r->planned_next[at]) {
         const struct journal_entry *entry = &sched->journal.items[at];
         const struct class *class = class_at(round, entry->class_index);
+        ASSERT(entry->node == node && entry->count > 0);
         bool may_go = class->level <= r->claim->level && r->may_go[entry->job];
         for (uint32_t i = 0; i < entry->count; i++) {
             add_release(r, node,
@@ -237,6 +239,8 @@ struct resource_vec reserve_room(const struct reserving *r, uint32_t node)
 {
     const struct resource_vec none = {0};
 
+    ASSERT_SLOW(amounts_fit(&r->round->sched->free[node],
+                            &r->round->sched->nodes.items[node].capacity));
     return opens_whole(r, node) ? none : r->round->sched->free[node];
 }
 
@@ -320,6 +324,8 @@ void reserve_add(struct reserving *r, uint32_t node,
     struct reservation *reservation = r->reservation;
     struct reserved_node *item = &reservation->nodes[reservation->node_count++];
 
+    /* Nodes follow each other, so that one is soon found. */
+    ASSERT(item == reservation->nodes || item[-1].node < node);
     /* A reservation is of nodes of its pool, and of nothing below zero. */
     ASSERT(r->round->sched->nodes.items[node].pool == r->round->p);
     ASSERT(amounts_is_sum(taken));
@@ -437,6 +443,9 @@ static bool reserve_with(struct round *round, const struct claim *claim,
     bool is_made = claim->is_gang ? reserve_for_gang(&r)
                                   : is_held_anywhere(&r) && reserve_for_job(&r);
     VEC_FREE(&r.releases);
+    /* A reservation has nodes, and does not begin in the past. */
+    ASSERT(!is_made || (ret_reservation->node_count > 0 &&
+                        ret_reservation->start_ms >= round->now_ms));
     count_work(round, is_made);
     return is_made;
 }

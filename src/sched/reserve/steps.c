@@ -71,6 +71,7 @@ static void ask(struct reserving *r, struct ready_memory *m, uint32_t index)
         }
         count = more;
     }
+    ASSERT(node->step_count <= node->step_capacity);
     node->key = pool_weigh(r->round->pool, &room);
     if (r->is_moving || r->moving_ms != INT64_MAX) {
         m->counts.items[index].seen = READY_NEVER_SEEN;
@@ -92,6 +93,7 @@ static void sum_up(struct ready_memory *m, uint32_t index)
     if (has_now) {
         m->counts.items[index].now = steps[0].count;
     }
+    ASSERT(m->counts.items[index].now <= m->counts.items[index].last);
     if (node->step_count > has_now) {
         node->until_ms = steps[has_now].at_ms;
     }
@@ -214,6 +216,7 @@ uint32_t reserve_count_on(const struct ready_memory *m, uint32_t node,
          i++) {
         count = steps[i].count;
     }
+    ASSERT(count <= sums->last); /* room only grows with time */
     return count;
 }
 
@@ -269,6 +272,7 @@ static int64_t bisect(struct seeking *seeking, int64_t low, int64_t high)
 {
     int64_t guess = seeking->r->round->pool->kept.start_ms;
 
+    ASSERT(low < high);
     if (guess > low && guess < high) {
         if (fits_at(seeking, guess)) {
             high = guess;
@@ -321,6 +325,7 @@ int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
         at_ms = bisect(&seeking, round->now_ms, m->last_ms);
         (void)fits_at(&seeking, at_ms); /* for its group */
     }
+    ASSERT(at_ms >= round->now_ms);
     *ret_group = seeking.group;
     return at_ms;
 }

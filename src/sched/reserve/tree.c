@@ -83,6 +83,7 @@ static void build(const struct reserving *r, struct ready_memory *m)
     while (tree->is_stale.count < m->nodes.count) {
         VEC_PUSH(&tree->is_stale, false);
     }
+    ASSERT(tree->width >= m->nodes.count);
     tree->is_whole = true;
 }
 
@@ -254,6 +255,7 @@ static bool refresh(struct reserving *r, struct ready_memory *m)
     }
     for (size_t i = 0; i < tree->stale.count; i++) {
         uint32_t node = tree->stale.items[i];
+        ASSERT(tree->is_stale.items[node]);
         if (r->round->sched->nodes.items[node].pool == r->round->p) {
             (void)reserve_ready_of(r, m, node);
         }
