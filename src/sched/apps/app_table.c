@@ -60,6 +60,7 @@ static void chain_state(struct sched *sched, uint32_t index)
     struct app *app = app_at(sched, index);
     struct app_queue *queue = queue_of(sched, app);
 
+    ASSERT(app->state < SCHED_APP_EXPIRED); /* what expires is forgotten */
     app->previous = NONE;
     app->next = queue->first[app->state];
     if (app->next != NONE) {
@@ -74,6 +75,7 @@ static void unchain_state(struct sched *sched, uint32_t index)
     const struct app *app = app_at(sched, index);
     struct app_queue *queue = queue_of(sched, app);
 
+    ASSERT(queue->count[app->state] > 0);
     if (app->previous == NONE) {
         queue->first[app->state] = app->next;
     } else {
@@ -98,6 +100,7 @@ static void chain_timer(struct sched *sched, uint32_t index)
     while (older != NONE && app_at(sched, older)->since_ms > app->since_ms) {
         older = app_at(sched, older)->older;
     }
+    ASSERT(timers->oldest != NONE || timers->count == 0);
     app->older = older;
     app->younger =
         older == NONE ? timers->oldest : app_at(sched, older)->younger;
@@ -115,6 +118,7 @@ static void unchain_timer(struct sched *sched, uint32_t index)
     if (app_state_lasts_ms(app->state) == INT64_MAX) {
         return;
     }
+    ASSERT(timers->count > 0);
     *(app->older == NONE ? &timers->oldest
                          : &app_at(sched, app->older)->younger) = app->younger;
     *(app->younger == NONE ? &timers->youngest
@@ -147,6 +151,7 @@ void app_attach(struct sched *sched, uint32_t index)
     struct app *app = app_at(sched, index);
     struct app_queue *queue = queue_of(sched, app);
 
+    ASSERT(!app->is_ready); /* it is in one order at a time */
     if (app->lists.count) {
         seq_insert(ready_seq(queue, app), index, app_less, sched);
         app->is_ready = true;

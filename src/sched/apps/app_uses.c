@@ -11,9 +11,11 @@ void app_list(struct sched *sched, uint32_t index, uint32_t list, bool is_in)
         app_detach(sched, index);
     }
     if (is_in) {
+        ASSERT(sched->lists.items[list].app == index);
         *place = (uint32_t)app->lists.count;
         VEC_PUSH(&app->lists, list);
     } else {
+        ASSERT(app->lists.items[*place] == list);
         uint32_t last = app->lists.items[--app->lists.count];
         app->lists.items[*place] = last;
         sched->lists.items[last].place = *place;
@@ -42,6 +44,7 @@ void app_use(struct sched *sched, uint32_t index, uint32_t pool,
         app->use_first = at;
     }
     amounts_add_times(&sched->app_uses.items[at].allocated, amounts, sign);
+    ASSERT(amounts_is_sum(&sched->app_uses.items[at].allocated));
 }
 
 const struct resource_vec *app_used(const struct sched *sched, uint32_t index,

@@ -52,6 +52,8 @@ void app_count(struct sched *sched, uint32_t index, int asks, int allocations,
 
     app->ask_count += (uint32_t)asks;
     app->allocation_count += (uint32_t)allocations;
+    /* Who is lent out asks, too. */
+    ASSERT(app->lent_count <= app->ask_count || asks < 0);
     enum sched_app_state state = app_state_after(
         app->state, event, app->ask_count, app->allocation_count);
     if (state == SCHED_APP_STARTING && app->state != state &&
@@ -172,6 +174,7 @@ void app_leave(struct sched *sched, uint32_t index, bool was_leased)
 {
     struct app *app = app_at(sched, index);
 
+    ASSERT(was_leased ? app->allocation_count > 0 : app->ask_count > 0);
     app->ask_count -= !was_leased;
     app->allocation_count -= was_leased;
     if (app->ask_count == 0 && app->allocation_count == 0) {
@@ -230,6 +233,7 @@ void apps_forget(struct sched *sched, uint32_t queue)
     for (int state = 0; state < SCHED_APP_STATES; state++) {
         while (apps->first[state] != NONE) {
             struct app *app = app_at(sched, apps->first[state]);
+            ASSERT(app->queue == queue && app->lent_count <= app->ask_count);
             app->ask_count -= app->lent_count; /* who is out asks elsewhere */
             app_free(sched, apps->first[state]);
         }

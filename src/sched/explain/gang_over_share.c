@@ -48,6 +48,7 @@ static struct stake stake_of(const struct sched *sched, const struct gang *gang)
                       gang->subs->terms.sub_groups[i].min_count);
         }
     }
+    ASSERT(stake.count <= gang->leased.count + gang->waiting.count);
     return stake;
 }
 
@@ -78,6 +79,7 @@ static bool is_over_in(struct sched *sched, uint32_t queue, uint32_t pool,
     double part = cost_fraction(&sched->pools.items[pool].base, &stake->sum);
     struct share share;
 
+    ASSERT(stake->count > 0);
     if (!find_share(sched, queue, pool, &share)) {
         return false;
     }

@@ -33,6 +33,7 @@ static const struct job *first_of(const struct sched *sched,
 {
     uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
 
+    ASSERT(item != NONE && list->seq.count > 0);
     return &sched->jobs.items[list->class_index == NONE
                                   ? sched->gangs.items[item].position
                                   : item];
@@ -73,6 +74,7 @@ uint32_t turn_take(const struct sched *sched, struct turn *turn)
             uint32_t job = job_of_item(sched, turn->list,
                                        seq_get(&turn->list->seq, turn->at));
             seq_next(&turn->list->seq, &turn->at);
+            ASSERT(job == NONE || sched->jobs.items[job].run == NONE);
             if (job != NONE) {
                 return job;
             }
@@ -100,6 +102,7 @@ static void collect(struct sched *sched, struct turns *turns)
             is_kept_home(sched, list)) {
             continue;
         }
+        ASSERT(turns->count < sched->lists.count);
         turns->items[turns->count++] = (struct turn){
             .list = list,
             .first = first_of(sched, list),
@@ -143,6 +146,7 @@ static uint32_t hand_out(struct turns *turns, uint32_t skip_count,
             from = begin;
         }
     }
+    ASSERT(count <= count_max);
     return count;
 }
 
@@ -222,6 +226,7 @@ static uint32_t times(const struct resource_vec *free,
             count = here < count ? here : count;
         }
     }
+    ASSERT(count >= 0 && count <= max);
     return (uint32_t)count;
 }
 
@@ -243,6 +248,7 @@ bool sched_class_fits(const struct sched *sched, uint32_t class_index,
             found += here;
         }
     }
+    ASSERT(found <= count);
     return found >= count && !class->is_impossible;
 }
 

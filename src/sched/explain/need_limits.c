@@ -21,6 +21,7 @@ static void find_least(struct trials *trials, struct what_if_more more,
 {
     bool is_enough = false;
 
+    ASSERT(amounts_is_sum(&more.amount)); /* what lacks is never negative */
     need->missing = more.amount;
     for (uint32_t times = 1;
          times <= NEED_TIMES_MAX && !need_is_nothing(&more.amount) &&

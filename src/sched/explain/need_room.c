@@ -7,6 +7,7 @@ void locality_add(struct closest_nodes *near, uint32_t node, double lack)
 {
     uint32_t at = near->count;
 
+    ASSERT(near->count <= NEED_NODES_MAX);
     if (at == NEED_NODES_MAX) {
         if (lack >= near->lacks[at - 1]) {
             return;
@@ -37,6 +38,7 @@ static struct resource_vec lack_of(const struct sched *sched,
 {
     struct resource_vec lack = {0};
 
+    ASSERT(count <= crowd->count);
     for (uint32_t i = crowd->count - count; i < crowd->count; i++) {
         amounts_add(&lack, crowd->requests[i]);
     }
@@ -63,6 +65,7 @@ static uint32_t fits_of(const struct sched *sched, const struct crowd *crowd,
         amounts_subtract(&free, request);
         count++;
     }
+    ASSERT(count <= crowd->count);
     return count;
 }
 
@@ -96,6 +99,7 @@ static void find_fewer(struct trials *trials, uint32_t node,
         low = is ? low : middle + 1;
         middle = low + (high - low) / 2;
     }
+    ASSERT(high >= first || high == *count); /* fewer than fit are not asked */
     *count = high;
 }
 
@@ -105,6 +109,7 @@ static bool settle(struct trials *trials, uint32_t node,
                    struct sched_need *need)
 {
     find_fewer(trials, node, crowd, first, &count);
+    ASSERT(count <= crowd->count);
     struct what_if_more more = room_for(trials->sched, node, crowd, count);
     need->is_exact = trial_shrink(trials, &more);
     need->kind =
@@ -121,6 +126,7 @@ static bool could_have(const struct sched *sched, uint32_t node,
 {
     struct resource_vec all = sched->free[node];
 
+    ASSERT(amounts_is_sum(more));
     amounts_add(&all, more);
     return amounts_fit(&all, &sched->nodes.items[node].capacity);
 }
@@ -198,6 +204,7 @@ static void find_crowd(const struct trials *trials,
     if (gang && !gang_has_terms(gang) && gang_needed(gang) < count) {
         count = gang_needed(gang);
     }
+    ASSERT(count > 0);
     if (!seq) {
         uint32_t class_index = trial_list(trials)->class_index;
         ret_crowd->requests[0] = &sched->classes.items[class_index].request;

@@ -67,6 +67,7 @@ static struct health_record *get(struct sched *sched, uint32_t node)
     }
     if (!health->nodes.items[node]) {
         struct health_record *record = mem_alloc(sizeof(*record));
+        ASSERT(!sched->nodes.items[node].has_health);
         record->pool = NONE;
         record->name = hash_of_node(sched, node);
         health->nodes.items[node] = record;
@@ -89,6 +90,7 @@ struct quarantine_window *health_of_pool(struct sched *sched, uint32_t pool)
 /* Forget what is known of a node's runs, in its pool too. */
 static void clear_window(struct sched *sched, struct health_record *record)
 {
+    ASSERT(record->pool == NONE || record->pool < sched->pools.count);
     if (record->pool != NONE) {
         quarantine_window_subtract(health_of_pool(sched, record->pool),
                                    &record->quarantine.window);
@@ -125,6 +127,7 @@ static void sweep(struct sched *sched)
     health->swept_ms = sched->now_ms;
     for (size_t i = health->known.count; i > 0; i--) {
         uint32_t node = health->known.items[i - 1];
+        ASSERT(sched->nodes.items[node].has_health);
         if (quarantine_is_empty(&health_find(sched, node)->quarantine,
                                 rules_of(sched), sched->now_ms)) {
             record_free(health->nodes.items[node]);
@@ -175,6 +178,7 @@ static bool fails_elsewhere(struct sched *sched, uint64_t node, uint64_t gang,
     struct health *health = sched->health;
     bool is_elsewhere = false;
 
+    ASSERT(health->gang_next < HEALTH_GANGS_MAX);
     for (uint32_t i = 0; i < HEALTH_GANGS_MAX; i++) {
         const struct gang_failure *failure = &health->gangs[i];
         if (failure->gang == gang && failure->node != node &&
@@ -250,6 +254,7 @@ static void hold(struct sched *sched, uint32_t node, bool is_held)
     struct health *health = sched->health;
     size_t at = 0;
 
+    ASSERT(health->held.count <= health->known.count);
     while (at < health->held.count && health->held.items[at] != node) {
         at++;
     }

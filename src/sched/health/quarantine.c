@@ -52,6 +52,7 @@ void quarantine_window_add(struct quarantine_window *window,
         window->failed[place] -= window->failed[place] > 0;
         return;
     }
+    ASSERT(sign > 0 && slot <= window->slot);
     window->ended[place]++;
     window->failed[place] += is_failed;
 }
@@ -158,6 +159,7 @@ bool quarantine_is_recent(const struct quarantine_policy *rules,
 
 static void remove_failure(struct quarantine *node, uint32_t at)
 {
+    ASSERT(at < node->failure_count);
     memmove(&node->failures[at], &node->failures[at + 1],
             (node->failure_count - at - 1) * sizeof(node->failures[0]));
     node->failure_count--;
@@ -198,6 +200,7 @@ static void add_failure(struct quarantine *node,
     if (node->failure_count == QUARANTINE_FAILURES_MAX) {
         remove_failure(node, find_spare(node));
     }
+    ASSERT(node->failure_count < QUARANTINE_FAILURES_MAX);
     node->failures[node->failure_count++] = (struct quarantine_failure){
         outcome->time_ms, outcome->job_set, outcome->gang};
 }

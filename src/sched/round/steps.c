@@ -24,6 +24,7 @@ static void give_up(struct round *round, struct class *class)
 
     while (at != NONE) {
         uint32_t next = round->lanes[at].class_next;
+        ASSERT(class_at(round, round->lanes[at].class_index) == class);
         lane_refresh_new(round, &round->lanes[at]);
         at = next;
     }
@@ -130,6 +131,7 @@ static unsigned ways_of_job(const struct round *round,
         class->is_blocked && class->blocked_growth == round->growth_count;
     bool may_preempt = round->kind == ROUND_BALANCE && !round->is_filling;
 
+    ASSERT(class->blocked_growth <= round->growth_count);
     return (is_full ? 0 : WAYS_FREE) | (may_preempt ? WAYS_PREEMPTING : 0);
 }
 
@@ -228,6 +230,7 @@ static void step_head(struct round *round, struct lane *lane)
     bool is_gang = head->class_index == NONE;
     uint32_t count = is_gang ? sched->gangs.items[head->item].waiting.count : 1;
 
+    ASSERT(count > 0 && !round->reserve.own);
     if (round->are_starts_over || head_is_closed(round, lane) ||
         (lookback_max && lane->looked_count >= lookback_max)) {
         lane->head_count = 0;
@@ -287,6 +290,7 @@ static void step_evicted(struct round *round, struct lane *lane)
 {
     ASSERT(lane->unit_next < lane->unit_end);
     const struct unit *unit = &round->units.items[lane->unit_next];
+    ASSERT_SLOW(&round->lanes[unit->lane] == lane);
     struct cost now = cost_of(&round->pool->base, &lane->placed, unit->sum,
                               lane->factor_micro);
 
@@ -319,6 +323,7 @@ void round_run_heap(struct round *round)
     while (round->heap_count && !round->is_truncated && !round->is_spent) {
         uint32_t stream = round->heap[0].stream;
         struct lane *lane = &round->lanes[stream / STREAM_KINDS];
+        ASSERT(round->heap_new_count <= round->heap_count);
         if (round->heap_new_count == 0) {
             evict_return_all(round);
         } else if (stream % STREAM_KINDS == STREAM_EVICTED) {

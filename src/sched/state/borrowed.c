@@ -5,6 +5,8 @@
 void lend_count_run(struct sched *sched, const struct run *run, int sign)
 {
     if (lend_is_borrowed(sched, run->job)) {
+        ASSERT(sign > 0 || (sched->borrowed_run_count > 0 &&
+                            sched->nodes.items[run->node].borrowed_count > 0));
         sched->nodes.items[run->node].borrowed_count += (uint32_t)sign;
         sched->borrowed_run_count += (uint32_t)sign;
         amounts_add_times(

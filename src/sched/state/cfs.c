@@ -12,6 +12,7 @@ static const int64_t BYTES_PER_GIB = INT64_C(1) << 30;
 
 void cfs_key_set_work(struct cfs_key *key, u128 work)
 {
+    ASSERT(key->weight > 0);
     key->work = work < WORK_MAX ? work : WORK_MAX;
     key->approx = exact_to_double(key->work) / (double)key->weight;
 }
@@ -91,6 +92,7 @@ int cfs_compare(const struct cfs_key *a, const struct cfs_key *b,
 {
     int c = compare_amounts(b->level, a->level);
 
+    ASSERT(aging_ms > 0);
     c = c ? c : compare_scores(a, b);
     c = c ? c : compare_ages(a, b, aging_ms);
     c = c ? c : compare_amounts(b->weight, a->weight);

@@ -30,6 +30,7 @@ void hops_join(struct sched *sched, const struct gang *gang)
 
 void hops_leave(struct sched *sched, const struct gang *gang)
 {
+    ASSERT(sched->hop_cap_count > 0 || !hops_are_capped(gang));
     sched->hop_cap_count -= hops_are_capped(gang);
 }
 
@@ -58,6 +59,7 @@ int64_t hops_end_ms(const struct sched *sched, const struct gang *gang,
     const struct sub_group *group = &gang->subs->terms.sub_groups[sub_group];
     int64_t since_ms = sched->jobs.items[gang->position].submitted_ms;
 
+    ASSERT(sub_group < gang->subs->terms.sub_group_count);
     if (group->hops_max == HOPS_ANY || group->hops_wait_ms == 0) {
         return INT64_MAX;
     }

@@ -24,6 +24,7 @@ bool exclusive_node_serves(const struct sched *sched, uint32_t job)
 /* Another gang that has members on a node, after one has left it. */
 static void hand_over(struct sched *sched, struct node *node)
 {
+    ASSERT(!node->holder && node->holder_count == 0);
     for (uint32_t at = node->run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         uint32_t gang = exclusive_gang_of(sched, sched->runs.items[at].job);
@@ -45,6 +46,7 @@ void exclusive_node_count(struct sched *sched, const struct run *run, int sign)
     if (node->holder != holder) {
         return; /* it came where others were; they hold it */
     }
+    ASSERT(sign > 0 || node->holder_count > 0);
     node->holder_count += (uint32_t)sign;
     if (node->holder_count == 0) {
         node->holder = 0;

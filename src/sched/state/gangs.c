@@ -33,6 +33,7 @@ struct resource_vec gang_least(const struct sched *sched, uint32_t at_gang)
     if (needed == gang->least_count) {
         return gang->least;
     }
+    ASSERT(needed < gang->waiting.count); /* else it is all that waits */
     for (struct seq_cursor at = {0}; left > 0; seq_next(&gang->waiting, &at)) {
         const struct job *job = &sched->jobs.items[seq_get(&gang->waiting, at)];
         uint32_t class_index = sched->lists.items[job->list].class_index;

@@ -37,6 +37,7 @@ static struct front front_of(const struct sched *sched, uint32_t index)
     };
     const struct job *job = &sched->jobs.items[job_of(sched, &front)];
 
+    ASSERT(front.item != NONE && list->app == NONE);
     front.priority = job->priority;
     front.submitted_ms = job->submitted_ms;
     return front;
@@ -55,6 +56,8 @@ void list_heap_refresh(struct sched *sched, uint32_t index)
     struct list *list = &sched->lists.items[index];
     struct queue *queue = &sched->queues.items[list->queue];
 
+    ASSERT(list->place == NONE ||
+           queue->fronts.items[list->place].list == index);
     if (list->seq.count == 0) {
         if (list->place != NONE) {
             fronts_remove(sched, queue->fronts.items, --queue->fronts.count,

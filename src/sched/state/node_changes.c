@@ -20,6 +20,7 @@ void node_count_change(struct sched *sched, uint32_t index)
         sched->changed_base += CHANGED_MAX;
         sched->changed.count = 0;
     }
+    ASSERT(sched->changed.count < CHANGED_MAX);
     VEC_PUSH(&sched->changed, index);
 }
 

@@ -15,6 +15,7 @@ static void rank_nodes(struct sched *sched)
          seq_next(&sched->nodes_by_name, &at)) {
         sched->ranks[seq_get(&sched->nodes_by_name, at)] = rank++;
     }
+    ASSERT(rank == sched->nodes_by_name.count);
     sched->are_node_ranks_stale = false;
 }
 
@@ -35,6 +36,7 @@ void nodes_sync(struct sched *sched)
     }
     for (size_t i = 0; i < sched->dirty.count; i++) {
         uint32_t index = sched->dirty.items[i];
+        ASSERT(sched->nodes.items[index].is_dirty);
         sched->nodes.items[index].is_dirty = false;
         node_reindex(sched, index);
         node_release(sched, index);
@@ -64,6 +66,7 @@ void nodes_rebuild(struct sched *sched)
         if (node->name && node->record) {
             struct pool *pool = &sched->pools.items[node->pool];
             node->capacity = nodes_capacity_of(sched, node->record);
+            ASSERT(amounts_is_sum(&node->capacity));
             sched->free[i] = node->capacity;
             struct resource_vec capacity = node->capacity;
             floating_strip(sched, &capacity);

@@ -49,6 +49,7 @@ void pool_nodes_count(struct sched *sched, const struct node *node, int sign)
     struct resource_vec capacity = node->capacity;
 
     floating_strip(sched, &capacity);
+    ASSERT(sign > 0 || pool->node_count > 0);
     pool->node_count += (uint32_t)sign;
     if (node_is_in_total(node)) {
         amounts_add_times(&pool->total, &capacity, sign);
@@ -69,6 +70,7 @@ void pool_nodes_leave(struct sched *sched, uint32_t index)
             pool->is_stale = true;
         }
         node->is_indexed = false;
+        ASSERT(pool->indexed_count > 0);
         pool->indexed_count--;
     }
 }
@@ -154,6 +156,7 @@ void pool_nodes_reindex(struct sched *sched, uint32_t p)
     node_index_clear(&pool->index);
     pool->index.scale = packed_scale_for(&largest);
     node_index_fill(&pool->index, entries, spare, count);
+    ASSERT(count <= n);
     pool->indexed_count = count;
     pool->is_stale = false;
 }

@@ -15,6 +15,7 @@ void queues_sync(struct sched *sched)
         uint32_t queue = seq_get(&sched->queues_by_name, at);
         sched->queues.items[queue].rank = rank++;
     }
+    ASSERT(rank == sched->queues_by_name.count);
     sched->are_queue_ranks_stale = false;
 }
 
@@ -41,6 +42,7 @@ int64_t queue_limit_of(const struct sched *sched, uint32_t index, uint32_t pool,
     struct str pool_name = intern_get(sched->pool_names, pool);
     int64_t ppm = -1;
 
+    ASSERT(priority_class < sched->policy->class_count);
     for (uint32_t i = 0; i < class->queue_limit_count; i++) {
         if (str_equal(class->queue_limits[i].resource, resource)) {
             int64_t fraction_ppm = class->queue_limits[i].fraction_ppm;

@@ -38,6 +38,7 @@ void scale_leave(struct sched *sched, uint32_t index)
     if (place == NONE) {
         return;
     }
+    ASSERT(sched->elastic.items[place] == index);
     uint32_t last = sched->elastic.items[--sched->elastic.count];
     sched->elastic.items[place] = last;
     sched->gangs.items[last].elastic_place = place;
@@ -122,6 +123,7 @@ u128 scale_work(const struct sched *sched, struct gang *gang)
          seq_next(&gang->leased, &at)) {
         const struct job *job = &sched->jobs.items[seq_get(&gang->leased, at)];
         const struct run *run = &sched->runs.items[job->run];
+        ASSERT_SLOW(&sched->gangs.items[job->gang] == gang);
         uint32_t c = sched->lists.items[job->list].class_index;
         if (c != class_index) {
             class_index = c;
@@ -148,6 +150,7 @@ static struct cfs_key key_of_gang(const struct sched *sched, uint32_t index)
     struct gang *gang = &sched->gangs.items[index];
     struct cfs_key key = cfs_key_of(sched, sub_groups_first(sched, gang->subs));
 
+    ASSERT(gang->elastic_place != NONE);
     key.is_running = true;
     cfs_key_set_work(&key, scale_work(sched, gang));
     return key;

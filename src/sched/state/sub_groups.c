@@ -92,6 +92,7 @@ static void ask(struct sched *sched, uint32_t job, int sign)
     amounts_add_times(&sched->accounts.items[list->account].queued, request,
                       sign);
     amounts_add_times(&gang->waiting_sum, request, sign);
+    ASSERT_SLOW(sched->jobs.items[job].run == NONE);
     if (sign > 0) {
         seq_insert(&gang->waiting, job, job_less, sched);
         seq_insert(&members->asked, job, id_less, sched);
@@ -105,6 +106,8 @@ static void spare(struct sched *sched, uint32_t job, int sign)
 {
     struct sub_members *members = members_of(sched, job);
 
+    /* Spare members of one sub-group are spare ones of the gang. */
+    ASSERT(members->spare.count <= gang_of(sched, job)->subs->spare_count);
     if (sign > 0) {
         seq_insert(&members->spare, job, id_less, sched);
     } else {
@@ -162,6 +165,8 @@ void sub_groups_run(struct sched *sched, uint32_t job, int sign)
     const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
     uint32_t pool = sched->accounts.items[run->account].pool;
 
+    ASSERT(sign > 0 || (sched->terms_run_count > 0 &&
+                        sched->pools.items[pool].terms_run_count > 0));
     sched->terms_run_count += (uint32_t)sign;
     sched->pools.items[pool].terms_run_count += (uint32_t)sign;
     if (exclusive_node_is_for(gang_of(sched, job))) {
@@ -191,6 +196,7 @@ void sub_groups_choose(struct sched *sched, struct gang *gang)
             ask(sched, job, -1);
             spare(sched, job, 1);
         }
+        ASSERT(members->asked.count <= missing);
         while (members->asked.count < missing && members->spare.count) {
             uint32_t job = seq_get(&members->spare, (struct seq_cursor){0});
             spare(sched, job, -1);
@@ -228,6 +234,7 @@ uint32_t sub_group_running(const struct sched *sched, const struct gang *gang,
 {
     const struct sub_members *members = &gang->subs->items[sub_group];
 
+    ASSERT(lost_of(sched, members) <= members->leased.count);
     return members->leased.count - lost_of(sched, members);
 }
 
@@ -259,6 +266,7 @@ static uint32_t seq_from_end(const struct seq *seq, uint32_t place)
 {
     uint32_t b = seq->block_count;
 
+    ASSERT(place < seq->count);
     while (place >= seq->blocks[b - 1].count) {
         place -= seq->blocks[--b].count;
     }
@@ -420,6 +428,7 @@ uint32_t sub_groups_first(const struct sched *sched,
             }
         }
     }
+    ASSERT(first == NONE || first < sched->jobs.count);
     return first;
 }
 

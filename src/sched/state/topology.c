@@ -62,6 +62,7 @@ static void note_value(struct maker *maker, uint32_t cluster, uint32_t level,
     struct key128 key = child_key(cluster, level, value);
     uint32_t count = map_find(&maker->seen, key);
 
+    ASSERT(level >= 1 && level <= maker->level_count);
     count = count == MAP_NONE ? 1 : count + 1;
     map_put(&maker->seen, key, count);
     maker->topology->split_count += count == 2;
@@ -148,6 +149,7 @@ static void place_nodes(struct maker *maker)
         maker->domains.items[at].own_count++;
         maker->lowest[maker->node_count] = at;
         maker->nodes[maker->node_count++] = node;
+        ASSERT(maker->node_count <= sched->nodes_by_name.count);
     }
 }
 
@@ -240,6 +242,7 @@ static void number_domains(struct maker *maker)
         }
     }
     topology->level_first[maker->level_count + 2] = next;
+    ASSERT(next == count); /* each domain is of one level */
     for (uint32_t i = 0; i < count; i++) {
         const struct maker_domain *from = &maker->domains.items[i];
         topology->domains[from->number] = (struct domain){
@@ -277,6 +280,7 @@ static void fill_nodes(struct maker *maker)
     for (uint32_t i = 0; i < n; i++) {
         struct maker_domain *domain = &maker->domains.items[maker->lowest[i]];
         uint32_t at = domain->first++; /* not needed any more */
+        ASSERT(at < n);
         topology->nodes[at] = maker->nodes[i];
         topology->lowest[at] = domain->number;
         topology->place[maker->nodes[i]] = at;
@@ -386,6 +390,7 @@ uint32_t topology_lowest(const struct topology *topology, uint32_t node)
     uint32_t place =
         node < topology->place_count ? topology->place[node] : NONE;
 
+    ASSERT(place == NONE || place < topology->node_count);
     return place == NONE ? NONE : topology->lowest[place];
 }
 
@@ -427,6 +432,7 @@ uint32_t topology_level_max(const struct topology *topology, uint32_t hops_max)
         return topology->level_count + 1;
     }
     uint32_t level = hops_max / 2;
+    ASSERT(topology->level_count <= GANG_LEVELS_MAX);
     return level < topology->level_count ? level : topology->level_count;
 }
 
@@ -435,6 +441,7 @@ bool topology_is_highest(const struct topology *topology, uint32_t domain,
 {
     uint32_t parent = topology->domains[domain].parent;
 
+    ASSERT(parent == NONE || parent > domain); /* numbers grow with the level */
     return topology->domains[domain].level <= level &&
            (parent == NONE || topology->domains[parent].level > level);
 }

@@ -56,6 +56,7 @@ static void add_node(const struct round *round,
 {
     const struct node *node = &round->sched->nodes.items[index];
 
+    ASSERT(node->evicted_first <= node->evicted_end);
     for (uint32_t e = node->evicted_first; e < node->evicted_end; e++) {
         const struct evicted_run *evicted_run = &round->evicted->runs[e];
         counts[evicted_run->ordinal - round->units.ordinal_first]++;
@@ -84,6 +85,7 @@ static void place_evicted_runs(const struct round *round,
         counts[o - 1] = next;
         next += count;
     }
+    ASSERT(next == eviction_index->count); /* each run has one place */
     for (uint32_t i = 0; i < round->sched->nodes.count; i++) {
         if (nodes[i] == NONE) {
             continue;
@@ -162,6 +164,7 @@ static void log_growth(struct round *round, struct tier *tier, uint32_t place,
 static void set_word(struct round *round, struct tier *tier, uint32_t place,
                      uint64_t word)
 {
+    ASSERT(place < round->searches->eviction_index->count);
     if (!packed_fits(word, tier->words[place])) {
         uint64_t *top = &tier->tops[place / BLOCK];
         uint64_t *crown = &tier->crowns[place / CROWN];
@@ -234,6 +237,7 @@ static struct tier *tier_of(struct round *round, uint8_t level)
                 round->sched->nodes.items[node].evicted_first, &room);
         tier->log_count = 0;
     }
+    ASSERT(tier->level <= eviction_index->level_max);
     tier->next = eviction_index->tiers;
     eviction_index->tiers = tier;
     return tier;
@@ -245,6 +249,7 @@ static void sync_growth(struct round *round)
     struct eviction_index *eviction_index = eviction_index_of(round);
     struct resource_vec room;
 
+    ASSERT(eviction_index->grown_seen <= round->watch.grown.count);
     for (; eviction_index->grown_seen < round->watch.grown.count;
          eviction_index->grown_seen++) {
         uint32_t index = round->watch.grown.items[eviction_index->grown_seen];
@@ -320,6 +325,7 @@ static bool will_do(const struct search *search, struct tier *tier,
     }
     uint32_t at = eviction_index->evicted_run_at[place];
     const struct evicted_run *evicted_run = &round->evicted->runs[at];
+    ASSERT(evicted_run->place == place);
     if (!place_allows(search, evicted_run->node)) {
         return false;
     }
@@ -332,6 +338,7 @@ static void read_log(struct round *round, struct climb *climb, uint64_t request)
 {
     const struct tier *tier = climb->tier;
 
+    ASSERT(climb->log_seen <= tier->log_count);
     for (; climb->log_seen < tier->log_count; climb->log_seen++) {
         const struct growth *growth = &tier->log[climb->log_seen];
         if (packed_fits(request, growth->word) &&
@@ -349,6 +356,7 @@ static uint32_t find_pending(const struct search *search, struct climb *climb,
 {
     while (climb->pending.count) {
         uint32_t place = climb->pending.items[0];
+        ASSERT(place < climb->place); /* it grew behind the climb */
         if (packed_fits(request, climb->tier->words[place]) &&
             will_do(search, climb->tier, place)) {
             return place;
@@ -415,6 +423,7 @@ uint32_t eviction_index_find(const struct search *search, uint32_t *ret_depth)
     const struct evicted_run *evicted_run =
         &round->evicted
              ->runs[round->searches->eviction_index->evicted_run_at[place]];
+    ASSERT(evicted_run->is_out && evicted_run->place == place);
     *ret_depth = evicted_run->ordinal + 1;
     return evicted_run->node;
 }

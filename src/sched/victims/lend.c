@@ -21,6 +21,7 @@ void lend_add_room(const struct round *round, uint32_t index,
     for (uint32_t at = sched->nodes.items[index].run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
+        ASSERT_SLOW(run->node == index);
         if (lend_is_victim(round, run)) {
             amounts_add(
                 room, &class_at(round, class_of_job(sched, run->job))->request);
@@ -178,6 +179,7 @@ static void ask_moved(const struct search *search, struct borrowed *borrowed)
     struct round *round = search->round;
     struct offer offer;
 
+    ASSERT(borrowed->moved_seen <= round->watch.moved.count);
     for (; borrowed->moved_seen < round->watch.moved.count;
          borrowed->moved_seen++) {
         uint32_t node = round->watch.moved.items[borrowed->moved_seen];

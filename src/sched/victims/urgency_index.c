@@ -124,6 +124,7 @@ static struct urgent *urgent_of(struct round *round, uint32_t below,
     const struct sched *sched = round->sched;
     struct urgent *urgent = round->searches->urgents;
 
+    ASSERT(!urgent || urgent->moved_seen <= round->watch.moved.count);
     while (urgent &&
            (urgent->below != below || urgent->level_max != level_max)) {
         urgent = urgent->next;
@@ -167,6 +168,7 @@ uint32_t urgent_find(const struct search *search, uint32_t below,
     bool has_evicted = round->evicted->count &&
                        (level_max >= below || round->evicted->has_protected);
 
+    ASSERT(level_max <= round->evicted->level_max);
     place_flush(round);
     struct urgent *urgent =
         urgent_of(round, below, has_evicted || !below ? level_max : below - 1,
