@@ -18,13 +18,19 @@ static bool copy_text(struct str text, char *ret_text, size_t byte_count_max)
     return true;
 }
 
+/* After the last $ of a hash stand 256 bits or more in base 64; a setting that
+ * lacks them, such as "$y$", is none. */
+enum { DIGEST_BYTES_MIN = 43 };
+
 bool password_is_hash(struct str text)
 {
     char hash[PASSWORD_HASH_BYTES_MAX];
 
-    return text.byte_count > 0 && text.p[0] == '$' &&
-           copy_text(text, hash, sizeof(hash)) &&
-           crypt_checksalt(hash) == CRYPT_SALT_OK;
+    if (!copy_text(text, hash, sizeof(hash)) || hash[0] != '$' ||
+        crypt_checksalt(hash) != CRYPT_SALT_OK) {
+        return false;
+    }
+    return strlen(strrchr(hash, '$') + 1) >= DIGEST_BYTES_MIN;
 }
 
 bool password_matches(struct str hash, struct str password)
