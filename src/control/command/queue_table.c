@@ -118,17 +118,15 @@ static uint32_t find_slot(const struct queue_table *table, struct str name)
     return at;
 }
 
-/* Whether so many entries are found by their names. */
-static bool table_is_sound(const struct queue_table *table, uint32_t count)
+/* Whether the entries from a slot to the next empty one are found by their
+ * names. */
+static bool chain_is_sound(const struct queue_table *table, uint32_t at)
 {
-    uint32_t found_count = 0;
-
-    for (uint32_t i = 0; i < table->slot_count; i++) {
-        if (table->slots[i]) {
-            found_count += find_slot(table, table->slots[i]->entry.name) == i;
-        }
+    while (table->slots[at] &&
+           find_slot(table, table->slots[at]->entry.name) == at) {
+        at = (at + 1) & (table->slot_count - 1);
     }
-    return found_count == count;
+    return !table->slots[at];
 }
 
 static void grow(struct queue_table *table)
@@ -269,8 +267,8 @@ bool queue_table_remove(struct queue_table *table, struct str name)
     if (old) {
         ASSERT(table->count > 0);
         shift_back(table, at);
-        ASSERT_SLOW(table_is_sound(table, table->count - 1));
         table->count--;
+        ASSERT_SLOW(chain_is_sound(table, at));
     }
     pthread_rwlock_unlock(&table->lock);
     queue_entry_unref(old ? &old->entry : NULL);
