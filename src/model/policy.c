@@ -40,7 +40,6 @@ enum {
     STARVED_AFTER_MS = 60 * 60000,
     BACKFILL_CANDIDATES = 1000,
     PREEMPTION_PRICE_MILLI = 500,
-    LOSS_PROTECTION_MILLI = 1000,
 };
 
 void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
@@ -62,8 +61,7 @@ void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
     pool->backfill_candidates_max = BACKFILL_CANDIDATES;
     pool->preemption_price_milli =
         profile == PROFILE_BERTH ? PREEMPTION_PRICE_MILLI : 0;
-    pool->loss_protection_milli =
-        profile == PROFILE_BERTH ? LOSS_PROTECTION_MILLI : 0;
+    pool->loss_protection_milli = 0; /* docs/decisions/0017 */
 }
 
 void policy_defaults(struct policy *ret_policy)
