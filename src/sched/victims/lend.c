@@ -1,5 +1,6 @@
 #include "sched/victims/lend.h"
 
+#include "base/heap.h"
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
 #include "sched/victims/sets.h"
@@ -57,60 +58,23 @@ static bool offer_less(const struct sched *sched, const struct offer *a,
                               : sched->ranks[a->node] < sched->ranks[b->node];
 }
 
-static void offers_down(const struct sched *sched, struct borrowed *borrowed,
-                        uint32_t at)
+DEFINE_HEAP(offers, struct offer, 2, const struct sched *, offer_less,
+            HEAP_PLAIN);
+
+static void push_offer(struct round *round, struct borrowed *borrowed,
+                       const struct offer *offer)
 {
-    struct offer offer = borrowed->offers[at];
-
-    for (;;) {
-        uint32_t child = at * 2 + 1;
-        if (child >= borrowed->count) {
-            break;
-        }
-        if (child + 1 < borrowed->count &&
-            offer_less(sched, &borrowed->offers[child + 1],
-                       &borrowed->offers[child])) {
-            child++;
-        }
-        if (!offer_less(sched, &borrowed->offers[child], &offer)) {
-            break;
-        }
-        borrowed->offers[at] = borrowed->offers[child];
-        at = child;
-    }
-    borrowed->offers[at] = offer;
-}
-
-static void offers_push(struct round *round, struct borrowed *borrowed,
-                        const struct offer *offer)
-{
-    uint32_t at = borrowed->count;
-
     if (borrowed->count == borrowed->capacity) {
         uint32_t capacity = borrowed->capacity ? borrowed->capacity * 2 : 16;
-        struct offer *offers =
-            arena_alloc_array(round->arena, capacity, sizeof(*offers));
+        struct offer *grown =
+            arena_alloc_array(round->arena, capacity, sizeof(*grown));
         for (uint32_t i = 0; i < borrowed->count; i++) {
-            offers[i] = borrowed->offers[i];
+            grown[i] = borrowed->offers[i];
         }
-        borrowed->offers = offers;
+        borrowed->offers = grown;
         borrowed->capacity = capacity;
     }
-    borrowed->count++;
-    while (at > 0 &&
-           offer_less(round->sched, offer, &borrowed->offers[(at - 1) / 2])) {
-        borrowed->offers[at] = borrowed->offers[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    borrowed->offers[at] = *offer;
-}
-
-static void offers_pop(const struct sched *sched, struct borrowed *borrowed)
-{
-    borrowed->offers[0] = borrowed->offers[--borrowed->count];
-    if (borrowed->count) {
-        offers_down(sched, borrowed, 0);
-    }
+    offers_rise(round->sched, borrowed->offers, borrowed->count++, *offer);
 }
 
 /* Nobody goes but what is foreign. */
@@ -164,7 +128,7 @@ static struct borrowed *ask_all(const struct search *search)
         if (node->borrowed_count && node->pool == round->p) {
             round->counters->nodes_examined++;
             if (make_offer(search, i, &offer)) {
-                offers_push(round, borrowed, &offer);
+                push_offer(round, borrowed, &offer);
             }
         }
     }
@@ -184,7 +148,7 @@ static void ask_moved(const struct search *search, struct borrowed *borrowed)
          borrowed->moved_seen++) {
         uint32_t node = round->watch.moved.items[borrowed->moved_seen];
         if (make_offer(search, node, &offer)) {
-            offers_push(round, borrowed, &offer);
+            push_offer(round, borrowed, &offer);
         }
     }
 }
@@ -199,12 +163,12 @@ static bool best_offer(const struct search *search, struct borrowed *borrowed,
         uint32_t node = borrowed->offers[0].node;
         round->counters->nodes_examined++;
         if (!make_offer(search, node, ret_offer)) {
-            offers_pop(round->sched, borrowed);
+            offers_remove(round->sched, borrowed->offers, --borrowed->count, 0);
         } else if (offer_is_same(ret_offer, &borrowed->offers[0])) {
             return true;
         } else {
-            borrowed->offers[0] = *ret_offer;
-            offers_down(round->sched, borrowed, 0);
+            offers_sink(round->sched, borrowed->offers, borrowed->count, 0,
+                        *ret_offer);
         }
     }
     return false;
