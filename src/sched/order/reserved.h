@@ -38,6 +38,14 @@ struct claim {
     bool is_gang;
 };
 
+/* The list that a claim waits in. */
+static inline uint32_t claim_list(const struct sched *sched,
+                                  const struct claim *claim)
+{
+    return claim->is_gang ? sched->gangs.items[claim->item].list
+                          : sched->jobs.items[claim->item].list;
+}
+
 /* Who may have a place. */
 enum pass {
     BACKFILL_NO,

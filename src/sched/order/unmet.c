@@ -29,12 +29,6 @@ static struct order_hold *hold_of(const struct round *round, struct lane *lane)
     return lane->hold;
 }
 
-static uint32_t list_of(const struct sched *sched, const struct claim *claim)
-{
-    return claim->is_gang ? sched->gangs.items[claim->item].list
-                          : sched->jobs.items[claim->item].list;
-}
-
 /* Remember which of the two is first in the queue's order. */
 static void keep_first(const struct round *round, struct unmet *first,
                        const struct unmet *other)
@@ -52,7 +46,7 @@ static void note_starts(const struct round *round, struct order_hold *hold)
     struct unmet *chosen = &hold->chosen;
 
     if (chosen->claim.lane &&
-        !is_accepted(round, list_of(round->sched, &chosen->claim))) {
+        !is_accepted(round, claim_list(round->sched, &chosen->claim))) {
         keep_first(round, &hold->going, chosen);
         chosen->claim.lane = NULL;
     }
@@ -93,7 +87,7 @@ static bool is_before(const struct round *round, const struct claim *claim,
     if (!queue->is_class_priority_ignored && claim->level != level) {
         return claim->level > level;
     }
-    return app_less(sched, sched->lists.items[list_of(sched, claim)].app,
+    return app_less(sched, sched->lists.items[claim_list(sched, claim)].app,
                     sched->lists.items[list].app);
 }
 
@@ -108,7 +102,7 @@ static const struct claim *first_admitted(const struct round *round,
     for (uint32_t i = 0; i < reserve->count; i++) {
         const struct head_entry *entry = &reserve->entries[i];
         if (!entry->is_done && entry->claim.lane == lane &&
-            !is_accepted(round, list_of(round->sched, &entry->claim)) &&
+            !is_accepted(round, claim_list(round->sched, &entry->claim)) &&
             is_before(round, &entry->claim, list)) {
             return &entry->claim;
         }

@@ -15,14 +15,6 @@
 #include "sched/state/floating.h"
 #include "sched/victims/ways.h"
 
-static uint32_t list_of(const struct round *round, const struct claim *claim)
-{
-    const struct sched *sched = round->sched;
-
-    return claim->is_gang ? sched->gangs.items[claim->item].list
-                          : sched->jobs.items[claim->item].list;
-}
-
 /* What must start of the claim at once. */
 static struct resource_vec least_of(const struct round *round,
                                     const struct claim *claim)
@@ -43,7 +35,7 @@ static bool may_ever(struct round *round, const struct claim *claim)
 
     return (pool == NONE || pool == round->p) &&
            !sched->queues.items[claim->lane->queue].is_cordoned &&
-           order_allows(round, claim->lane, list_of(round, claim)) &&
+           order_allows(round, claim->lane, claim_list(round->sched, claim)) &&
            lane_is_within(round, claim->lane, class_of_job(sched, claim->job),
                           &least);
 }
@@ -135,7 +127,8 @@ static bool try_place(struct round *round, const struct claim *claim,
     reserve->asking_count = count;
     reserve->ordinal_min = evict_turn(round, claim->level, &own);
     if (claim->lane->is_by_apps) {
-        reserve->own = order_hold(round, claim->lane, list_of(round, claim));
+        reserve->own =
+            order_hold(round, claim->lane, claim_list(round->sched, claim));
     }
     bool is_placed =
         claim->is_gang ? try_gang(round, claim) : try_job(round, claim);
