@@ -24,6 +24,7 @@ void bucket_take(struct bucket *bucket, const struct bucket_rule *rule,
     if (rule->size <= 0) {
         return;
     }
+    ASSERT(tokens >= 0 && rule->period_ms > 0);
     bucket->missing =
         missing_at(bucket, rule, now_ms) + (i128)tokens * rule->period_ms;
     bucket->at_ms = now_ms > bucket->at_ms ? now_ms : bucket->at_ms;
@@ -46,6 +47,7 @@ int64_t bucket_when(const struct bucket *bucket, const struct bucket_rule *rule,
     if (rule->refill <= 0) {
         return INT64_MAX;
     }
+    ASSERT(excess > 0); /* or the bucket had them */
     i128 wait_ms = (excess + rule->refill - 1) / rule->refill;
     i128 base_ms = now_ms > bucket->at_ms ? now_ms : bucket->at_ms;
     i128 when_ms = base_ms + wait_ms;

@@ -61,6 +61,7 @@ u128 exact_common_multiple(u128 multiple, int64_t divisor, u128 max)
 {
     u128 a = multiple, b = (u128)divisor;
 
+    ASSERT(divisor > 0 && multiple > 0);
     if (multiple >= max || multiple % b == 0) {
         return multiple;
     }
@@ -69,6 +70,7 @@ u128 exact_common_multiple(u128 multiple, int64_t divisor, u128 max)
         a = b;
         b = rest;
     }
+    ASSERT((u128)divisor % a == 0); /* the greatest common divisor */
     u128 factor = (u128)divisor / a;
     return multiple > max / factor ? max : multiple * factor;
 }

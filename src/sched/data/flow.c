@@ -10,6 +10,7 @@ static const double NOTHING = 1e-14;
 /* 2 ^ -n; n <= HALVES_MAX. */
 static double power_of_half(int n)
 {
+    ASSERT(n >= 0 && n <= HALVES_MAX); /* the exponent of a normal number */
     uint64_t bits = (uint64_t)(1023 - n) << 52;
     double power;
 
@@ -20,6 +21,7 @@ static double power_of_half(int n)
 /* 0.5 ^ x for 0 <= x < 1: the series of exp(-x ln 2), from its small end. */
 static double half_to(double x)
 {
+    ASSERT(x >= 0 && x < 1); /* where the series has enough terms */
     double y = x * -0.69314718055994530942;
     double sum = 1;
 

@@ -93,6 +93,7 @@ static uint32_t split(struct seq *seq, uint32_t at, uint32_t offset)
            (size_t)(full->count - half) * sizeof(*full->items));
     fresh->count = (uint16_t)(full->count - half);
     full->count = half;
+    ASSERT(fresh->count > 0 && full->count > 0); /* no block is empty */
     return offset > half ? at + 1 : at;
 }
 
@@ -118,6 +119,9 @@ void seq_insert(struct seq *seq, uint32_t item, seq_less_fn *less,
     block->items[offset] = item;
     block->count++;
     seq->count++;
+    ASSERT(block->count <= SEQ_BLOCK_ITEMS);
+    ASSERT_SLOW(offset + 1 == block->count ||
+                !less(context, block->items[offset + 1], item));
 }
 
 void seq_remove(struct seq *seq, uint32_t item, seq_less_fn *less,

@@ -41,6 +41,7 @@ int64_t losses_protect_until_ms(const struct sched *sched,
     if (run->lost_ms == 0 || factor_milli == 0) {
         return INT64_MIN;
     }
+    ASSERT(run->lost_ms > 0 && factor_milli > 0);
     u128 length_ms =
         ((u128)run->lost_ms * (u128)factor_milli + MILLI - 1) / MILLI;
     return time_add_saturating(run->started_ms, length_ms < INT64_MAX
@@ -75,6 +76,7 @@ void losses_forget(struct sched *sched, uint32_t job)
                         : MAP_NONE;
 
     if (slot != MAP_NONE) {
+        ASSERT(sched->losses.items[slot].job == job); /* its own row */
         sched->losses.items[slot] = (struct loss){.job = NONE};
         SLOTS_GIVE(&sched->losses, slot);
     }
@@ -89,6 +91,7 @@ void sched_job_lost(struct sched *sched, uint32_t job)
 
     if (started_ms < sched->now_ms) {
         struct loss *loss = get(sched, job);
+        ASSERT(loss->lost_ms >= 0); /* a sum of lengths */
         loss->lost_ms =
             time_add_saturating(loss->lost_ms, sched->now_ms - started_ms);
     }

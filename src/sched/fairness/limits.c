@@ -20,6 +20,7 @@ static const double SLACK = 1e-12;
 
 static u128 weight_of(const struct sched *sched, uint32_t queue)
 {
+    ASSERT(sched->queues.items[queue].factor_micro > 0);
     return sched->weight_unit / (u128)sched->queues.items[queue].factor_micro;
 }
 
@@ -99,6 +100,7 @@ static int64_t budget_of(const struct sched *sched, uint32_t index,
                            : (uint64_t)CHARGE_MAX;
         budget = exact_to_double(exact_scale(share, all, false));
     }
+    ASSERT(budget >= 0); /* what is left of it is compared with charges */
     int64_t whole = budget < (double)CHARGE_MAX ? (int64_t)budget : CHARGE_MAX;
     return whole + (budget > (double)whole && whole < CHARGE_MAX);
 }
@@ -190,6 +192,7 @@ static int64_t charge_for(const struct limit_question *question,
     if (after <= from) {
         return 0;
     }
+    ASSERT(held > 0); /* a lifetime is never negative */
     u128 charge =
         exact_scale(after - from + 2, (u128)held * (uint64_t)PPM, false);
     return charge < (u128)CHARGE_MAX ? (int64_t)charge : CHARGE_MAX;
@@ -199,6 +202,7 @@ int64_t limits_add(struct limit_question *question, const struct class *class)
 {
     int64_t charge = 0;
 
+    ASSERT(question->charge >= 0 && question->charge <= CHARGE_MAX);
     if (class->lifetime_ms == LIFETIME_INFINITE) {
         amounts_add(&question->infinite, &class->request);
     } else {

@@ -14,6 +14,7 @@ void sched_job_finished(struct sched *sched, uint32_t job)
         policy_index < 0
             ? 0
             : sched->policy->pools[policy_index].short_job_penalty_ms;
+    ASSERT(cutoff_ms >= 0);
     if (cutoff_ms > 0 && run->started_ms < INT64_MAX - cutoff_ms) {
         run->penalty_until_ms = run->started_ms + cutoff_ms;
     }
@@ -34,6 +35,7 @@ static void sift(struct sched *sched)
         memmove(sched->penalties.items, sched->penalties.items + 1,
                 kept * sizeof(sched->penalties.items[0]));
     }
+    ASSERT(kept < PENALTIES_MAX); /* there is room for one more */
     sched->penalties.count = kept;
 }
 
@@ -119,6 +121,7 @@ void penalty_pack(const struct sched *sched, struct strbuf *buf)
     for (size_t i = 0; i < sched->penalties.count; i++) {
         const struct penalty *penalty = &sched->penalties.items[i];
         const struct queue *queue = &sched->queues.items[penalty->queue];
+        ASSERT(queue->name); /* penalties go with their queue */
         if (penalty->until_ms > sched->now_ms) {
             named[count++] = (struct named){
                 str_make(queue->name, queue->name_bytes),

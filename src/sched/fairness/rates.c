@@ -29,6 +29,7 @@ struct bucket_rule start_rule(const struct sched *sched, uint32_t p,
                                  sched->policy->schema.columns[column].name)) {
             i128 size = (i128)pool->total.v[column] * ppm / FRACTION_ONE_PPM;
             rule.size = size > 1 ? (int64_t)size : 1;
+            ASSERT(rule.size > 0); /* a job may start at some time */
             rule.refill = rule.size;
         }
     }

@@ -70,6 +70,7 @@ static void change(struct sched *sched, struct usage_ledger *usage_ledger,
 {
     int64_t half_ms = pool_half_time_ms(sched, usage_ledger->pool);
 
+    ASSERT(sign == 1 || sign == -1); /* what is counted once goes once */
     if (half_ms <= 0 || sched->is_relinking ||
         usage_ledger_hold(sched, usage_ledger)) {
         amounts_add_times(sum, request, sign);
@@ -238,8 +239,10 @@ int64_t charge_of(const struct sched *sched, uint32_t job)
     if (!(sched->job_flags.items[job] & JOB_CHARGED)) {
         return 0;
     }
-    return sched->charges.items[map_find(&sched->charge_map, key_of_u64(job))]
-        .amount;
+    uint32_t at = map_find(&sched->charge_map, key_of_u64(job));
+    ASSERT(at != MAP_NONE); /* a job with the flag has its charge */
+    ASSERT(sched->charges.items[at].amount > 0);
+    return sched->charges.items[at].amount;
 }
 
 void charge_refund(struct sched *sched, uint32_t job)
@@ -249,6 +252,7 @@ void charge_refund(struct sched *sched, uint32_t job)
     }
     uint32_t at = map_remove(&sched->charge_map, key_of_u64(job));
 
+    ASSERT(at != MAP_NONE && sched->charges.items[at].amount > 0);
     usage_ledger_book(sched, queue_of_job(sched, job),
                       sched->charges.items[at].pool,
                       -sched->charges.items[at].amount);
@@ -267,7 +271,8 @@ static void charge_put(struct sched *sched, uint32_t job, uint32_t pool,
     }
     at = SLOTS_TAKE(&sched->charges);
     sched->charges.items[at] = (struct charge){amount, pool};
-    map_put(&sched->charge_map, key_of_u64(job), at);
+    uint32_t before = map_put(&sched->charge_map, key_of_u64(job), at);
+    ASSERT(before == MAP_NONE); /* a job is charged once */
     sched->job_flags.items[job] |= JOB_CHARGED;
     usage_ledger_book(sched, queue_of_job(sched, job), pool, amount);
 }

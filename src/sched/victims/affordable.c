@@ -110,6 +110,7 @@ static u128 budget_of_job(const struct round *round, uint32_t job)
 {
     u128 waited = product(round, job, losses_since_ms(round->sched, job));
 
+    ASSERT(price_milli(round) > 0); /* without a price nobody asks */
     return waited * MILLI / (u128)price_milli(round);
 }
 
@@ -160,6 +161,7 @@ static u128 spent(struct round *round)
     for (; a->spent_end < sched->decisions.count; a->spent_end++) {
         const struct sched_decision *decision =
             &sched->decisions.items[a->spent_end];
+        ASSERT(decision->job < sched->jobs.count);
         if (decision->action == SCHED_PREEMPT &&
             (decision->is_by_share ||
              decision->preemption == SCHED_PREEMPT_YIELD)) {
@@ -178,6 +180,7 @@ u128 affordable_left(const struct search *search)
     if (!a->is_gang) {
         return budget_of_job(round, search->job);
     }
+    ASSERT(a->mark <= round->sched->decisions.count);
     u128 taken = spent(round);
     return taken < a->budget ? a->budget - taken : 0;
 }
@@ -227,6 +230,7 @@ static u128 size_of_claim(const struct search *search)
 void affordable_note_short(const struct search *search, u128 left, u128 cost)
 {
     struct round *round = search->round;
+    ASSERT(cost > left); /* too dear for what is left */
     u128 step_ms = (cost - left) * (u128)price_milli(round) / MILLI /
                    size_of_claim(search);
 
