@@ -253,7 +253,7 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t shard);
 uint32_t pools_plan_end(struct pools *pools, uint32_t shard,
                         struct sched_plan *plan);
 /* After a plan, before what it decides is told: borrowers that it gave no
- * place are to go home, and after a balance round (in pools that borrow first
+ * place are to go home, and after a full round (in pools that borrow first
  * also after a fast one) what waits here and has no place is to go to lenders,
  * for their next plan (model.md 5.5; borrow.h).  What is lent is not
  * admitted any more: `plan` says so.  How many jobs come or go, or ask the
@@ -272,7 +272,7 @@ void pools_plan_forget(struct pools *pools, uint32_t shard);
 /* Whether lenders should be asked again soon for what waits in a shard, though
  * nothing happens: one was being planned, or had work of its own still to
  * place, or sent somebody home, or more wait than are asked for at once.
- * Another balance round of the shard does it. */
+ * Another full round of the shard does it. */
 bool pools_must_ask_again(const struct pools *pools, uint32_t shard);
 /* Whether borrowers wait in a shard. */
 bool pools_has_borrowers(const struct pools *pools, uint32_t shard);

@@ -126,7 +126,7 @@ static void ask_again(struct control *c)
             rounds->ask_pause_ms =
                 2 * pause_ms < LENDERS_MS_MAX ? 2 * pause_ms : LENDERS_MS_MAX;
         }
-        /* A balance round that is wanted asks them when it is due. */
+        /* A full round that is wanted asks them when it is due. */
         if (!rounds->is_balance_wanted && rounds->ask_at_ms < rounds->wake_ms) {
             rounds->wake_ms = rounds->ask_at_ms;
         }

@@ -42,7 +42,7 @@ static void plan(struct control *c, uint32_t shard, enum round_kind kind)
     }
 }
 
-/* In a pool that borrows before it preempts, a balance round comes when fast
+/* In a pool that borrows before it preempts, a full round comes when fast
  * ones have handed out all that waits, and the lenders have answered.  True:
  * not yet.  Work that comes all the time, or a lender that takes its own,
  * delays it by one period at most. */
@@ -81,7 +81,7 @@ static void add_one(struct control *c, uint32_t shard)
         return;
     }
     if (rounds->wake_ms <= c->batch.time_ms) {
-        /* Only the balance round does all that a wake may be for. */
+        /* Only the full round does all that a wake may be for. */
         rounds->wake_ms = INT64_MAX;
         rounds->is_plan_wanted = rounds->is_balance_wanted = true;
     }

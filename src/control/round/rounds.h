@@ -18,7 +18,7 @@ struct shard_rounds {
     bool is_plan_wanted, is_balance_wanted;
     uint64_t fast_due_ns, balance_due_ns;
     int64_t wake_ms; /* wall time; INT64_MAX: none */
-    /* For BORROW_FIRST: since when the balance round that is due has waited for
+    /* For BORROW_FIRST: since when the full round that is due has waited for
      * borrowers to find places; 0: it has not. */
     uint64_t borrowing_since_ns;
     /* When lenders are asked again, 0: not; and the pause before that is done

@@ -2,7 +2,7 @@
  * growth - the step of a round in which gangs grow and shrink (model.md 6.5
  * step 4): it binds elastic.h to nodes.
  *
- * It comes after all minimums had their turn, in balance rounds only, and is
+ * It comes after all minimums had their turn, in full rounds only, and is
  * made in every one; while a gang could grow, plans ask to be made again
  * after the policy's period.  A gang that lacks its minimum is no affair of
  * it: FILL starts it, taking surplus where it must.  So the units here are

@@ -50,7 +50,7 @@ void sweep_end_pool(struct round *round, uint32_t pool_at);
 /* All pools are done; true when nothing has changed since the sweep began. */
 bool sweep_close(struct sched *sched, enum round_kind kind);
 
-/* Whether a balance round ended before it came to a job, and the next may. */
+/* Whether a full round ended before it came to a job, and the next may. */
 bool sweep_is_before(const struct sched *sched, uint32_t job);
 
 /* Count a search: a job or gang that was placed, or missed.  What is refused

@@ -47,7 +47,7 @@ static void restore_limits(struct sched *sched,
     }
 }
 
-/* A balance round that found nothing to do speaks for fast ones too. */
+/* A full round that found nothing to do speaks for fast ones too. */
 static bool is_settled(const struct sched *sched, enum round_kind kind,
                        int64_t now_ms, int64_t *ret_until_ms)
 {

@@ -6,7 +6,7 @@
 
 #include "sched/state/what_if.h"
 
-/* What a balance round would decide now, if there were more, or a rule did not
+/* What a full round would decide now, if there were more, or a rule did not
  * hold; decisions are valid until the next plan of any kind.  When this
  * returns, all that later plans go by is as it was. */
 void plan_if(struct sched *sched, int64_t now_ms, const struct what_if *what_if,

@@ -87,7 +87,7 @@ static void a_queue_over_its_share_is_preempted(void **state)
     stage_end(s);
 }
 
-/* A plan's wake is answered by the balance round, which does all of it, also
+/* A plan's wake is answered by the full round, which does all of it, also
  * when a fast one came before it was due. */
 static void a_wake_is_followed_by_a_balance_round(void **state)
 {

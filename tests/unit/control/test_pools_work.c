@@ -403,7 +403,7 @@ static void fill_both(struct stage *s)
 
 enum { BALANCE_MS = 60000 };
 
-/* A lender is asked again by the balance round, which may not be due for long:
+/* A lender is asked again by the full round, which may not be due for long:
  * until then there is nothing to do. */
 static void asking_again_waits_for_the_balance_round(void **state)
 {

@@ -217,7 +217,7 @@ static void a_name_is_taken_until_it_is_deleted(void **state)
     finish(&stage);
 }
 
-/* Let time pass, one tick after the other; how many balance rounds there
+/* Let time pass, one tick after the other; how many full rounds there
  * were, and when the first was. */
 static uint32_t rounds_in(struct stage *stage, int64_t ms, int64_t *ret_first)
 {

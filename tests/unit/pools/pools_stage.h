@@ -31,5 +31,5 @@ uint32_t pools_stage_job(struct pools_stage *stage, const char *pool,
                          int64_t cores);
 /* The shard of a pool by name. */
 uint32_t pools_stage_shard(const struct pools_stage *stage, const char *pool);
-/* A balance round of a pool, borrowing included; its leases happen. */
+/* A full round of a pool, borrowing included; its leases happen. */
 void pools_stage_round(struct pools_stage *stage, const char *pool);

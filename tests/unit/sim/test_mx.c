@@ -156,7 +156,7 @@ static int note_promise(const struct log_item *item, void *ctx)
         VEC_PUSH(&promises->starts, event->admitted.start_ms);
     } else if (event->type == EVENT_LEASED && known != MAP_NONE &&
                promises->starts.items[known] > 0) {
-        /* Room that is made by preemption is made by balance rounds. */
+        /* Room that is made by preemption is made by full rounds. */
         bool is_kept = event->created_ms <=
                        promises->starts.items[known] + BALANCE_PERIOD_MS;
         promises->kept_count += is_kept;

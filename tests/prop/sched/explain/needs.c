@@ -41,7 +41,7 @@ static bool is_of_it(const struct scene *scene, uint32_t job)
              a->sub_group == b->sub_group));
 }
 
-/* Whether the next balance round starts it. */
+/* Whether the next full round starts it. */
 static bool starts(const struct scene *scene, int64_t now_ms)
 {
     struct sched_plan plan;

@@ -1,4 +1,4 @@
-/* Truces: who took a place for fairness takes none again at once, nor before
+/* Cooldowns: who took a place for fairness takes none again at once, nor before
  * something is new. */
 #include "instance.h"
 

@@ -49,7 +49,7 @@ static void show_knobs(const struct instance *instance)
     fprintf(stderr,
             "protected %d%% object %d %d load %d limit %d%% off %d %d kept %x "
             "weighted %d half %d over %d "
-            "budget %d window %d %d strict %d backfill %d%s truce %d\n",
+            "budget %d window %d %d strict %d backfill %d%s cooldown %d\n",
             instance->protected_percent, instance->is_object,
             instance->is_preemption_off, instance->load_percent,
             instance->limit_percent, instance->is_fair_share_off,

@@ -64,7 +64,7 @@ static void rebuild(const struct trial *trial, uint64_t order,
     ASSERT(rc == 0);
 }
 
-/* Forced balance rounds until nothing is left to do; all who lose their place
+/* Forced full rounds until nothing is left to do; all who lose their place
  * ask again at once. */
 static bool settle(struct trial *trial)
 {
@@ -120,7 +120,7 @@ static void come_or_go(struct trial *trial, int index)
 }
 
 /* 20. With jobs of one size the fast path on every event and then the balance
- * round end in an allocation that differs from the balance round's alone by
+ * round end in an allocation that differs from the full round's alone by
  * at most one job per queue, where it may preempt for fairness. */
 static bool the_fast_path_ends_like_balance(struct tape *tape)
 {
