@@ -113,6 +113,10 @@ static void draw_details(struct tape *tape, struct drawn *d)
         event->error.is_run_attempted = draw(tape, 0, 1);
         event->error.message = STR("message");
         break;
+    case EVENT_REQUEUED:
+        event->requeued.priority = (uint32_t)draw(tape, 0, 2);
+        event->requeued.avoids_node = draw(tape, 0, 1);
+        break;
     case EVENT_REPRIORITISE:
     case EVENT_REPRIORITISED:
     case EVENT_REPRIORITISE_SET:
@@ -131,7 +135,7 @@ static void draw_details(struct tape *tape, struct drawn *d)
     case EVENT_HOLD_CHANGED:
         event->hold.set = (uint32_t)draw(tape, 0, JOB_HOLD_ALL);
         event->hold.cleared = (uint32_t)draw(tape, 0, JOB_HOLD_ALL);
-        event->hold.begin_ms = (int64_t)draw(tape, 0, 9);
+        event->hold.begin_ms = 1 + (int64_t)draw(tape, 0, 8); /* 0: none */
         event->hold.user = STR("anna");
         break;
     default:
