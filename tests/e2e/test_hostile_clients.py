@@ -8,6 +8,7 @@ allowed.
 
 import os
 import pathlib
+import resource
 import shutil
 import socket
 import struct
@@ -21,6 +22,10 @@ import urllib.request
 import harness
 
 ADDRESS_SPACE_BYTES = 1 << 30
+# libgrpc starts two threads a processor; what each may reserve without using
+# it is kept small, so that a machine of many processors passes too.
+STACK_BYTES = 1 << 20
+ARENAS_MAX = 2
 GROWTH_BYTES_MAX = 300 << 20  # above idle, as long as nobody is known
 FILES_MAX = 2048
 ATTACK_SECONDS = 2.0
@@ -52,8 +57,10 @@ def call_headers(path):
 
 def limited(argv):
     """The words that run a program within the limits."""
-    return ["prlimit", f"--as={ADDRESS_SPACE_BYTES}",
-            f"--nofile={FILES_MAX}:{FILES_MAX}", "--", *argv]
+    files = min(FILES_MAX, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    return ["env", f"MALLOC_ARENA_MAX={ARENAS_MAX}", "prlimit",
+            f"--as={ADDRESS_SPACE_BYTES}", f"--stack={STACK_BYTES}",
+            f"--nofile={files}:{files}", "--", *argv]
 
 
 class Server(harness.Berth):
