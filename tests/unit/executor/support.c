@@ -122,6 +122,8 @@ void job_make(struct job *job, int number, const char *const *args)
                         .run.node_name = STR("node")};
     arena = &job->arena;
     uint8_t random[10] = {(uint8_t)(number >> 8), (uint8_t)number};
+    pid_t pid = getpid();
+    memcpy(random + 2, &pid, sizeof(pid));
     job->run.job = job_id_make(1700000000000, random);
     job->run.run = run_id_make(job->run.job, 0);
     job->submit = arena_alloc(arena, sizeof(*job->submit));

@@ -36,7 +36,8 @@ struct job {
 };
 
 /* A job with one main container `args` (NULL-ended) and no limits; `number`
- * makes its ids. */
+ * and this process make its ids: processes of a run are found by its id, also
+ * those of the same test elsewhere on the machine. */
 void job_make(struct job *job, int number, const char *const *args);
 /* Add a container to the pod, an init one if asked. */
 K8s__Io__Api__Core__V1__Container *job_container(struct job *job, bool is_init,
