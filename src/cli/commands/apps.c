@@ -20,9 +20,9 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table, application->state);
     table_addf(table, "%u", application->asks);
     table_addf(table, "%u", application->allocations);
-    table_add(table, cli_time(cli, application->since));
-    table_add(table, cli_time(cli, application->until));
-    table_add(table, cli_time(cli, application->submitted));
+    table_add(table, cli_when(cli, application->since));
+    table_add(table, cli_when(cli, application->until));
+    table_add(table, cli_when(cli, application->submitted));
 }
 
 /* What has come so far. */
@@ -81,7 +81,7 @@ enum cli_exit cmd_get_apps(struct cli *cli)
 {
     struct listing listing = {
         .request = BERTH__API__GET_APPLICATIONS_REQUEST__INIT,
-        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}},
+        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL},
     };
     bool is_last = false;
     enum cli_exit rc = CLI_OK;

@@ -236,7 +236,7 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
 {
     struct listing listing = {
         .request = BERTH__API__LIST_JOBS_REQUEST__INIT,
-        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}},
+        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL},
     };
 
     enum cli_exit rc = take_gang(cli, &listing);

@@ -104,7 +104,7 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table,
               free_text(cli, (struct amounts){node->capacity, node->n_capacity},
                         (struct amounts){node->free, node->n_free}));
-    table_add(table, cli_time(cli, node->until));
+    table_add(table, cli_when(cli, node->until));
     table_add(table, node->reason);
 }
 
@@ -162,7 +162,7 @@ enum cli_exit cmd_get_nodes(struct cli *cli)
 {
     struct listing listing = {
         .request = BERTH__API__LIST_NODES_REQUEST__INIT,
-        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}},
+        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL},
         .has_more = true,
     };
     enum cli_exit rc = CLI_OK;
@@ -211,7 +211,8 @@ enum cli_exit cmd_get_executors(struct cli *cli)
                                           "NODES",    "OPEN", "JOBS",  "FREE"};
     Berth__Api__ListExecutorsRequest request =
         BERTH__API__LIST_EXECUTORS_REQUEST__INIT;
-    struct table table = {&cli->arena, columns, ARRAY_COUNT(columns), {0}};
+    struct table table = {
+        &cli->arena, columns, ARRAY_COUNT(columns), {0}, NULL};
     ProtobufCMessage *reply;
 
     enum cli_exit rc =

@@ -34,7 +34,8 @@ enum cli_exit cmd_get_permissions(struct cli *cli)
                                            "SCOPE",  "GROUPS",     "ALLOWED"};
     Berth__Api__GetPermissionsRequest request =
         BERTH__API__GET_PERMISSIONS_REQUEST__INIT;
-    struct table table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}};
+    struct table table = {
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL};
     ProtobufCMessage *reply;
 
     enum cli_exit rc =

@@ -167,7 +167,8 @@ enum cli_exit cmd_get_shares(struct cli *cli)
         "LEFT",   "QUEUED", "LEASED", "PENDING", "RUNNING",  "CORDONED"};
     Berth__Api__GetQueueSharesRequest request =
         BERTH__API__GET_QUEUE_SHARES_REQUEST__INIT;
-    struct table table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}};
+    struct table table = {
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL};
     ProtobufCMessage *reply;
 
     request.pool = cli_format(cli, "%s", cli_text(cli, "pool", ""));

@@ -189,8 +189,8 @@ static void add_row(struct cli *cli, struct table *table,
     table_addf(table, "%u", job->running_instance);
     table_addf(table, "%u", count_of(trainers, "succeeded"));
     table_addf(table, "%u", count_of(trainers, "failed"));
-    table_add(table, cli_time(cli, job->started));
-    table_add(table, cli_time(cli, job->completed));
+    table_add(table, cli_when(cli, job->started));
+    table_add(table, cli_when(cli, job->completed));
     table_addf(table, "%u", count_of(pservers, "running"));
     table_addf(table, "%u", pservers ? pservers->min : 0);
     table_add(table, cli_first_line(cli, job->reason));
@@ -233,7 +233,8 @@ static enum cli_exit add_all(struct cli *cli, const char *name,
 
 enum cli_exit cmd_get_training_jobs(struct cli *cli)
 {
-    struct table table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}};
+    struct table table = {
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL};
     const char *name = cli->argument_count > 0 ? cli_argument(cli, 0) : "";
     json_t *jobs = json_array();
     size_t count;

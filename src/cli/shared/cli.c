@@ -1,6 +1,7 @@
 #include "cli/shared/cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <time.h>
 
@@ -158,6 +159,57 @@ const char *cli_time(struct cli *cli, const Google__Protobuf__Timestamp *stamp)
         }
     }
     return arena_strdup(&cli->arena, str_of(text));
+}
+
+/* Two units are enough for people. */
+static const char *put_span(struct cli *cli, int64_t seconds)
+{
+    static const struct {
+        int64_t seconds;
+        char unit, part;
+        int64_t part_seconds;
+    } units[] = {
+        {86400, 'd', 'h', 3600}, {3600, 'h', 'm', 60}, {60, 'm', 's', 1}};
+
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
+        if (seconds < units[i].seconds) {
+            continue;
+        }
+        int64_t whole = seconds / units[i].seconds;
+        int64_t rest = seconds % units[i].seconds / units[i].part_seconds;
+        return rest == 0
+                   ? cli_format(cli, "%" PRId64 "%c", whole, units[i].unit)
+                   : cli_format(cli, "%" PRId64 "%c%" PRId64 "%c", whole,
+                                units[i].unit, rest, units[i].part);
+    }
+    return cli_format(cli, "%" PRId64 "s", seconds);
+}
+
+/* How many seconds ago a time was. */
+static int64_t seconds_since(const struct cli *cli,
+                             const Google__Protobuf__Timestamp *stamp)
+{
+    return cli->ports->clock->wall_ms(cli->ports->clock) / 1000 -
+           stamp->seconds;
+}
+
+const char *cli_age(struct cli *cli, const Google__Protobuf__Timestamp *stamp)
+{
+    if (!stamp || cli->is_wide) {
+        return cli_time(cli, stamp);
+    }
+    int64_t seconds = seconds_since(cli, stamp);
+    return put_span(cli, seconds > 0 ? seconds : 0);
+}
+
+const char *cli_when(struct cli *cli, const Google__Protobuf__Timestamp *stamp)
+{
+    if (!stamp || cli->is_wide) {
+        return cli_time(cli, stamp);
+    }
+    int64_t seconds = seconds_since(cli, stamp);
+    return seconds < 0 ? cli_format(cli, "in %s", put_span(cli, -seconds))
+                       : cli_format(cli, "%s ago", put_span(cli, seconds));
 }
 
 const char *cli_first_line(struct cli *cli, const char *text)

@@ -187,6 +187,13 @@ char *cli_format(struct cli *cli, const char *format, ...) printf_like(2, 3);
 /* A time in UTC, as in 2026-01-31T12:00:00Z; "" for NULL.  In the arena. */
 const char *cli_time(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
 
+/* How long ago a time is, as people say it: 45s, 3m20s, 2h5m, 4d3h; what is yet
+ * to come is 0s.  With -o wide it is the time itself; "" for NULL.  In the
+ * arena. */
+const char *cli_age(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
+/* The same as "3m20s ago" or "in 3m20s". */
+const char *cli_when(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
+
 /* The first line of a text, cut between characters where a table would get too
  * wide.  In the arena. */
 const char *cli_first_line(struct cli *cli, const char *text);
@@ -206,14 +213,17 @@ struct table {
     const char *const *headings; /* [column_count] */
     uint32_t column_count;
     VEC(const char *) cells; /* row by row, in the arena */
+    /* Headings of columns that a terminal which is too narrow goes without, the
+     * first of them first; NULL ends them, and is none. */
+    const char *const *spare;
 };
 
 /* Add the next cell; rows fill from the left.  The text is copied. */
 void table_add(struct table *table, const char *text);
 /* The same from a format. */
 void table_addf(struct table *table, const char *format, ...) printf_like(2, 3);
-/* The same for people: on a terminal its last column is cut to the width, and
- * states have colours. */
+/* The same for people: on a terminal columns are left out, and the last one is
+ * cut, to the width, and states have colours. */
 void cli_print_table(const struct cli *cli, struct table *table);
 /* Write it and forget the cells. */
 void table_print(struct table *table, FILE *out);

@@ -1,6 +1,9 @@
 #include "cli/shared/command.h"
 #include "wire/text/printable.h"
 
+/* Of the last column, before other columns are left out for it. */
+enum { LAST_ROOM_MIN = 20 };
+
 void table_add(struct table *table, const char *text)
 {
     auto_strbuf shown = {0};
@@ -66,7 +69,7 @@ static const char *colour_of(const char *text)
 
 /* How a table is written. */
 struct layout {
-    const int *widths;
+    int *widths;   /* of each column; -1: it is left out */
     int width_max; /* 0: any */
     bool has_colours;
 };
@@ -84,16 +87,32 @@ static size_t cut(const char *text, int room)
     return at;
 }
 
-/* What is left of the line for the last column; at least its heading. */
+/* What is left of the line for the last column. */
 static int room_for_last(const struct table *table, const struct layout *layout)
 {
     int room = layout->width_max;
 
     for (uint32_t i = 0; i + 1 < table->column_count; i++) {
-        room -= layout->widths[i] + 2;
+        room -= layout->widths[i] < 0 ? 0 : layout->widths[i] + 2;
     }
-    int heading = width(table->headings[table->column_count - 1]);
-    return room > heading ? room : heading;
+    return room;
+}
+
+/* Leave out what it can be without until the last column has some room. */
+static void leave_out(const struct table *table, const struct layout *layout)
+{
+    uint32_t last = table->column_count - 1;
+    int wanted = layout->widths[last] < LAST_ROOM_MIN ? layout->widths[last]
+                                                      : LAST_ROOM_MIN;
+
+    for (const char *const *name = table->spare;
+         name && *name && room_for_last(table, layout) < wanted; name++) {
+        for (uint32_t i = 0; i < last; i++) {
+            if (strcmp(table->headings[i], *name) == 0) {
+                layout->widths[i] = -1;
+            }
+        }
+    }
 }
 
 static void print_cell(const struct table *table, uint32_t column,
@@ -104,8 +123,13 @@ static void print_cell(const struct table *table, uint32_t column,
     size_t byte_count = strlen(text);
     const char *colour = is_heading ? "1" : colour_of(text);
 
+    if (layout->widths[column] < 0) {
+        return;
+    }
     if (is_last && layout->width_max > 0) {
-        byte_count = cut(text, room_for_last(table, layout));
+        int room = room_for_last(table, layout);
+        int heading = width(table->headings[column]);
+        byte_count = cut(text, room > heading ? room : heading);
     }
     colour = layout->has_colours ? colour : NULL;
     fprintf(out, "%s%s%s%.*s%s", colour ? "\033[" : "", colour ? colour : "",
@@ -126,6 +150,9 @@ static void print(struct table *table, struct layout layout, FILE *out)
         widths[column] = column_width(table, column);
     }
     layout.widths = widths;
+    if (layout.width_max > 0) {
+        leave_out(table, &layout);
+    }
     for (uint32_t column = 0; column < table->column_count; column++) {
         print_cell(table, column, &layout, table->headings[column], true, out);
     }
