@@ -164,6 +164,9 @@ void pools_job_dismiss(struct pools *pools, uint32_t job);
 /* Whether a job, or its gang, is admitted. */
 bool pools_job_admission(const struct pools *pools, uint32_t job,
                          struct sched_admission *ret_admission);
+/* Why a waiting job waits, in a word: sched_wait_of(). */
+enum sched_wait pools_job_wait(struct pools *pools, uint32_t job,
+                               int64_t now_ms, uint32_t *looks_left);
 /* A job that was leased just before is charged. */
 void pools_job_charge(struct pools *pools, uint32_t job, struct str pool,
                       int64_t charge);

@@ -70,6 +70,8 @@ enum sched_wait {
     SCHED_WAIT_FROZEN, /* its gang was scaled, and is not again before
                           `until_ms` */
     SCHED_WAIT_AWAY,   /* its gang runs where it is not at home */
+    /* Only of sched_wait_of(). */
+    SCHED_WAIT_PRIORITY, /* others of its queue go before it */
 };
 
 /* Why nodes were passed over; each node counts once, under the first. */
@@ -199,6 +201,14 @@ void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
  * like any other. */
 void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
                    struct sched_explanation *ret_explanation);
+/* Why `job` waits, for lists of many: what sched_explain() says of limits,
+ * shares, gangs and admission; else PRIORITY while others of its queue go
+ * before it; and only of its queue's first what nodes say: TURN or
+ * (GANG_)CAPACITY. Nodes and members of gangs that are looked at are taken from
+ * `looks_left`; when that does not suffice, the first is said to wait for
+ * CAPACITY, and nothing is said of members (NOT, as of a job with a node). */
+enum sched_wait sched_wait_of(struct sched *sched, uint32_t job, int64_t now_ms,
+                              uint32_t *looks_left);
 /* Only what the nodes say: `wait` is TURN, CAPACITY, NEVER_FITS or NO_NODES,
  * as if the job stood alone.  It serves to reject what can never run. */
 void sched_explain_nodes(struct sched *sched, uint32_t job,

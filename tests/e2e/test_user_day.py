@@ -273,6 +273,30 @@ class UserDay(unittest.TestCase):
         self.ends(7, "wait", late)
         self.assertIn("maxWaitSeconds", listed(late)["reason"])
 
+    def test_each_waiting_job_has_a_reason_in_the_list(self):
+        big = self.ctl("run", "-q", self.queue, "--cpu", "4", "-j", "s",
+                       "sleep", "600").split()[4]
+        harness.wait_for("the big job runs", lambda: "RUNNING" in
+                         self.ctl("get", "jobs", big, "-o", "json"))
+        ids = [self.ctl("run", "-q", self.queue, "--cpu", "4", "-j", "s",
+                        *options, "true").split()[4]
+               for options in ((), (), ("--hold",),
+                               ("--begin", "2100-01-01T00:00:00Z"),
+                               ("--after", big))]
+        jobs = {job["jobId"]: job for job in json.loads(self.ctl(
+            "get", "jobs", "-q", self.queue, "-s", "queued", "-o", "json"))}
+        self.assertEqual([jobs[i]["waitReason"] for i in ids],
+                         ["capacity", "priority", "held", "beginTime",
+                          "dependency"])
+        lines = self.ctl("get", "jobs", *ids[:2]).splitlines()
+        self.assertEqual([line.split()[-1] for line in lines],
+                         ["REASON", "resources", "priority"])
+        self.assertRegex(lines[1], r" \d+s ")
+        self.assertRegex(self.ctl("get", "jobs", big, "-o", "wide"),
+                         r" 20\d\d-\S+Z .* 1 +anonymous ")
+        self.ctl("cancel", "jobs", "-q", self.queue, "--yes")
+        self.ends(7, "wait", big, *ids)
+
     def test_jobs_wait_for_others(self):
         def job(name, command, *after):
             return {"clientId": name, "namespace": "default",

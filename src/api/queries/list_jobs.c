@@ -235,6 +235,9 @@ static void admissions_known(struct command *command, void *ctx)
         }
         job->not_preemptible = row->is_kept;
         job->held = row->is_held;
+        if (row->wait) {
+            job->wait_reason = message_copy(&call->arena, str_of(row->wait));
+        }
         if (row->is_held) {
             job->reason = message_copy(&call->arena, row->reason);
         }

@@ -1,6 +1,8 @@
 /*
  * get jobs: a page of jobs at a time, as a table.
  */
+#include <ctype.h>
+
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
@@ -10,8 +12,43 @@
 enum { JOBS_DEFAULT_MAX = 100, JOBS_PER_REQUEST = 1000 };
 
 static const char *const headings[] = {"JOB",      "QUEUE",    "JOBSET",
-                                       "STATE",    "PRIORITY", "SUBMITTED",
+                                       "STATE",    "PRIORITY", "AGE",
                                        "EXECUTOR", "NODE",     "REASON"};
+static const char *const wide_headings[] = {
+    "JOB",  "QUEUE",   "JOBSET",   "STATE", "PRIORITY", "SUBMITTED", "EXECUTOR",
+    "NODE", "STARTED", "FINISHED", "EXIT",  "RUNS",     "OWNER",     "REASON"};
+static const char *const spare[] = {"PRIORITY", "EXECUTOR", "JOBSET",
+                                    "QUEUE",    "NODE",     NULL};
+
+/* A reason of the server in words: queueLimit is "queue limit". */
+static const char *wait_words(struct cli *cli, const char *reason)
+{
+    auto_strbuf text = {0};
+
+    if (strcmp(reason, "capacity") == 0) {
+        return "resources";
+    }
+    for (; *reason; reason++) {
+        if (isupper((unsigned char)*reason)) {
+            strbuf_add_char(&text, ' ');
+        }
+        strbuf_add_char(&text, (char)tolower((unsigned char)*reason));
+    }
+    return arena_strdup(&cli->arena, strbuf_str(&text));
+}
+
+/* Why a job waits that nobody holds. */
+static const char *waiting_of(struct cli *cli,
+                              const Berth__Api__JobSummary *job)
+{
+    const char *why = wait_words(cli, job->wait_reason);
+
+    if (job->run_count == 0) {
+        return why;
+    }
+    return cli_format(cli, "%s%safter %u run%s", why, *why ? ", " : "waits ",
+                      job->run_count, job->run_count == 1 ? "" : "s");
+}
 
 /* What a table has room for of why a job stands as it does. */
 static const char *reason_of(struct cli *cli, const Berth__Api__JobSummary *job,
@@ -21,10 +58,23 @@ static const char *reason_of(struct cli *cli, const Berth__Api__JobSummary *job,
         return cli_format(cli, "starts by %s",
                           cli_time(cli, job->promised_start));
     }
-    return waits && job->run_count > 0 && !*job->reason
-               ? cli_format(cli, "waits again after %u run%s", job->run_count,
-                            job->run_count == 1 ? "" : "s")
-               : cli_first_line(cli, job->reason);
+    return waits && !*job->reason ? waiting_of(cli, job)
+                                  : cli_first_line(cli, job->reason);
+}
+
+/* What there is room for with -o wide. */
+static void add_wide(struct cli *cli, struct table *table,
+                     const Berth__Api__JobSummary *job)
+{
+    table_add(table, cli_time(cli, job->started));
+    table_add(table, cli_time(cli, job->finished));
+    if (job->finished) {
+        table_addf(table, "%d", job->exit_code);
+    } else {
+        table_add(table, "");
+    }
+    table_addf(table, "%u", job->run_count);
+    table_add(table, job->owner);
 }
 
 static void add_row(struct cli *cli, struct table *table,
@@ -37,10 +87,13 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table, job->job_set);
     table_add(table, states_name(job->state));
     table_addf(table, "%u", job->priority);
-    table_add(table, cli_time(cli, job->submitted));
+    table_add(table, cli_age(cli, job->submitted));
     /* Where it ran last is not where it is. */
     table_add(table, waits ? "" : job->executor);
     table_add(table, waits ? "" : job->node);
+    if (cli->is_wide) {
+        add_wide(cli, table, job);
+    }
     table_add(table, reason_of(cli, job, waits));
 }
 
@@ -236,7 +289,12 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
 {
     struct listing listing = {
         .request = BERTH__API__LIST_JOBS_REQUEST__INIT,
-        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL},
+        .table = {&cli->arena,
+                  cli->is_wide ? wide_headings : headings,
+                  cli->is_wide ? ARRAY_COUNT(wide_headings)
+                               : ARRAY_COUNT(headings),
+                  {0},
+                  spare},
     };
 
     enum cli_exit rc = take_gang(cli, &listing);

@@ -130,6 +130,8 @@ struct admission_status {
     bool is_kept;      /* answer: it has a node, and is not preempted */
     bool is_held;      /* answer: it waits and is not planned */
     struct str reason; /* answer: why that is; for people */
+    const char *wait;  /* answer: why it waits, in a word; "": it does not, or
+                          nobody knows */
 };
 
 /* A sub-group of a gang; of a plain gang the one that it is, without a name. */

@@ -94,6 +94,7 @@ static const char *const wait_texts[] = {
         "Its queue is due a larger share, but only a protected gang could make "
         "room: without it, that gang's own queue would be no nearer to its "
         "share.",
+    [SCHED_WAIT_PRIORITY] = "Others of its queue go before it.",
 };
 
 const char *explain_wait_text(enum sched_wait wait)

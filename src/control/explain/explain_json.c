@@ -56,6 +56,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_LOAD] = "load",
     [SCHED_WAIT_FROZEN] = "frozen",
     [SCHED_WAIT_AWAY] = "away",
+    [SCHED_WAIT_PRIORITY] = "priority",
 };
 
 const char *explain_wait_name(enum sched_wait wait)

@@ -47,6 +47,18 @@ void pools_explain_need(struct pools *pools, uint32_t job, int64_t now_ms,
     ret_need->node = node_back(shard, ret_need->node);
 }
 
+enum sched_wait pools_job_wait(struct pools *pools, uint32_t job,
+                               int64_t now_ms, uint32_t *looks_left)
+{
+    if (!pools->is_mapped) {
+        return sched_wait_of(first_of(pools), job, now_ms, looks_left);
+    }
+    quotas_settle(pools);
+    struct shard *shard = shard_to_ask(pools, &job);
+    return shard ? sched_wait_of(shard->sched, job, now_ms, looks_left)
+                 : SCHED_WAIT_ROUND;
+}
+
 uint32_t pools_explain_kinds(struct pools *pools, uint32_t job, int64_t now_ms,
                              struct sched_node_kind *ret_kinds,
                              uint32_t *ret_left_out_count)

@@ -259,10 +259,9 @@ static struct str unknown_of(const struct sched *sched,
     return (struct str){"", 0};
 }
 
-/* Ask about a job; what the question points to lives in `arena`. */
-static void ask(struct sched *sched, uint32_t job,
-                struct sched_explanation *answer, struct arena *arena,
-                struct question *ret_question)
+void explain_ask(struct sched *sched, uint32_t job,
+                 struct sched_explanation *answer, struct arena *arena,
+                 struct question *ret_question)
 {
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
     nodes_sync(sched);
@@ -301,7 +300,7 @@ void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
     auto_arena arena = {0};
     struct question question;
 
-    ask(sched, job, ret_explanation, &arena, &question);
+    explain_ask(sched, job, ret_explanation, &arena, &question);
     question.now_ms = now_ms;
     if (question.record->run == NONE) {
         explain_ask_for(&question, &arena);
@@ -368,7 +367,7 @@ void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
     auto_arena arena = {0};
     struct question question;
 
-    ask(sched, job, ret_explanation, &arena, &question);
+    explain_ask(sched, job, ret_explanation, &arena, &question);
     question.now_ms = now_ms;
     *ret_need = (struct sched_need){.node = NONE};
     if (question.record->run == NONE) {
@@ -420,7 +419,7 @@ uint32_t sched_explain_kinds(struct sched *sched, uint32_t job, int64_t now_ms,
     struct question question;
     uint32_t count = 0;
 
-    ask(sched, job, &answer, &arena, &question);
+    explain_ask(sched, job, &answer, &arena, &question);
     question.now_ms = now_ms;
     *ret_left_out_count = 0;
     for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
@@ -448,7 +447,7 @@ void sched_explain_nodes(struct sched *sched, uint32_t job,
     auto_arena arena = {0};
     struct question question;
 
-    ask(sched, job, ret_explanation, &arena, &question);
+    explain_ask(sched, job, ret_explanation, &arena, &question);
     explain_nodes(&question);
 }
 
@@ -458,7 +457,7 @@ bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks)
     struct sched_explanation answer;
     struct question question;
 
-    ask(sched, job, &answer, &arena, &question);
+    explain_ask(sched, job, &answer, &arena, &question);
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         (*ret_looks)++;
         if (sched->nodes.items[i].record) {

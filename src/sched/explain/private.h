@@ -42,6 +42,10 @@ struct question {
     struct closest_nodes near;
 };
 
+/* Ask about a job; what the question points to lives in `arena`. */
+void explain_ask(struct sched *sched, uint32_t job,
+                 struct sched_explanation *answer, struct arena *arena,
+                 struct question *ret_question);
 /* An answer that says nothing yet. */
 void explain_begin(const struct question *question);
 /* Whether the job would be a borrower in the state that is asked. */
@@ -87,5 +91,7 @@ bool explain_rates(const struct question *question);
 /* Whether, in every pool that it might go to, what its queue holds above its
  * share does. */
 bool explain_share(const struct question *question);
+/* The first of a queue that goes by priority, or NONE. */
+uint32_t explain_first_of(const struct sched *sched, const struct queue *queue);
 /* The same of the job that is its queue's first. */
 bool explain_share_of_first(const struct question *question);

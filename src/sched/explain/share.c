@@ -83,8 +83,7 @@ bool explain_share(const struct question *question)
     return is_any;
 }
 
-/* The first of a queue that goes by priority, or NONE. */
-static uint32_t first_of(const struct sched *sched, const struct queue *queue)
+uint32_t explain_first_of(const struct sched *sched, const struct queue *queue)
 {
     uint32_t first = NONE;
     uint8_t level = 0;
@@ -113,7 +112,7 @@ bool explain_share_of_first(const struct question *question)
     const struct queue *queue = &sched->queues.items[question->queue];
     uint32_t first = queue->apps || !sched->keeps_usage_ledgers
                          ? NONE
-                         : first_of(sched, queue);
+                         : explain_first_of(sched, queue);
 
     if (first == NONE || first == question->job ||
         (question->record->gang != NONE &&

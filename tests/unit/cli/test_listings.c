@@ -152,8 +152,11 @@ static void jobs_are_listed_as_a_table(void **state)
     Berth__Api__ListJobsResponse response =
         BERTH__API__LIST_JOBS_RESPONSE__INIT;
     Berth__Api__JobSummary job = BERTH__API__JOB_SUMMARY__INIT;
-    Berth__Api__JobSummary *jobs[] = {&job};
+    Berth__Api__JobSummary waits = BERTH__API__JOB_SUMMARY__INIT;
+    Berth__Api__JobSummary *jobs[] = {&job, &waits};
+    Google__Protobuf__Timestamp submitted = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
     char id[] = "01a", queue[] = "physics", set[] = "s", node[] = "n1";
+    char other[] = "01b", limit[] = "queueLimit";
 
     job.job_id = id;
     job.queue = queue;
@@ -162,15 +165,22 @@ static void jobs_are_listed_as_a_table(void **state)
     job.state = API__JOB_STATE__RUNNING;
     job.priority = 7;
     response.jobs = jobs;
-    response.n_jobs = 1;
+    response.n_jobs = 2;
+    job.submitted = &submitted;
+    submitted.seconds = 1700000000 - 3 * 60 - 20;
+    waits.job_id = other;
+    waits.state = API__JOB_STATE__QUEUED;
+    waits.wait_reason = limit;
+    waits.run_count = 2;
     answer(script, &response.base);
     check(
         ASK(script, "", "get", "jobs", "-q", "physics", "-s", "running,QUEUED"),
         CLI_OK,
-        "JOB  QUEUE    JOBSET  STATE    PRIORITY  SUBMITTED  EXECUTOR  NODE "
-        " REASON\n"
-        "01a  physics  s       running  7                              n1   "
-        " \n",
+        "JOB  QUEUE    JOBSET  STATE    PRIORITY  AGE    EXECUTOR  NODE  "
+        "REASON\n"
+        "01a  physics  s       running  7         3m20s            n1    \n"
+        "01b                   queued   0                                "
+        "queue limit, after 2 runs\n",
         "");
 
     Berth__Api__ListJobsRequest *request =
