@@ -59,8 +59,8 @@ typedef int elog_each_fn(void *ctx, const struct elog_record *record);
 void elog_close(struct elog *log);
 DEFINE_AUTO(elog, elog_close)
 
-/* What opening found that a person should know, such as a torn record that
- * was passed over; "" if nothing.  Borrowed until elog_close(). */
+/* What opening found that a person should know, such as records that are lost;
+ * "" if nothing.  Borrowed until elog_close(). */
 const char *elog_note(const struct elog *log);
 
 /* Become the writer: a new epoch, greater than any before.  From the return

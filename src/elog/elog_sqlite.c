@@ -6,8 +6,8 @@
 
 #include "elog/elog_signal.h"
 #include "elog/elog_sqlite_checkpoint.h"
-#include "elog/elog_sqlite_file.h"
 #include "elog/elog_sqlite_reader.h"
+#include "elog/elog_sqlite_tail.h"
 
 enum {
     /* Payloads of one transaction; more are a second one. */
@@ -20,7 +20,8 @@ enum {
 
 struct elog_sqlite {
     struct elog elog;
-    sqlite3 *db; /* the writer's connection */
+    sqlite3 *db;         /* the writer's connection */
+    struct log_end *end; /* NULL: none is kept */
     sqlite3_stmt *begin;
     sqlite3_stmt *select_head;
     sqlite3_stmt *insert_record;
@@ -118,15 +119,16 @@ static int sqlite_submit(struct elog *elog, const struct elog_record *record,
     return 0;
 }
 
-static int insert(struct elog_sqlite *log, const struct elog_record *record)
+static int insert(struct elog_sqlite *log, struct elog_record *record)
 {
     sqlite3_stmt *stmt = log->insert_record;
 
+    record->checksum = elog_record_checksum(record);
     sq_bind_int(stmt, 1, (int64_t)record->seq);
     sq_bind_int(stmt, 2, (int64_t)record->epoch);
     sq_bind_int(stmt, 3, record->time_ms);
     sq_bind_int(stmt, 4, record->format_version);
-    sq_bind_int(stmt, 5, (int64_t)elog_record_checksum(record));
+    sq_bind_int(stmt, 5, (int64_t)record->checksum);
     sq_bind_blob(stmt, 6, record->payload);
     int rc = sq_run(stmt, NULL);
     sqlite3_clear_bindings(stmt); /* the payload is borrowed no longer */
@@ -151,7 +153,7 @@ static int insert_some(struct elog_sqlite *log, uint32_t from, int *ret_result)
     uint32_t fit_count =
         elog_pending_fit(&rest, head.epoch, head.next_seq, ret_result);
     while (count < fit_count) {
-        const struct elog_record *record = &rest.items[count].record;
+        struct elog_record *record = &rest.items[count].record;
 
         byte_count += record->payload.byte_count;
         if (count > 0 && byte_count > COMMIT_BYTES_MAX) {
@@ -223,6 +225,16 @@ static uint32_t commit_some(struct elog_sqlite *log, uint32_t from,
     return rc >= 0 ? (uint32_t)rc : give_up(log, rc, ret_result);
 }
 
+/* The first `count` pending records, at least 1, are durable. */
+static void mark_end(struct elog_sqlite *log, uint32_t count)
+{
+    const struct elog_record *last = &log->pending.items[count - 1].record;
+
+    if (log->end) {
+        log_end_put(log->end, (struct log_end_mark){last->seq, last->checksum});
+    }
+}
+
 static int sqlite_poll(struct elog *elog, int timeout_ms)
 {
     struct elog_sqlite *log = sqlite_of(elog);
@@ -238,6 +250,7 @@ static int sqlite_poll(struct elog *elog, int timeout_ms)
                                    : commit_some(log, good_count, &result);
     }
     if (good_count > 0) {
+        mark_end(log, good_count);
         elog_signal_wake(&log->signal);
     }
     return elog_pending_tell(&log->pending, good_count, result,
@@ -265,6 +278,9 @@ static int sqlite_checkpoint_put(struct elog *elog,
     sq_close(db);
     if (rc == 0) {
         atomic_store(&log->valid_checkpoint_seq, stored.seq);
+        if (log->end) {
+            log_end_sync(log->end);
+        }
     }
     return rc;
 }
@@ -419,6 +435,10 @@ static void sqlite_close(struct elog *elog)
         sqlite3_db_config(log->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     }
     sq_close(log->db);
+    if (log->end && log->has_led) {
+        log_end_sync(log->end);
+    }
+    log_end_close(log->end);
     elog_signal_fini(&log->signal);
     if (log->lock_fd >= 0) {
         close(log->lock_fd);
@@ -462,20 +482,26 @@ static int prepare_statements(struct elog_sqlite *log, struct err *err)
 }
 
 /* The lock first: what another process has open is not even looked at. */
-static int open_file(struct elog_sqlite *log, bool is_unlocked, struct err *err)
+static int open_file(struct elog_sqlite *log,
+                     const struct elog_sqlite_options *options, struct err *err)
 {
     struct sq_open how = {
         .path = log->path, .vfs = log->vfs, .may_create = true};
 
-    if (!is_unlocked) {
+    if (!options->is_unlocked) {
         log->lock_fd = sq_lock(log->path, err);
         if (log->lock_fd < 0) {
             return log->lock_fd;
         }
     }
     int rc = sq_open(&how, &log->db, err);
+    if (rc == 0 && !options->is_unlocked && !options->is_bulk) {
+        rc = log_end_open(log->path, &log->end, err);
+    }
     if (rc == 0) {
-        rc = elog_sqlite_prepare(log->db, log->elog.note, err);
+        struct elog_sqlite_tail tail = {log->db, log->end,
+                                        options->accepts_loss};
+        rc = elog_sqlite_prepare(&tail, log->elog.note, err);
     }
     if (rc == 0 && log->is_bulk) {
         rc = sq_exec(log->db, "PRAGMA synchronous = OFF", err);
@@ -498,7 +524,7 @@ int elog_sqlite_open(const char *path,
     log->lock_fd = -1;
     log->is_bulk = options->is_bulk;
     elog_signal_init(&log->signal);
-    int rc = open_file(log, options->is_unlocked, err);
+    int rc = open_file(log, options, err);
     if (rc < 0) {
         return rc;
     }

@@ -3,16 +3,21 @@
  * on one machine.
  *
  * What was submitted since the last poll is one transaction (WAL,
- * synchronous=FULL).  Beside the file lie SQLite's own `-wal` and `-shm`, and
- * `-lock`, which names the process that has the log open.
+ * synchronous=FULL).  Beside the file lie SQLite's own `-wal` and `-shm`;
+ * `-lock`, which names the process that has the log open; and `-end`, which
+ * tells where the log ended (log_end.h).
  */
 #pragma once
 
 #include "elog/elog.h"
 
 struct elog_sqlite_options {
-    /* Do not take the lock.  For tests of what fencing does without it. */
+    /* Do not take the lock, nor keep the end.  For tests of what fencing does
+     * without it. */
     bool is_unlocked;
+    /* Where records are lost or damaged, let the log end before the first of
+     * them instead of refusing it; elog_note() names them. */
+    bool accepts_loss;
     /* Tell records before they are durable: commit one transaction for many
      * polls, and do not wait for the disk.  For a log that is worth nothing if
      * its writer dies, such as a simulation's.  Readers see what was appended
@@ -28,9 +33,9 @@ struct elog_sqlite_options {
  * The caller closes it.
  *     -ERR_CONFLICT  another process has it open; the text has its pid
  *     -ERR_VERSION   written by a newer release
- *     -ERR_CORRUPT   damaged in the middle, or not a log
- * A last record that is torn or damaged is passed over: elog_note() says
- * so. */
+ *     -ERR_CORRUPT   not a log, or it ends before a record that was durable,
+ *                    or with a damaged one: nothing has been changed; restore
+ *                    the newest backup, or accept the loss */
 int elog_sqlite_open(const char *path,
                      const struct elog_sqlite_options *options,
                      struct elog **ret_log, struct err *err) must_check;

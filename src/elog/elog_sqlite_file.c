@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "elog/elog_sqlite_tail.h"
+
 static const char schema[] = "CREATE TABLE head ("
                              " id INTEGER PRIMARY KEY CHECK (id = 1),"
                              " epoch INTEGER NOT NULL,"
@@ -116,121 +118,10 @@ int elog_sqlite_get_head(sqlite3_stmt *select, struct elog_sqlite_head *ret,
     return rc < 0 ? rc : 0;
 }
 
-/* Where the good part of the log ends: the seq after the newest record that
- * is whole, going back from `next_seq` to `floor_seq` at most. */
-static int find_good_end(sqlite3 *db, uint64_t floor_seq, uint64_t *next_seq,
-                         struct err *err)
+int elog_sqlite_prepare(const struct elog_sqlite_tail *tail, char *note,
+                        struct err *err)
 {
-    sqlite3_stmt *select = NULL;
-    uint64_t end = *next_seq;
-
-    int rc =
-        sq_prepare(db, ELOG_SQLITE_SELECT_RECORDS " LIMIT 1", &select, err);
-    while (rc >= 0 && end > floor_seq) {
-        struct elog_record record;
-
-        sq_bind_int(select, 1, (int64_t)end - 1);
-        rc = sq_step(select, err);
-        bool is_good = rc == 1 && elog_sqlite_get_record(select, &record) &&
-                       record.seq == end - 1;
-        sqlite3_reset(select);
-        if (is_good) {
-            break;
-        }
-        end--;
-    }
-    sqlite3_finalize(select);
-    if (rc < 0) {
-        return rc;
-    }
-    *next_seq = end;
-    return 0;
-}
-
-/* Forget the records from `next_seq` on. */
-static int cut_tail(sqlite3 *db, uint64_t next_seq, struct err *err)
-{
-    char sql[200];
-
-    snprintf(sql, sizeof(sql),
-             "BEGIN IMMEDIATE; DELETE FROM record WHERE seq >= %llu;"
-             "UPDATE head SET next = %llu",
-             (unsigned long long)next_seq, (unsigned long long)next_seq);
-    int rc = sq_exec(db, sql, err);
-    if (rc < 0) {
-        sq_rollback(db);
-        return rc;
-    }
-    return sq_commit(db, err);
-}
-
-/* The head row has no checksum: see that it fits the records. */
-static int check_head(sqlite3 *db, struct err *err)
-{
-    int64_t wrong_count = 0;
-
-    int rc = sq_get_int(
-        db,
-        "SELECT count(*) FROM head h WHERE"
-        " coalesce((SELECT max(seq) FROM record), 0) >= h.next"
-        " OR coalesce((SELECT min(seq) FROM record), h.first) < h.first"
-        " OR (SELECT epoch FROM record ORDER BY seq DESC LIMIT 1) > h.epoch",
-        &wrong_count, err);
-    if (rc >= 0 && wrong_count > 0) {
-        return err_set(err, -ERR_CORRUPT,
-                       "%s: the head row does not fit the records: restore "
-                       "the newest backup",
-                       sqlite3_db_filename(db, "main"));
-    }
-    return rc < 0 ? rc : 0;
-}
-
-/* Look at the end of the log, and pass over what is torn there.  Records that
- * a checkpoint covers are not looked at: nobody needs them to go on. */
-static int check_tail(sqlite3 *db, char *note, struct err *err)
-{
-    const char *path = sqlite3_db_filename(db, "main");
-    int64_t first_seq = 1;
-    int64_t next_seq = 1;
-    int64_t covered_seq = 0;
-
-    int rc = sq_get_int(db, "SELECT first FROM head", &first_seq, err);
-    if (rc == 1) {
-        rc = sq_get_int(db, "SELECT next FROM head", &next_seq, err);
-    }
-    if (rc == 0) {
-        return err_set(err, -ERR_CORRUPT, "%s has lost its head row", path);
-    }
-    if (rc > 0) {
-        rc = sq_get_int(db, "SELECT max(seq) FROM checkpoint", &covered_seq,
-                        err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    int64_t floor_seq =
-        covered_seq + 1 > first_seq ? covered_seq + 1 : first_seq;
-    uint64_t end = (uint64_t)next_seq;
-    rc = find_good_end(db, (uint64_t)floor_seq, &end, err);
-    uint64_t torn_count = (uint64_t)next_seq - end;
-    if (rc < 0 || torn_count == 0) {
-        return rc;
-    }
-    if (torn_count > ELOG_SQLITE_TORN_COUNT_MAX) {
-        return err_set(err, -ERR_CORRUPT,
-                       "%s: the last %llu records are damaged, more than one "
-                       "broken commit explains: restore the newest backup",
-                       path, (unsigned long long)torn_count);
-    }
-    snprintf(note, ERR_TEXT_BYTES_MAX,
-             "%s: the last %llu records, from %llu on, were torn or damaged "
-             "and have been passed over",
-             path, (unsigned long long)torn_count, (unsigned long long)end);
-    return cut_tail(db, end, err);
-}
-
-int elog_sqlite_prepare(sqlite3 *db, char *note, struct err *err)
-{
+    sqlite3 *db = tail->db;
     int64_t table_count = 0;
 
     /* The page size counts for a new file only, and before WAL is on. */
@@ -241,6 +132,8 @@ int elog_sqlite_prepare(sqlite3 *db, char *note, struct err *err)
     }
     if (rc >= 0 && table_count > 0) {
         rc = elog_sqlite_check_version(db, err);
+    } else if (rc >= 0) {
+        rc = elog_sqlite_tail_new(tail, note, err);
     }
     if (rc >= 0) {
         rc = sq_exec(db,
@@ -250,11 +143,9 @@ int elog_sqlite_prepare(sqlite3 *db, char *note, struct err *err)
                      "PRAGMA journal_size_limit = 67108864",
                      err);
     }
-    if (rc == 0) {
-        rc = table_count == 0 ? create_tables(db, err) : set_version(db, err);
+    if (rc == 0 && table_count == 0) {
+        return create_tables(db, err);
     }
-    if (rc == 0) {
-        rc = check_head(db, err);
-    }
-    return rc < 0 ? rc : check_tail(db, note, err);
+    rc = rc < 0 ? rc : elog_sqlite_tail_check(tail, note, err);
+    return rc < 0 ? rc : set_version(db, err);
 }

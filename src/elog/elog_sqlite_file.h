@@ -17,9 +17,6 @@ enum {
      * opened for writing, and what is in it stays as it is. */
     ELOG_SQLITE_VERSION = 2,
     ELOG_SQLITE_APPLICATION_ID = 0x42657274, /* "Bert" */
-    /* Damaged records at the end that opening passes over at most: as many
-     * as one commit may hold. */
-    ELOG_SQLITE_TORN_COUNT_MAX = ELOG_IN_FLIGHT_COUNT_MAX,
 };
 
 /* What the file says of itself. */
@@ -29,9 +26,12 @@ struct elog_sqlite_head {
     uint64_t next_seq;
 };
 
-/* Make `db` ready to write: settings, version, tables, and the check of the
- * last records, of which `note` is told. */
-int elog_sqlite_prepare(sqlite3 *db, char *note, struct err *err) must_check;
+struct elog_sqlite_tail;
+
+/* Make the log's database ready to write: settings, version, tables, and the
+ * check of its tail, of which `note` is told. */
+int elog_sqlite_prepare(const struct elog_sqlite_tail *tail, char *note,
+                        struct err *err) must_check;
 
 /* Check that `db` is a log of a version that is known. */
 int elog_sqlite_check_version(sqlite3 *db, struct err *err) must_check;

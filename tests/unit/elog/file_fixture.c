@@ -35,6 +35,16 @@ void file_open(struct file_fixture *f)
     }
 }
 
+void file_accept_loss(struct file_fixture *f)
+{
+    struct elog_sqlite_options options = {.accepts_loss = true};
+    struct err err = {""};
+
+    if (elog_sqlite_open(f->path, &options, &f->log, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
 int file_set_up(void **state)
 {
     struct file_fixture *f = mem_alloc(sizeof(*f));

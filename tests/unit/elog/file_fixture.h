@@ -24,6 +24,8 @@ int file_tear_down(void **state);
 void file_open(struct file_fixture *f);
 /* The same; returns what elog_sqlite_open() did. */
 int file_open_code(struct file_fixture *f, struct err *err);
+/* Open it again, whatever of it is lost. */
+void file_accept_loss(struct file_fixture *f);
 /* Close it; the file stays. */
 void file_close(struct file_fixture *f);
 /* Append `count` records that hold their numbers as text. */
