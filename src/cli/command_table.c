@@ -356,6 +356,11 @@ const struct command_spec command_table[] = {
         "configuration of berthd"),
     ROW("get permissions", "get permission", "", 0, 0, cmd_get_permissions,
         "show which methods there are, and who may call them"),
+    ROW("whoami", NULL, "", 0, 0, cmd_whoami,
+        "show as whom the server knows you, and your permissions"),
+    ROW("auth can-i", NULL, "VERB [QUEUE]", 1, 2, cmd_can_i,
+        "say whether you may do something (a queue's verb, a permission or a "
+        "method), and else who can grant it"),
     ROW_WITH("get apps", NULL, "[QUEUE]", 0, 1, cmd_get_apps, apps_options,
              "show the applications of queues and their states"),
     ROW_WITH("get trainingjobs", "get trainingjob", "[NAME]", 0, 1,

@@ -32,7 +32,8 @@ server:
   tls: {{certificate: {folder}/tls.crt, key: {folder}/tls.key}}
 auth:
   anonymousAuth: false
-  basicAuthUsers: [{{name: anna, passwordHash: {hashed}, groups: [staff]}}]
+  basicAuthUsers: [{{name: anna, passwordHash: {hashed}, groups: [staff]}},
+                   {{name: bob, passwordHash: {hashed}, groups: [lab]}}]
   administratorGroups: [staff]
 executor:
   tls: {{serverName: berth.test}}
@@ -50,6 +51,11 @@ contexts:
     basicAuth: {{username: anna, password: secret}}
   nobody: {{berthUrl: "localhost:{port}", tls: true,
            tlsCaFile: {folder}/tls.crt}}
+  bob:
+    berthUrl: localhost:{port}
+    tls: true
+    tlsCaFile: {folder}/tls.crt
+    basicAuth: {{username: bob, password: secret}}
   plain: {{berthUrl: "localhost:{port}"}}
 """)
 
@@ -72,6 +78,33 @@ contexts:
         self.assertIn("UNAUTHENTICATED", nobody.stderr)
         plain = self.ctl("get", "queues", "-c", "plain")
         self.assertEqual(plain.returncode, 5, plain.stderr)
+
+    def test_who_lacks_something_hears_who_can_grant_it(self):
+        self.ctl("create", "queue", "q", "--group-owners", "crew")
+        self.ctl("create", "queue", "labs", "--group-owners", "lab")
+        self.assertEqual(self.ctl("whoami", "-c", "bob").stdout,
+                         "User: bob\nGroups: lab, everyone\n"
+                         "Permissions: none\n")
+        self.assertIn("User: anna (administrator)", self.ctl("whoami").stdout)
+        may = self.ctl("auth", "can-i", "submit", "labs", "-c", "bob")
+        self.assertEqual((may.stdout, may.returncode), ("yes\n", 0))
+        no = self.ctl("auth", "can-i", "submit", "q", "-c", "bob")
+        self.assertEqual(no.returncode, 4)
+        self.assertEqual(
+            no.stdout,
+            "no: bob lacks permission submit_any_jobs or the verb submit on "
+            "queue q\nGroups that can grant the verb: staff\nWho runs the "
+            "server can grant the permission: "
+            "auth.permissionGroupMapping.submit_any_jobs\n")
+        refused = self.ctl("submit", "-", "-c", "bob",
+                           input=job_file("q", "s", "true"))
+        self.assertEqual(refused.returncode, 4)
+        self.assertIn("bob lacks permission submit_any_jobs required for "
+                      "action submit; members of staff can grant the verb "
+                      "submit on the queue", refused.stderr)
+        missing = self.ctl("auth", "can-i", "submit", "none", "-c", "bob")
+        self.assertEqual(missing.returncode, 3, missing.stderr)
+        self.assertEqual(self.ctl("auth", "can-i", "dance").returncode, 2)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "api/core/granters.h"
 #include "api/core/message.h"
 #include "api/core/state.h"
 #include "model/node.h"
@@ -153,9 +154,11 @@ bool api_call_admit(struct api *api, const struct method *method,
     if (is_decided_first(method) &&
         !auth_has_permission(&api->auth, &call->principal,
                              method->permission)) {
-        fail_denied(call, "%.*s lacks permission %s",
+        auto_strbuf hint = {0};
+        granters_say(&api->config->auth, method->permission, VERB_NONE, &hint);
+        fail_denied(call, "%.*s lacks permission %s%s",
                     STR_ARG(call->principal.name),
-                    permission_name(method->permission));
+                    permission_name(method->permission), strbuf_text(&hint));
         return false;
     }
     call->counted_as = counted_as(call, &claim);
@@ -191,8 +194,8 @@ bool api_call_decode(struct api_call *call,
     return true;
 }
 
-/* Whether the queue's own permissions let the caller do the verb. */
-static bool is_granted(struct api_call *call, const struct queue_entry *entry)
+bool api_call_is_granted(struct api_call *call, const struct queue_entry *entry,
+                         enum queue_verb verb)
 {
     ProtobufCMessage *queue;
     struct err err;
@@ -201,8 +204,7 @@ static bool is_granted(struct api_call *call, const struct queue_entry *entry)
                     &wire_request_limits, &call->arena, &queue, &err) < 0) {
         return false;
     }
-    return auth_queue_grants((const Api__Queue *)queue, &call->principal,
-                             call->method->verb);
+    return auth_queue_grants((const Api__Queue *)queue, &call->principal, verb);
 }
 
 struct str api_call_default_pool(struct api_call *call, struct str queue)
@@ -260,13 +262,16 @@ static bool authorize(struct api_call *call, struct str queue,
         fail_denied(call, "could not find queue \"%.*s\"", STR_ARG(queue));
         return false;
     }
-    is_allowed = is_allowed || is_granted(call, entry);
+    is_allowed = is_allowed || api_call_is_granted(call, entry, method->verb);
     queue_entry_unref(entry);
     if (!is_allowed) {
-        fail_denied(call, "%.*s lacks permission %s required for action %s",
+        auto_strbuf hint = {0};
+        granters_say(&call->api->config->auth, method->permission, method->verb,
+                     &hint);
+        fail_denied(call, "%.*s lacks permission %s required for action %s%s",
                     STR_ARG(call->principal.name),
                     permission_name(method->permission),
-                    queue_verb_name(method->verb));
+                    queue_verb_name(method->verb), strbuf_text(&hint));
     }
     return is_allowed;
 }

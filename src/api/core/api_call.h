@@ -92,6 +92,10 @@ bool api_call_decode(struct api_call *call,
 struct str api_call_default_pool(struct api_call *call,
                                  struct str queue) must_check;
 
+/* Whether the queue's own permissions let the caller do the verb. */
+bool api_call_is_granted(struct api_call *call, const struct queue_entry *entry,
+                         enum queue_verb verb) must_check;
+
 /* Whether the caller may do the method's verb on a queue that exists; false:
  * the call is over. */
 bool api_call_authorize_queue(struct api_call *call,

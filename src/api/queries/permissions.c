@@ -1,4 +1,5 @@
 /* berth.api.Berth: the table of methods, and who may call them. */
+#include "api/core/granters.h"
 #include "api/core/message.h"
 #include "api/core/state.h"
 #include "api/handlers.h"
@@ -38,6 +39,58 @@ permission_message(struct api_call *call, const struct method *method)
     return message;
 }
 
+/* By the permission that each verb's methods name. */
+static bool may_anywhere(const struct api_call *call, enum queue_verb verb)
+{
+    const struct api *api = call->api;
+
+    for (uint32_t i = 0; i < api->method_count; i++) {
+        if (api->table[i].verb == verb) {
+            return auth_has_permission(&api->auth, &call->principal,
+                                       api->table[i].permission);
+        }
+    }
+    return false;
+}
+
+/* What the caller may do on the queue; false: there is none, and the call is
+ * over. */
+static bool add_verbs(struct api_call *call, struct str queue,
+                      Berth__Api__GetPermissionsResponse *response)
+{
+    const struct queue_entry *entry =
+        queue_table_find(call->api->ports.queues, queue);
+
+    if (!entry) {
+        api_call_fail(call, RPC_NOT_FOUND, "could not find queue \"%.*s\"",
+                      STR_ARG(queue));
+        return false;
+    }
+    response->queue_verbs = arena_alloc_array(&call->arena, VERB_COUNT,
+                                              sizeof(*response->queue_verbs));
+    for (int i = VERB_NONE + 1; i < VERB_COUNT; i++) {
+        enum queue_verb verb = (enum queue_verb)i;
+        if (may_anywhere(call, verb) ||
+            api_call_is_granted(call, entry, verb)) {
+            response->queue_verbs[response->n_queue_verbs++] =
+                message_text(str_of(queue_verb_name(verb)));
+        }
+    }
+    queue_entry_unref(entry);
+    return true;
+}
+
+static void add_granters(struct api_call *call,
+                         Berth__Api__GetPermissionsResponse *response)
+{
+    const struct str *groups;
+    uint32_t count =
+        granters_list(&call->api->config->auth, &call->arena, &groups);
+
+    response->granters = copy_groups(groups, count, &call->arena);
+    response->n_granters = count;
+}
+
 void handle_get_permissions(struct api_call *call, struct str request)
 {
     Berth__Api__GetPermissionsResponse response =
@@ -50,6 +103,11 @@ void handle_get_permissions(struct api_call *call, struct str request)
                          request, &message)) {
         return;
     }
+    if (*message->queue &&
+        !add_verbs(call, str_of(message->queue), &response)) {
+        return;
+    }
+    add_granters(call, &response);
     response.methods = arena_alloc_array(&call->arena, api->method_count,
                                          sizeof(*response.methods));
     for (uint32_t i = 0; i < api->method_count; i++) {

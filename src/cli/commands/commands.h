@@ -92,6 +92,8 @@ enum cli_exit cmd_quarantine_node(struct cli *cli);
 enum cli_exit cmd_release_node(struct cli *cli);
 enum cli_exit cmd_get_shares(struct cli *cli);
 enum cli_exit cmd_get_permissions(struct cli *cli);
+enum cli_exit cmd_whoami(struct cli *cli);
+enum cli_exit cmd_can_i(struct cli *cli);
 enum cli_exit cmd_hash_password(struct cli *cli);
 enum cli_exit cmd_get_apps(struct cli *cli);
 enum cli_exit cmd_get_training_jobs(struct cli *cli);

@@ -430,7 +430,8 @@ static void test_queue_permissions(void **state)
     assert_int_equal(f.status.code, RPC_PERMISSION_DENIED);
     assert_string_equal(f.status.message,
                         "bob lacks permission submit_any_jobs required for "
-                        "action submit");
+                        "action submit; members of everyone can grant the "
+                        "verb submit on the queue");
     f.credentials = "basic YW15OnNlY3JldA=="; /* amy */
     assert_non_null(submit(&f, &item, 1));
     Api__JobSetCancelRequest cancel = API__JOB_SET_CANCEL_REQUEST__INIT;
