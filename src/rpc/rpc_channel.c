@@ -3,6 +3,7 @@
 #include <grpc/grpc_security.h>
 
 #include "rpc/channel.h"
+#include "rpc/guard/guard.h"
 
 enum {
     RECONNECT_MIN_MS = 100,
@@ -35,6 +36,15 @@ static void *run_channel(void *arg)
     }
 }
 
+/* The library takes any bytes, and then fails to connect without a word. */
+int rpc_channel_check_tls(const struct rpc_channel_tls *tls, struct err *err)
+{
+    struct guard_tls files = {tls->certificate_file, tls->key_file,
+                              tls->ca_file};
+
+    return guard_tls_check(&files, err);
+}
+
 static grpc_channel_credentials *make_tls(const struct rpc_channel_tls *tls,
                                           struct err *err)
 {
@@ -42,6 +52,9 @@ static grpc_channel_credentials *make_tls(const struct rpc_channel_tls *tls,
     auto_mem char *certificate = NULL;
     auto_mem char *key = NULL;
 
+    if (rpc_channel_check_tls(tls, err) < 0) {
+        return NULL;
+    }
     if (tls->ca_file && !(ca = core_read_file(tls->ca_file, err))) {
         return NULL;
     }

@@ -31,6 +31,11 @@ struct rpc_channel_tls {
     const char *server_name;      /* expected name; NULL: the address's */
 };
 
+/* Whether a channel could use them.  -ERR_IO: the text names the file and the
+ * reason. */
+int rpc_channel_check_tls(const struct rpc_channel_tls *tls,
+                          struct err *err) must_check;
+
 /* What a channel is made from; zero means the default.  All is copied. */
 struct rpc_channel_options {
     const char *address;               /* "host:port" */

@@ -290,6 +290,19 @@ static uint32_t connections_max(const struct rpc_server_options *options)
                                              : GUARD_CONNECTIONS_MAX;
 }
 
+static struct guard_tls files_of(const struct rpc_server_tls *tls)
+{
+    return (struct guard_tls){tls->certificate_file, tls->key_file,
+                              tls->client_ca_file};
+}
+
+int rpc_server_check_tls(const struct rpc_server_tls *tls, struct err *err)
+{
+    struct guard_tls files = files_of(tls);
+
+    return guard_tls_check(&files, err);
+}
+
 /* Listen on every address, and put the guard in front. */
 static int start_guard(struct rpc_server *server,
                        const struct rpc_server_options *options, int *fds,
@@ -309,9 +322,7 @@ static int start_guard(struct rpc_server *server,
     };
 
     if (options->tls) {
-        tls = (struct guard_tls){options->tls->certificate_file,
-                                 options->tls->key_file,
-                                 options->tls->client_ca_file};
+        tls = files_of(options->tls);
         guard.tls = &tls;
     }
     server->guard = guard_create(&guard, err);

@@ -102,6 +102,11 @@ struct rpc_server_tls {
     const char *client_ca_file; /* NULL: clients need none */
 };
 
+/* Whether a server could use them.  -ERR_IO: the text names the file and the
+ * reason. */
+int rpc_server_check_tls(const struct rpc_server_tls *tls,
+                         struct err *err) must_check;
+
 /* What a server is made from; zero means the default.  All is copied. */
 struct rpc_server_options {
     const struct rpc_method *methods; /* [method_count], paths distinct */

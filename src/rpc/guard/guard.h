@@ -45,6 +45,10 @@ struct guard_tls {
     const char *certificate_file, *key_file, *client_ca_file;
 };
 
+/* Whether the files can be used; of a client, either may be NULL.  -ERR_IO: the
+ * text names the file and the reason. */
+int guard_tls_check(const struct guard_tls *tls, struct err *err) must_check;
+
 struct guard_options {
     const int *fds; /* listening sockets; the guard owns them */
     uint32_t fd_count;

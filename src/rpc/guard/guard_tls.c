@@ -1,5 +1,7 @@
 /* TLS of the guard's connections. */
+#include <errno.h>
 #include <openssl/err.h>
+#include <stdio.h>
 
 #include "rpc/guard/guard_private.h"
 
@@ -22,16 +24,24 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret_name,
                : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
+/* The library's reason for a file that is not there is "system lib". */
 static int fail(struct err *err, const char *what, const char *file)
 {
     const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    FILE *opened = fopen(file, "re");
 
+    if (!opened) {
+        reason = strerror(errno);
+    } else {
+        (void)fclose(opened);
+    }
     ERR_clear_error();
     return err_set(err, -ERR_IO, "cannot use the TLS %s %s: %s", what, file,
                    reason ? reason : "not PEM");
 }
 
-static int load(SSL_CTX *context, const struct guard_tls *tls, struct err *err)
+static int load_own(SSL_CTX *context, const struct guard_tls *tls,
+                    struct err *err)
 {
     if (SSL_CTX_use_certificate_chain_file(context, tls->certificate_file) !=
         1) {
@@ -41,9 +51,12 @@ static int load(SSL_CTX *context, const struct guard_tls *tls, struct err *err)
         1) {
         return fail(err, "key", tls->key_file);
     }
-    if (!tls->client_ca_file) {
-        return 0;
-    }
+    return 0;
+}
+
+static int load_ca(SSL_CTX *context, const struct guard_tls *tls,
+                   struct err *err)
+{
     if (SSL_CTX_load_verify_locations(context, tls->client_ca_file, NULL) !=
         1) {
         return fail(err, "CA", tls->client_ca_file);
@@ -53,6 +66,24 @@ static int load(SSL_CTX *context, const struct guard_tls *tls, struct err *err)
     SSL_CTX_set_verify(context,
                        SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     return 0;
+}
+
+/* Of a client either may be missing. */
+static int load(SSL_CTX *context, const struct guard_tls *tls, struct err *err)
+{
+    int rc = tls->certificate_file ? load_own(context, tls, err) : 0;
+
+    return rc == 0 && tls->client_ca_file ? load_ca(context, tls, err) : rc;
+}
+
+int guard_tls_check(const struct guard_tls *tls, struct err *err)
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_method());
+
+    ASSERT(context);
+    int rc = load(context, tls, err);
+    SSL_CTX_free(context);
+    return rc;
 }
 
 SSL_CTX *guard_tls_create(const struct guard_tls *tls, struct err *err)
