@@ -128,6 +128,13 @@ static int read_config(const struct options *options, struct arena *arena,
     return config_check(config, err);
 }
 
+/* Who names a CA never gets plain text. */
+static bool wants_tls(const struct config_executor *executor)
+{
+    return executor->tls.client_ca.byte_count > 0 ||
+           (!executor->is_plain && !wire_is_loopback(executor->server));
+}
+
 static struct executor_thread *start(const struct config *config,
                                      struct arena *arena, struct err *err)
 {
@@ -144,9 +151,7 @@ static struct executor_thread *start(const struct config *config,
     }
     struct executor_thread_options options = {
         .config = executor,
-        .tls = executor->is_plain || wire_is_loopback(str_of(server))
-                   ? NULL
-                   : &executor->tls,
+        .tls = wants_tls(executor) ? &executor->tls : NULL,
         .server = server,
         .user_name = has_user ? arena_strdup(arena, executor->user_name) : NULL,
         .password = arena_strdup(arena, executor->password),

@@ -10,6 +10,7 @@
 #include "elog/sq.h"
 #include "main/berthd/berthd_options.h"
 #include "main/berthd/server.h"
+#include "main/berthd/tls_files.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
 
@@ -55,16 +56,23 @@ static void print_manual(void)
 static void reload(struct server *server, const struct berthd_options *options)
 {
     auto_arena arena = {0};
-    struct config *config = NULL;
+    struct config_findings findings = {.arena = &arena};
     struct err err;
 
-    int rc = berthd_options_config(options, &arena, &config, &err);
-    if (rc == 0) {
-        rc = server_set_policy(server, config, &err);
-    }
-    if (rc < 0) {
+    struct config *config = berthd_options_config(options, &findings);
+    say_each(SAY_ERROR, "config.refused", "error", &findings.texts);
+    if (findings.texts.count == 0 && server_reload(server, config, &err) < 0) {
         say(SAY_ERROR, "config.refused", "error=\"%s\"", err.text);
     }
+}
+
+/* Everything that is wrong, a line for each; whether there was something. */
+static bool complain(const struct config_findings *findings)
+{
+    for (uint32_t i = 0; i < findings->texts.count; i++) {
+        fprintf(stderr, "berthd: %.*s\n", STR_ARG(findings->texts.items[i]));
+    }
+    return findings->texts.count > 0;
 }
 
 /* Serve until told to stop. */
@@ -86,12 +94,19 @@ static void serve(struct server *server, const struct berthd_options *options,
 static int run(const struct berthd_options *options, const sigset_t *signals)
 {
     auto_arena arena = {0};
-    struct config *config = NULL;
+    struct config_findings findings = {.arena = &arena};
     struct err err;
 
-    if (berthd_options_config(options, &arena, &config, &err) < 0) {
-        fprintf(stderr, "berthd: %s\n", err.text);
+    struct config *config = berthd_options_config(options, &findings);
+    if (!options->prints_config) {
+        tls_files_check(config, &findings);
+    }
+    if (complain(&findings)) {
         return EXIT_USAGE;
+    }
+    if (options->checks_config) {
+        printf("berthd: the configuration is good\n");
+        return 0;
     }
     if (options->prints_config) {
         print_config(config);

@@ -66,6 +66,51 @@ class Config(unittest.TestCase):
     def test_broken_yaml_names_its_line(self):
         self.assertRegex(self.refused("a: [1\nb: }\n"), r"^berthd: FILE:2: ")
 
+    def test_check_config_says_all_that_is_wrong(self):
+        lines = self.refused(
+            "server:\n  grcp: 127.0.0.1:0\n  http: nowhere\n"
+            "store: {retention: soon}\n"
+            "auth: {anonymousAuth: false}\n", "--check-config").splitlines()
+        self.assertEqual(lines, [
+            "berthd: FILE:2: server.grcp: unknown key; did you mean grpc?",
+            'berthd: FILE:4: store.retention: "soon" is not a duration such '
+            "as 90s, 5m or 1h30m from 1h to 175680h",
+            'berthd: server.http: "nowhere" is not an address such as '
+            "127.0.0.1:50051 or [::1]:0",
+            "berthd: server.http: nowhere can be reached from other machines "
+            "and has no authentication; that needs server.allowInsecureListen:"
+            " true",
+            "berthd: auth: no caller could authenticate; set anonymousAuth or "
+            "basicAuthUsers"])
+
+    def test_check_config_says_that_all_is_good(self):
+        done = run("berthd", "--check-config", "--data",
+                   str(self.folder / "data"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, "berthd: the configuration is good\n", ""))
+        self.assertFalse((self.folder / "data").exists())
+
+    def test_tls_errors_name_the_file_and_the_reason(self):
+        key = self.folder / "tls.key"
+        key.write_text("no key\n")
+        key.chmod(0o600)
+        said = self.refused(
+            f"server: {{tls: {{certificate: {self.folder}/none, "
+            f"key: {key}}}}}\n"
+            f"executor: {{tls: {{ca: {key}}}}}\n",
+            "--standalone").replace(str(self.folder), "DIR")
+        self.assertEqual(said.splitlines()[0],
+                         "berthd: server.tls: cannot use the TLS certificate "
+                         "DIR/none: No such file or directory")
+        self.assertIn("berthd: executor.tls: cannot use the TLS CA "
+                      "DIR/tls.key: ", said.splitlines()[1])
+
+    def test_no_ca_is_named_for_a_server_without_tls(self):
+        self.assertIn(
+            "executor.tls.ca: the executor inside is to speak TLS, but the "
+            "server has none", self.refused("executor: {tls: {ca: /ca.pem}}",
+                                            "--standalone"))
+
     def test_missing_file_is_refused(self):
         done = run("berthd", "--config", "/nowhere/berth.yaml")
         self.assertEqual(done.returncode, 2)
@@ -140,6 +185,18 @@ class Policy(unittest.TestCase):
             harness.wait_for("the next is refused", lambda:
                              "config.refused" in berth.program.log())
             berth.ctl("create", "queue", "q")  # it goes on
+
+    def test_sighup_says_what_takes_a_restart(self):
+        with harness.Berth(standalone=False) as berth:
+            berth.config_path.write_text(
+                "server: {threads: 3}\nscheduling: {cooldown: 7s}\n")
+            berth.program.process.send_signal(signal.SIGHUP)
+            harness.wait_for("the policy is set",
+                             lambda: "policy.set" in berth.program.log())
+            said = [line for line in berth.program.log().splitlines()
+                    if "config.needs_restart" in line]
+            self.assertEqual(len(said), 1, said)
+            self.assertIn("key=server.threads", said[0])
 
     def test_rules_of_training_jobs_follow_the_policy(self):
         text = """

@@ -12,6 +12,7 @@ enum {
     OPTION_GRPC,
     OPTION_HTTP,
     OPTION_CONFIG,
+    OPTION_CHECK_CONFIG,
     OPTION_PRINT_CONFIG,
     OPTION_PRINT_MANUAL,
     OPTION_STOP_JOBS,
@@ -30,6 +31,9 @@ static const struct usage_option usage_options[] = {
     [OPTION_HTTP - 1] = {"http", "HOST:PORT",
                          "address of /health and /metrics (127.0.0.1:8081)"},
     [OPTION_CONFIG - 1] = {"config", "FILE", "configuration file (YAML)"},
+    [OPTION_CHECK_CONFIG - 1] = {"check-config", NULL,
+                                 "read the configuration and the TLS files, "
+                                 "say all that is wrong, and exit"},
     [OPTION_PRINT_CONFIG -
         1] = {"print-config", NULL,
               "write the configuration with all defaults and exit"},
@@ -73,6 +77,9 @@ static int take(int code, void *of)
         return 0;
     case OPTION_CONFIG:
         options->config_path = optarg;
+        return 0;
+    case OPTION_CHECK_CONFIG:
+        options->checks_config = true;
         return 0;
     case OPTION_PRINT_CONFIG:
         options->prints_config = true;
@@ -119,26 +126,10 @@ static void warn_of_clear_text(const struct config_auth *auth)
     }
 }
 
-int berthd_options_config(const struct berthd_options *options,
-                          struct arena *arena, struct config **ret_config,
-                          struct err *err)
+/* What the command line says goes before the file. */
+static void override(const struct berthd_options *options,
+                     struct config *config)
 {
-    struct config *config = NULL;
-
-    if (options->config_path) {
-        int rc = config_read_file(options->config_path, arena, &config, err);
-        if (rc < 0) {
-            return rc;
-        }
-        say_each(SAY_WARN, "config.renamed", "warning", &config->warnings);
-        warn_of_clear_text(&config->auth);
-        rc = config_check_secrecy(config, options->config_path, err);
-        if (rc < 0) {
-            return rc;
-        }
-    } else {
-        config = config_defaults(arena);
-    }
     if (options->data) {
         config->server.data = str_of(options->data);
     }
@@ -150,6 +141,38 @@ int berthd_options_config(const struct berthd_options *options,
     }
     config->executor.is_enabled &= options->is_standalone;
     config->executor.process.is_root_allowed |= options->allows_root_jobs;
-    *ret_config = config;
-    return config_check(config, err);
+}
+
+/* A server without TLS is reached in plain text, from inside too. */
+static void check_inside(const struct config *config,
+                         struct config_findings *findings)
+{
+    if (config->executor.is_enabled &&
+        config->executor.tls.client_ca.byte_count > 0 &&
+        config->server.tls.certificate.byte_count == 0) {
+        setting_texts_add(&findings->texts, SETTING_ERRORS_MAX, findings->arena,
+                          STR("executor.tls.ca: the executor inside is to "
+                              "speak TLS, but the server has none; set "
+                              "server.tls, or drop executor.tls.ca"));
+    }
+}
+
+struct config *berthd_options_config(const struct berthd_options *options,
+                                     struct config_findings *findings)
+{
+    struct config *config;
+
+    if (options->config_path) {
+        config = config_read_all(options->config_path, findings);
+    } else {
+        config = config_defaults(findings->arena);
+    }
+    override(options, config);
+    config_check_all(config, findings);
+    check_inside(config, findings);
+    if (findings->texts.count == 0) {
+        say_each(SAY_WARN, "config.renamed", "warning", &config->warnings);
+        warn_of_clear_text(&config->auth);
+    }
+    return config;
 }

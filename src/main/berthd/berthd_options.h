@@ -9,6 +9,7 @@ struct berthd_options {
     const char *config_path;        /* NULL: the defaults */
     const char *data, *grpc, *http; /* NULL: as the configuration says */
     bool is_standalone;
+    bool checks_config;
     bool prints_config;
     bool prints_manual;
     bool ends_jobs;
@@ -20,8 +21,8 @@ struct berthd_options {
 int berthd_options_parse(int argument_count, char **arguments,
                          struct berthd_options *ret_options) must_check;
 
-/* The configuration: the file's, then what the command line says.
- * -ERR_INVALID, -ERR_IO. */
-int berthd_options_config(const struct berthd_options *options,
-                          struct arena *arena, struct config **ret_config,
-                          struct err *err) must_check;
+/* The configuration: the file's, then what the command line says.  All that is
+ * wrong is noted in `findings`, and has kept its default. */
+struct config *
+berthd_options_config(const struct berthd_options *options,
+                      struct config_findings *findings) must_check;

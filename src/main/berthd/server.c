@@ -12,6 +12,7 @@
 #include "main/berthd/pod_logs.h"
 #include "main/berthd/policy_event.h"
 #include "main/berthd/projector.h"
+#include "main/berthd/tls_files.h"
 #include "main/berthd/token_file.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
@@ -242,25 +243,15 @@ static void set_address(char address[SERVER_ADDRESS_BYTES_MAX],
                    wanted.p, port);
 }
 
-static const char *text_or_null(struct str text)
-{
-    /* Values of settings are NUL-terminated, and so are literals. */
-    return text.byte_count > 0 ? text.p : NULL;
-}
-
 static int serve_grpc(struct server *server, struct err *err)
 {
     const struct config_server *config = &server->options.config->server;
     const char *address = config->grpc.p;
-    struct rpc_server_tls tls = {
-        .certificate_file = text_or_null(config->tls.certificate),
-        .key_file = text_or_null(config->tls.key),
-        .client_ca_file = text_or_null(config->tls.client_ca),
-    };
+    struct rpc_server_tls tls;
     struct rpc_server_options options = {
         .addresses = &address,
         .address_count = 1,
-        .tls = tls.certificate_file ? &tls : NULL,
+        .tls = tls_files_server(&config->tls, &tls) ? &tls : NULL,
         .thread_count = (uint32_t)config->thread_count,
         .receive_bytes_max = (size_t)config->receive_bytes_max,
         .call_count_max = (uint32_t)config->call_count_max,
@@ -389,7 +380,8 @@ const char *server_http(const struct server *server)
     return server->http;
 }
 
-int server_set_policy(struct server *server, const struct config *config,
+/* Does nothing if that policy is in force. */
+static int set_policy(struct server *server, const struct config *config,
                       struct err *err)
 {
     auto_arena arena = {0};
@@ -414,6 +406,32 @@ int server_set_policy(struct server *server, const struct config *config,
         say(SAY_INFO, "policy.set", "bytes=%zu", text.byte_count);
     }
     return rc;
+}
+
+/* What is read once only. */
+static void warn_of_rest(const struct server *server,
+                         const struct config *config)
+{
+    auto_arena arena = {0};
+    struct setting_texts paths;
+
+    settings_compare(&config_settings, server->options.config, config, &arena,
+                     &paths);
+    for (uint32_t i = 0; i < paths.count; i++) {
+        if (!str_starts_with(paths.items[i], STR("scheduling."))) {
+            say(SAY_WARN, "config.needs_restart",
+                "key=%.*s advice=\"it has changed, and is read at the start "
+                "only: restart berthd\"",
+                STR_ARG(paths.items[i]));
+        }
+    }
+}
+
+int server_reload(struct server *server, const struct config *config,
+                  struct err *err)
+{
+    warn_of_rest(server, config);
+    return set_policy(server, config, err);
 }
 
 void server_stop(struct server *server)

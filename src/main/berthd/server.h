@@ -42,10 +42,10 @@ struct server *server_start(const struct server_options *options,
 const char *server_grpc(const struct server *server);
 const char *server_http(const struct server *server);
 
-/* Schedule by the policy of `config` from now on; does nothing if that is the
- * one in force.  -ERR_INVALID, -ERR_UNAVAILABLE. */
-int server_set_policy(struct server *server, const struct config *config,
-                      struct err *err) must_check;
+/* Take up the scheduling policy of `config`, and say in the log which other
+ * keys have changed, which takes a restart.  -ERR_INVALID, -ERR_UNAVAILABLE. */
+int server_reload(struct server *server, const struct config *config,
+                  struct err *err) must_check;
 
 /* Stop and free; within a few seconds.  NULL is fine. */
 void server_stop(struct server *server);

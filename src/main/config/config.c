@@ -328,8 +328,9 @@ static const struct setting executor_keys[] = {
     SETTING("password", TEXT, config_executor, password,
             .about = "berth-executor: password for it."),
     SETTING("forceNoTls", BOOL, config_executor, is_plain,
-            .about = "berth-executor: whether to connect without TLS. A server "
-                     "on this machine is always reached without it."),
+            .about = "berth-executor: whether to connect without TLS. Without "
+                     "tls.ca a server on this machine is always reached "
+                     "without it; with tls.ca none is."),
     SECTION("tls", config_executor, tls, client_tls_table,
             "TLS to the server."),
     SETTING("runtime", TEXT, config_executor, runtime,

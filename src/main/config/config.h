@@ -190,6 +190,25 @@ int config_read(struct str text, const char *name, struct arena *arena,
  * -ERR_INVALID. */
 int config_check(const struct config *config, struct err *err) must_check;
 
+/* All that is wrong with a configuration, a text for each; in the arena. */
+struct config_findings {
+    struct arena *arena;
+    struct setting_texts texts; /* at most SETTING_ERRORS_MAX */
+};
+
+/* Read the file `path` over the defaults, on and on after what is wrong, which
+ * keeps its default and is noted; checks the secrecy too.  Never NULL. */
+struct config *config_read_all(const char *path,
+                               struct config_findings *findings) must_check;
+
+/* As config_check(), noting everything. */
+void config_check_all(const struct config *config,
+                      struct config_findings *findings);
+
+/* The first of them: -ERR_INVALID; 0: there is none. */
+int config_findings_first(const struct config_findings *findings,
+                          struct err *err) must_check;
+
 /* The scheduling policy, in the arena. */
 int config_policy(const struct config *config, struct arena *arena,
                   struct policy **ret_policy, struct err *err) must_check;

@@ -13,24 +13,30 @@ struct config *config_defaults(struct arena *arena)
     return config;
 }
 
-int config_read(struct str text, const char *name, struct arena *arena,
-                struct config **ret_config, struct err *err)
+/* `errors` is NULL where the first is enough. */
+static int read_text(struct str text, const char *name, struct arena *arena,
+                     struct setting_texts *errors, struct config **ret_config,
+                     struct err *err)
 {
     struct config *config = config_defaults(arena);
-    struct settings_reader reader = {name, arena, &config->warnings};
+    struct settings_reader reader = {name, arena, &config->warnings, errors};
 
     int rc = settings_read(&config_settings, text, &reader, config, err);
-    if (rc == 0) {
+    if (rc == 0 || errors) {
         policy_form_complete(&config->scheduling);
         *ret_config = config;
     }
     return rc;
 }
 
-int config_read_file(const char *path, struct arena *arena,
-                     struct config **ret_config, struct err *err)
+int config_read(struct str text, const char *name, struct arena *arena,
+                struct config **ret_config, struct err *err)
 {
-    auto_strbuf text = strbuf_make(CONFIG_BYTES_MAX);
+    return read_text(text, name, arena, NULL, ret_config, err);
+}
+
+static int read_file(const char *path, struct strbuf *text, struct err *err)
+{
     char piece[16384];
     size_t count;
     FILE *file = fopen(path, "re");
@@ -40,15 +46,57 @@ int config_read_file(const char *path, struct arena *arena,
                        strerror(errno));
     }
     while ((count = fread(piece, 1, sizeof(piece), file)) > 0) {
-        strbuf_add(&text, piece, count);
+        strbuf_add(text, piece, count);
     }
     bool is_read = !ferror(file);
     (void)fclose(file);
-    if (!is_read || text.is_over) {
+    if (!is_read || text->is_over) {
         return err_set(err, -ERR_IO, "cannot read %s: %s", path,
-                       text.is_over ? "longer than 16 MiB" : "read error");
+                       text->is_over ? "longer than 16 MiB" : "read error");
     }
-    return config_read(strbuf_str(&text), path, arena, ret_config, err);
+    return 0;
+}
+
+int config_read_file(const char *path, struct arena *arena,
+                     struct config **ret_config, struct err *err)
+{
+    auto_strbuf text = strbuf_make(CONFIG_BYTES_MAX);
+
+    int rc = read_file(path, &text, err);
+    return rc < 0
+               ? rc
+               : config_read(strbuf_str(&text), path, arena, ret_config, err);
+}
+
+static void add_error(struct config_findings *out, int rc,
+                      const struct err *err)
+{
+    if (rc < 0) {
+        setting_texts_add(&out->texts, SETTING_ERRORS_MAX, out->arena,
+                          str_of(err->text));
+    }
+}
+
+struct config *config_read_all(const char *path, struct config_findings *out)
+{
+    auto_strbuf text = strbuf_make(CONFIG_BYTES_MAX);
+    struct config *config = config_defaults(out->arena);
+    struct setting_texts errors = {0};
+    struct err err;
+
+    int rc = read_file(path, &text, &err);
+    if (rc < 0) {
+        add_error(out, rc, &err);
+        return config;
+    }
+    (void)read_text(strbuf_str(&text), path, out->arena, &errors, &config,
+                    &err);
+    for (uint32_t i = 0; i < errors.count; i++) {
+        setting_texts_add(&out->texts, SETTING_ERRORS_MAX, out->arena,
+                          errors.items[i]);
+    }
+    add_error(out, config_check_secrecy(config, path, &err), &err);
+    return config;
 }
 
 /* A file that keeps a secret, read or written by anybody? */

@@ -377,7 +377,7 @@ int scenario_read(struct str text, const char *name, struct arena *arena,
                   struct scenario **ret_scenario, struct err *err)
 {
     struct scenario *scenario = arena_alloc(arena, sizeof(*scenario));
-    struct settings_reader reader = {name, arena, &scenario->warnings};
+    struct settings_reader reader = {name, arena, &scenario->warnings, NULL};
     struct err why;
 
     init_scenario(scenario);

@@ -356,7 +356,7 @@ int policy_read(struct str yaml, const char *file_name, struct arena *arena,
                 struct policy *ret_policy, struct err *err)
 {
     auto_mem struct policy_form *form = mem_alloc(sizeof(*form));
-    struct settings_reader reader = {file_name, arena, NULL};
+    struct settings_reader reader = {file_name, arena, NULL, NULL};
 
     policy_settings.init(form);
     int rc = settings_read(&policy_settings, yaml, &reader, form, err);

@@ -41,6 +41,7 @@ enum {
     SETTING_TEXT_BYTES_MAX = 4096,
     SETTING_PATH_BYTES_MAX = 256,
     SETTING_WARNINGS_MAX = 16,
+    SETTING_ERRORS_MAX = 64,
 };
 
 /* What a value is; see the table above. */
@@ -115,6 +116,9 @@ struct settings_reader {
      * "FILE:LINE: KEY: ..." in the arena; starts empty.  NULL for logs, whose
      * old names nobody can change. */
     struct setting_texts *warnings;
+    /* Gets all that is wrong (the first SETTING_ERRORS_MAX), likewise; NULL:
+     * reading ends at the first. */
+    struct setting_texts *errors;
 };
 
 /* How a record is printed. */
@@ -123,6 +127,10 @@ enum settings_style {
     SETTINGS_COMMENTED, /* for people: each key's meaning stands above it */
     SETTINGS_LOGGED,    /* for the log: renamed keys by their old names */
 };
+
+/* Add a copy of `text`, unless there are `count_max` already. */
+void setting_texts_add(struct setting_texts *texts, uint32_t count_max,
+                       struct arena *arena, struct str text);
 
 /* Read the YAML document `text` into `record`, whose defaults are already
  * there.  -ERR_INVALID with "FILE:LINE: KEY: what is wrong and what is
@@ -136,6 +144,13 @@ int settings_read(const struct settings *table, struct str text,
  * record. */
 void settings_print(const struct settings *table, const void *record,
                     enum settings_style style, struct strbuf *out);
+
+/* Add the path ("server.grpc") of each key whose value differs between two
+ * records of a table, at most SETTING_ERRORS_MAX.  A list that differs is one
+ * key. */
+void settings_compare(const struct settings *table, const void *a,
+                      const void *b, struct arena *arena,
+                      struct setting_texts *ret_paths);
 
 /* Write the table as rows of a Markdown table: key, type, default, meaning. */
 void settings_print_manual(const struct settings *table, struct strbuf *out);

@@ -55,6 +55,20 @@ static void leave(struct place *place, size_t before)
     strbuf_add_str(&place->path, strbuf_str(&rest));
 }
 
+/* Note what is wrong, where the caller wants to hear of everything, and go on
+ * as if it had not been written; otherwise it is the end. */
+static int note(const struct place *place, int rc, const struct err *err)
+{
+    const struct settings_reader *reader = place->reader;
+
+    if (rc < 0 && reader->errors) {
+        setting_texts_add(reader->errors, SETTING_ERRORS_MAX, reader->arena,
+                          str_of(err->text));
+        return 0;
+    }
+    return rc;
+}
+
 static bool is_null(const yaml_node_t *node)
 {
     struct str text;
@@ -250,10 +264,11 @@ static int read_records(struct place *place, const struct setting *setting,
         int rc = read_record(place, table,
                              node_at(place, node->data.sequence.items.start[i]),
                              item, err);
+        rc = note(place, rc, err);
+        leave(place, before);
         if (rc < 0) {
             return rc;
         }
-        leave(place, before);
     }
     return 0;
 }
@@ -344,12 +359,14 @@ static int unknown_key(struct place *place, const struct settings *table,
             nearest = &table->items[i];
         }
     }
-    (void)enter(place, scalar_text(key));
+    size_t before = enter(place, scalar_text(key));
     strbuf_add_text(&what, "unknown key");
     if (nearest) {
         strbuf_addf(&what, "; did you mean %s?", nearest->key);
     }
-    return fail(place, key, err, strbuf_text(&what));
+    int rc = fail(place, key, err, strbuf_text(&what));
+    leave(place, before);
+    return rc;
 }
 
 /* Refuse a key that the map has before pair `index`, by either name. */
@@ -381,12 +398,10 @@ static void warn_of_old_name(const struct place *place,
                              const struct setting *setting,
                              const yaml_node_t *key)
 {
-    struct arena *arena = place->reader->arena;
     struct setting_texts *warnings = place->reader->warnings;
     auto_strbuf text = {0};
 
-    if (!warnings || !is_old_name(setting, scalar_text(key)) ||
-        warnings->count == SETTING_WARNINGS_MAX) {
+    if (!warnings || !is_old_name(setting, scalar_text(key))) {
         return;
     }
     strbuf_addf(&text,
@@ -394,26 +409,24 @@ static void warn_of_old_name(const struct place *place,
                 "refuses the old name",
                 place->reader->file_name, key->start_mark.line + 1,
                 strbuf_text(&place->path), setting->key);
-    struct str *items =
-        arena_alloc_array(arena, warnings->count + 1, sizeof(*items));
-    for (uint32_t i = 0; i < warnings->count; i++) {
-        items[i] = warnings->items[i];
-    }
-    items[warnings->count] = arena_str(arena, strbuf_str(&text));
-    *warnings = (struct setting_texts){items, warnings->count + 1};
+    setting_texts_add(warnings, SETTING_WARNINGS_MAX, place->reader->arena,
+                      strbuf_str(&text));
 }
 
 static int check_required(struct place *place, const struct settings *table,
                           const yaml_node_t *node, const bool *is_seen,
                           struct err *err)
 {
-    for (size_t i = 0; i < table->count; i++) {
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < table->count; i++) {
         if (table->items[i].is_required && !is_seen[i]) {
-            (void)enter(place, str_of(table->items[i].key));
-            return fail(place, node, err, "must be given");
+            size_t before = enter(place, str_of(table->items[i].key));
+            rc = note(place, fail(place, node, err, "must be given"), err);
+            leave(place, before);
         }
     }
-    return 0;
+    return rc;
 }
 
 enum { TABLE_KEYS_MAX = 64 };
@@ -435,19 +448,15 @@ static int read_key(struct place *place, const struct settings *table,
     }
     size_t before = enter(place, scalar_text(key));
     int rc = check_repeated(place, setting, node, index, err);
-    if (rc < 0) {
-        return rc;
+    if (rc == 0) {
+        warn_of_old_name(place, setting, key);
     }
-    warn_of_old_name(place, setting, key);
-    if (!is_null(value)) {
+    if (rc == 0 && !is_null(value)) {
         is_seen[setting - table->items] = true;
         rc = read_value(place, setting, value, record, err);
-        if (rc < 0) {
-            return rc;
-        }
     }
     leave(place, before);
-    return 0;
+    return rc;
 }
 
 static int read_record(struct place *place, const struct settings *table,
@@ -464,7 +473,7 @@ static int read_record(struct place *place, const struct settings *table,
     }
     for (size_t i = 0; i < pair_count(node); i++) {
         int rc = read_key(place, table, node, i, record, is_seen, err);
-        if (rc < 0) {
+        if (note(place, rc, err) < 0) {
             return rc;
         }
     }
@@ -492,6 +501,23 @@ static int read_document(const struct settings *table, yaml_parser_t *parser,
     return rc;
 }
 
+/* Where all that is wrong is noted, an error is the first of it. */
+static int first_of(const struct settings_reader *reader, int rc,
+                    struct err *err)
+{
+    if (!reader->errors) {
+        return rc;
+    }
+    if (rc < 0) {
+        setting_texts_add(reader->errors, SETTING_ERRORS_MAX, reader->arena,
+                          str_of(err->text));
+    }
+    return reader->errors->count > 0
+               ? err_set(err, -ERR_INVALID, "%.*s",
+                         STR_ARG(reader->errors->items[0]))
+               : 0;
+}
+
 int settings_read(const struct settings *table, struct str text,
                   const struct settings_reader *reader, void *record,
                   struct err *err)
@@ -499,8 +525,10 @@ int settings_read(const struct settings *table, struct str text,
     yaml_parser_t parser;
 
     if (text.byte_count > SETTINGS_BYTES_MAX) {
-        return err_set(err, -ERR_INVALID, "%s: longer than 16 MiB",
-                       reader->file_name);
+        return first_of(reader,
+                        err_set(err, -ERR_INVALID, "%s: longer than 16 MiB",
+                                reader->file_name),
+                        err);
     }
     if (!yaml_parser_initialize(&parser)) {
         return err_set(err, -ERR_IO, "no memory for a YAML parser");
@@ -510,5 +538,5 @@ int settings_read(const struct settings *table, struct str text,
                                  text.byte_count);
     int rc = read_document(table, &parser, reader, record, err);
     yaml_parser_delete(&parser);
-    return rc;
+    return first_of(reader, rc, err);
 }

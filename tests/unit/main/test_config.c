@@ -108,6 +108,25 @@ static void check_one(const char *yaml, const char *error)
     assert_int_equal(rc, *error ? -ERR_INVALID : 0);
 }
 
+static void all_that_is_wrong_is_told_at_once(void **state)
+{
+    auto_arena arena = {0};
+    struct config_findings findings = {.arena = &arena};
+    struct config *config = config_defaults(&arena);
+
+    (void)state;
+    config->server.grpc = STR("here");
+    config->executor.id = STR("");
+    config->submission.grace_period_ms_min =
+        config->submission.grace_period_ms_max + 1;
+    config_check_all(config, &findings);
+    assert_int_equal(findings.texts.count, 4);
+    assert_non_null(strstr(findings.texts.items[0].p, "server.grpc: \"here\""));
+    assert_non_null(strstr(findings.texts.items[1].p, "can be reached"));
+    assert_non_null(strstr(findings.texts.items[2].p, "submission."));
+    assert_string_equal(findings.texts.items[3].p, "executor.id: empty");
+}
+
 static void wrong_configurations_are_refused(void **state)
 {
     (void)state;
@@ -119,6 +138,11 @@ static void wrong_configurations_are_refused(void **state)
     check_one("server: {grpc: 'localhost:65536'}",
               "server.grpc: \"localhost:65536\" is not an address such as "
               "127.0.0.1:50051 or [::1]:0");
+    check_one("executor: {forceNoTls: true, tls: {ca: ca.pem}}",
+              "executor.forceNoTls: true and executor.tls.ca exclude each "
+              "other; drop one");
+    check_one("executor: {tls: {key: k.pem}}",
+              "executor.tls: certificate and key go together");
     check_one("auth: {anonymousAuth: false}",
               "auth: no caller could authenticate; set anonymousAuth or "
               "basicAuthUsers");
@@ -233,6 +257,7 @@ int main(void)
         TEST(what_print_config_writes_is_read_back),
         TEST(a_pool_is_printed_with_what_its_profile_says),
         TEST(renamed_keys_are_read_with_a_warning),
+        TEST(all_that_is_wrong_is_told_at_once),
         TEST(wrong_configurations_are_refused),
         TEST(listening_beyond_this_machine_needs_auth_and_tls),
     };

@@ -206,7 +206,7 @@ static void urgency_may_take_of_every_class_by_default(void **state)
     auto_arena arena = {0};
     auto_mem struct policy_form *form = mem_alloc(sizeof(*form));
     struct policy *policy = arena_alloc(&arena, sizeof(*policy));
-    struct settings_reader reader = {"p.yaml", &arena, NULL};
+    struct settings_reader reader = {"p.yaml", &arena, NULL, NULL};
     struct err err = {""};
 
     policy_settings.init(form);

@@ -72,7 +72,7 @@ static const struct settings table = {keys, ARRAY_COUNT(keys),
 static int read_sample(const char *yaml, struct arena *arena,
                        struct sample *ret_sample, struct err *err)
 {
-    struct settings_reader reader = {"f.yaml", arena, NULL};
+    struct settings_reader reader = {"f.yaml", arena, NULL, NULL};
 
     init(ret_sample);
     return settings_read(&table, str_of(yaml), &reader, ret_sample, err);
@@ -211,7 +211,7 @@ static void an_old_name_is_read_with_a_warning(void **state)
     (void)state;
     auto_arena arena = {0};
     struct setting_texts warnings = {0};
-    struct settings_reader reader = {"f.yaml", &arena, &warnings};
+    struct settings_reader reader = {"f.yaml", &arena, &warnings, NULL};
     struct sample sample;
     struct err err = {""};
 
@@ -226,6 +226,57 @@ static void an_old_name_is_read_with_a_warning(void **state)
     assert_string_equal(warnings.items[0].p,
                         "f.yaml:3: inner.tallness: this key is now called "
                         "height; the next release refuses the old name");
+}
+
+static void all_that_is_wrong_is_told_if_asked_for(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct setting_texts errors = {0};
+    struct settings_reader reader = {"f.yaml", &arena, NULL, &errors};
+    struct sample sample;
+    struct err err = {""};
+
+    init(&sample);
+    int rc = settings_read(&table,
+                           STR("wait: soon\ninner:\n  dpth: 1\n  height: x\n"
+                               "users: [{groups: a}, 5]\nshare: 0.5\n"),
+                           &reader, &sample, &err);
+
+    assert_int_equal(rc, -ERR_INVALID);
+    assert_int_equal(errors.count, 6);
+    assert_string_equal(err.text, errors.items[0].p);
+    assert_non_null(strstr(errors.items[0].p, "f.yaml:1: wait: "));
+    assert_string_equal(errors.items[1].p,
+                        "f.yaml:3: inner.dpth: unknown key; did you mean "
+                        "depth?");
+    assert_non_null(strstr(errors.items[2].p, "f.yaml:4: inner.height: "));
+    assert_non_null(strstr(errors.items[3].p, "f.yaml:5: users[0].groups: "));
+    assert_non_null(strstr(errors.items[4].p, "f.yaml:5: users[0].name: "));
+    assert_non_null(strstr(errors.items[5].p, "f.yaml:5: users[1]: "));
+    /* What is right is taken all the same. */
+    assert_int_equal(sample.share_ppm, 500000);
+}
+
+static void records_are_compared_key_by_key(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct setting_texts paths;
+    struct sample a, b;
+    struct err err = {""};
+
+    assert_int_equal(read_sample("wait: 5s\n", &arena, &a, &err), 0);
+    assert_int_equal(
+        read_sample("wait: 5000ms\ninner: {depth: 2}\nusers: [{name: x}]\n",
+                    &arena, &b, &err),
+        0);
+    settings_compare(&table, &a, &b, &arena, &paths);
+    assert_int_equal(paths.count, 2);
+    assert_string_equal(paths.items[0].p, "users");
+    assert_string_equal(paths.items[1].p, "inner.depth");
+    settings_compare(&table, &a, &a, &arena, &paths);
+    assert_int_equal(paths.count, 0);
 }
 
 static void warnings_are_bounded(void **state)
@@ -246,7 +297,7 @@ static void warnings_are_bounded(void **state)
     auto_arena arena = {0};
     auto_strbuf text = {0};
     struct setting_texts warnings = {0};
-    struct settings_reader reader = {"f.yaml", &arena, &warnings};
+    struct settings_reader reader = {"f.yaml", &arena, &warnings, NULL};
     struct err err = {""};
 
     strbuf_add_text(&text, "many:\n");
@@ -302,6 +353,8 @@ int main(void)
         TEST(broken_yaml_names_its_line),
         TEST(what_is_printed_reads_back),
         TEST(an_old_name_is_read_with_a_warning),
+        TEST(all_that_is_wrong_is_told_if_asked_for),
+        TEST(records_are_compared_key_by_key),
         TEST(warnings_are_bounded),
         TEST(only_logs_get_the_old_name),
         TEST(manual_lists_every_key),
