@@ -62,19 +62,28 @@ uint32_t exclusive_node_holder(const struct sched *sched,
     return node->holder && is_still_held(sched, node) ? node->holder : 0;
 }
 
+/* The rule: a held node serves its gang only, and who would hold it must find
+ * it empty; `own` and `holder` are 1 + a gang that has its nodes whole, or 0.
+ */
+static bool is_barred(const struct sched *sched, uint32_t holder, uint32_t own,
+                      uint32_t node)
+{
+    return holder ? holder != own
+                  : own && !exclusive_node_is_unused(sched, node);
+}
+
+/* 1 + the gang of a job, if that has its nodes whole, or 0. */
+static uint32_t own_of(const struct sched *sched, uint32_t job)
+{
+    uint32_t gang = exclusive_gang_of(sched, job);
+
+    return gang == NONE ? 0 : gang + 1;
+}
+
 bool exclusive_node_bars_indeed(const struct round *round, uint32_t job,
                                 uint32_t node)
 {
-    const struct sched *sched = round->sched;
-    const struct node *item = &sched->nodes.items[node];
-    uint32_t holder = exclusive_node_holder(sched, item);
-    uint32_t own = exclusive_gang_of(sched, job);
-
-    if (holder || own == NONE) {
-        return holder && holder != own + 1;
-    }
-    return !exclusive_node_is_unused(
-        sched, node); /* who would hold it must find it empty */
+    return exclusive_node_opens_whole(round, own_of(round->sched, job), node);
 }
 
 bool exclusive_node_is_right(const struct sched *sched, uint32_t index)
@@ -98,25 +107,20 @@ bool exclusive_node_opens_whole(const struct round *round, uint32_t own,
     const struct sched *sched = round->sched;
     uint32_t holder = exclusive_node_holder(sched, &sched->nodes.items[node]);
 
-    return holder ? holder != own
-                  : own && !exclusive_node_is_unused(sched, node);
+    return is_barred(sched, holder, own, node);
 }
 
 bool exclusive_node_keeps_from(const struct sched *sched, uint32_t job,
                                uint32_t node)
 {
-    uint32_t holder = sched->nodes.items[node].holder;
-    uint32_t own = exclusive_gang_of(sched, job);
-
-    if (holder || own == NONE) {
-        return holder && holder != own + 1;
-    }
-    return !exclusive_node_is_unused(sched, node);
+    return is_barred(sched, sched->nodes.items[node].holder, own_of(sched, job),
+                     node);
 }
 
 bool exclusive_node_keeps_other(const struct sched *sched, bool is_whole,
                                 uint32_t node)
 {
-    return sched->nodes.items[node].holder ||
-           (is_whole && !exclusive_node_is_unused(sched, node));
+    /* Its gang holds nothing here: it is none of those that do. */
+    return is_barred(sched, sched->nodes.items[node].holder,
+                     is_whole ? UINT32_MAX : 0, node);
 }
