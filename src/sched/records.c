@@ -172,10 +172,16 @@ struct str sched_executor_at(const struct sched *sched, uint32_t executor,
 
 void sched_start_note(struct sched *sched, uint32_t queue, int64_t now_ms)
 {
-    struct bucket_rule all = rate_rule(&sched->policy->rate_global);
-    struct bucket_rule own = rate_rule(&sched->policy->rate_per_queue);
+    const struct resource_vec nothing = {0};
+    struct start_rules rules = start_rules_of(sched, NONE);
+    struct start_question start = {
+        .queue = queue,
+        .pool = NONE,
+        .count = 1,
+        .request = &nothing,
+        .now_ms = now_ms,
+    };
 
     sched->version++;
-    bucket_take(&sched->bucket, &all, 1, now_ms);
-    bucket_take(&sched->queues.items[queue].bucket, &own, 1, now_ms);
+    start_take(sched, &rules, &start);
 }

@@ -1,9 +1,11 @@
 /* What nodes, limits and rates answer to a question. */
 #include "sched/explain/private.h"
+#include "sched/fairness/class_limit.h"
 #include "sched/fairness/quota.h"
 #include "sched/fairness/rates.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/reserve/reserve.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/floating.h"
 #include "sched/victims/away.h"
 
@@ -253,37 +255,39 @@ uint32_t explain_fitting(const struct question *question, uint32_t count_max)
     return count < count_max ? (uint32_t)count : count_max;
 }
 
+/* Whether a limit of queue and class refuses it in a pool; the first that does
+ * is told.  Where a pool is full, it is that and not a limit as large. */
+static bool is_over_limit(const struct question *question, uint32_t p)
+{
+    const struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    bool may_recall =
+        borrowed_gives_way(sched) && !explain_is_foreign(question);
+    struct usage usage = class_limit_usage(sched, question->queue, p,
+                                           question->class->priority_class);
+
+    for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
+        if (usage.limit.v[r] < sched->pools.items[p].total.v[r] &&
+            class_limit_refuses(&usage, may_recall, &question->asked, r)) {
+            answer->resource = (int)r;
+            answer->limit = usage.limit.v[r];
+            answer->used = class_limit_used(&usage, may_recall, r);
+            answer->asked_amount = question->asked.v[r];
+            return true;
+        }
+    }
+    return false;
+}
+
 bool explain_limit(const struct question *question)
 {
-    struct sched *sched = question->sched;
-    struct sched_explanation *answer = question->answer;
     bool is_over = false;
 
-    for (uint32_t p = 0; p < sched->pools.count; p++) {
+    for (uint32_t p = 0; p < question->sched->pools.count; p++) {
         if (!explain_is_in_pools(question, p)) {
             continue;
         }
-        uint32_t at = account_get(sched, question->queue, p,
-                                  question->class->priority_class);
-        bool is_over_here = false;
-        for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
-            int64_t limit = queue_limit_of(sched, question->queue, p,
-                                           question->class->priority_class, r);
-            int64_t used = queue_used_of(sched, &sched->accounts.items[at],
-                                         explain_is_foreign(question), r);
-            int64_t asked = question->asked.v[r];
-            if (limit >= sched->pools.items[p].total.v[r]) {
-                continue; /* full is full, whatever the limit */
-            }
-            if (asked > 0 && used + asked > limit && !is_over_here) {
-                is_over_here = true;
-                answer->resource = (int)r;
-                answer->limit = limit;
-                answer->used = used;
-                answer->asked_amount = asked;
-            }
-        }
-        if (!is_over_here) {
+        if (!is_over_limit(question, p)) {
             return false;
         }
         is_over = true;
@@ -291,59 +295,43 @@ bool explain_limit(const struct question *question)
     return is_over;
 }
 
-static bool is_rated(const struct question *question)
+/* Whether the limits on starts refuse it in a pool; what does is told. */
+static bool is_rated(const struct question *question, uint32_t p)
 {
-    struct sched *sched = question->sched;
+    const struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
-    const struct queue *queue = &sched->queues.items[question->queue];
-    struct bucket_rule all = rate_rule(&sched->policy->rate_global);
-    struct bucket_rule each = rate_rule(&sched->policy->rate_per_queue);
+    struct start_rules rules = start_rules_of(sched, p);
+    struct start_question starts = {
+        .queue = question->queue,
+        .pool = p,
+        .count = question->start_count,
+        .request = &question->started,
+        .now_ms = question->now_ms,
+    };
+    struct start_refusal refusal = start_ask(sched, &rules, &starts);
 
-    if (!bucket_has(&sched->bucket, &all, 1, question->now_ms)) {
+    answer->until_ms = refusal.until_ms;
+    switch (refusal.why) {
+    case START_MAY:
+        return false;
+    case START_NOT_ANY:
         answer->wait = SCHED_WAIT_RATE;
-        answer->until_ms =
-            bucket_when(&sched->bucket, &all, 1, question->now_ms);
         return true;
-    }
-    if (!bucket_has(&queue->bucket, &each, 1, question->now_ms)) {
+    case START_NOT_OF_QUEUE:
         answer->wait = SCHED_WAIT_QUEUE_RATE;
-        answer->until_ms =
-            bucket_when(&queue->bucket, &each, 1, question->now_ms);
         return true;
+    case START_NOT_OF_POOL:
+        break;
     }
-    return false;
-}
-
-static bool is_resource_rated(const struct question *question)
-{
-    struct sched *sched = question->sched;
-    struct sched_explanation *answer = question->answer;
-    bool is_held = false;
-
-    for (uint32_t p = 0; p < sched->pools.count; p++) {
-        if (!explain_is_in_pools(question, p)) {
-            continue;
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (refusal.columns >> r & 1) {
+            answer->wait = SCHED_WAIT_RESOURCE_RATE;
+            answer->resource = (int)r;
+            answer->limit = rules.columns[r].size;
+            answer->until_ms = start_when(sched, &rules, &starts, r);
         }
-        bool is_held_here = false;
-        for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
-            struct bucket_rule rule = start_rule(sched, p, r);
-            int64_t asked = question->class->request.v[r];
-            const struct bucket *bucket = &sched->pools.items[p].start[r];
-            if (asked > 0 &&
-                !bucket_has(bucket, &rule, asked, question->now_ms)) {
-                is_held_here = true;
-                answer->resource = (int)r;
-                answer->limit = rule.size;
-                answer->until_ms =
-                    bucket_when(bucket, &rule, asked, question->now_ms);
-            }
-        }
-        if (!is_held_here) {
-            return false;
-        }
-        is_held = true;
     }
-    return is_held;
+    return true;
 }
 
 bool explain_floating(const struct question *question)
@@ -388,14 +376,22 @@ bool explain_quota(const struct question *question)
 
 bool explain_rates(const struct question *question)
 {
-    if (is_rated(question)) {
-        return true;
+    enum sched_wait wait = question->answer->wait;
+    bool is_any = false;
+
+    for (uint32_t p = 0; p < question->sched->pools.count; p++) {
+        if (!explain_is_in_pools(question, p)) {
+            continue;
+        }
+        if (!is_rated(question, p)) {
+            question->answer->wait = wait;
+            question->answer->until_ms = 0;
+            question->answer->resource = -1;
+            return false;
+        }
+        is_any = true;
     }
-    if (is_resource_rated(question)) {
-        question->answer->wait = SCHED_WAIT_RESOURCE_RATE;
-        return true;
-    }
-    return false;
+    return is_any;
 }
 
 void explain_begin(const struct question *question)
@@ -415,7 +411,8 @@ void explain_ask_for(struct question *question, struct arena *arena)
     uint32_t *classes = &question->class_index;
 
     question->class_count = question->needed_count = 1;
-    question->asked = question->class->request;
+    question->start_count = 1;
+    question->asked = question->started = question->class->request;
     if (question->record->gang != NONE) {
         const struct gang *gang = &sched->gangs.items[question->record->gang];
         uint32_t count = 0;
@@ -428,6 +425,8 @@ void explain_ask_for(struct question *question, struct arena *arena)
         question->class_count = count;
         question->needed_count = gang_needed(gang);
         question->asked = gang_least(sched, question->record->gang);
+        question->start_count = count;
+        question->started = gang->waiting_sum;
     }
     question->classes = classes;
 }

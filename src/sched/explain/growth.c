@@ -155,7 +155,8 @@ void explain_growth(const struct question *question)
     struct question of_pod = *question;
 
     /* It grows by one at a time, and where it runs. */
-    of_pod.asked = question->class->request;
+    of_pod.asked = of_pod.started = question->class->request;
+    of_pod.start_count = 1;
     of_pod.pool = sched->nodes.items[question->reach.node].pool;
     question->answer->present = gang->leased.count;
     question->answer->wanted = gang->cardinality;

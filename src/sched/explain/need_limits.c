@@ -1,7 +1,11 @@
 /* How much higher a limit would have to be. */
 
 #include "sched/explain/need_parts.h"
+#include "sched/fairness/class_limit.h"
 #include "sched/fairness/limits.h"
+#include "sched/fairness/quota.h"
+#include "sched/state/borrowed.h"
+#include "sched/state/floating.h"
 
 /* Of a charge, which is in millionths of the pool x ms, a thousandth of the
  * pool x minute. */
@@ -62,18 +66,12 @@ void need_limit(struct trials *trials, struct sched_need *need)
         .pool = trials->pool,
         .priority_class = class->priority_class,
     };
-    uint32_t at =
-        account_get(sched, list->queue, trials->pool, class->priority_class);
     struct resource_vec asked = trial_asked(trials);
+    struct usage usage = class_limit_usage(sched, list->queue, trials->pool,
+                                           class->priority_class);
+    bool may_recall = borrowed_gives_way(sched) && !list->is_borrowed;
 
-    for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
-        int64_t most = queue_limit_of(sched, list->queue, trials->pool,
-                                      class->priority_class, r);
-        int64_t wanted =
-            asked.v[r] + queue_used_of(sched, &sched->accounts.items[at],
-                                       list->is_borrowed, r);
-        more.amount.v[r] = asked.v[r] > 0 && wanted > most ? wanted - most : 0;
-    }
+    more.amount = class_limit_missing(&usage, may_recall, &asked);
     need->kind = SCHED_NEED_LIMIT;
     find_least(trials, more, need);
 }
@@ -86,7 +84,7 @@ void need_quota(struct trials *trials, struct sched_need *need)
     struct what_if_more more = {
         .kind = WHAT_IF_QUOTA,
         .queue = queue,
-        .amount = queue_quota_missing(sched, queue, &asked),
+        .amount = quota_missing(sched, queue, &asked),
     };
 
     need->kind = SCHED_NEED_QUOTA;
@@ -100,13 +98,7 @@ void need_floating(struct trials *trials, struct sched_need *need)
     struct what_if_more more = {.kind = WHAT_IF_FLOATING, .pool = trials->pool};
     struct resource_vec asked = trial_asked(trials);
 
-    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        int64_t left = pool->total.v[r] - pool->used.v[r];
-        if (sched->policy->is_floating[r] && asked.v[r] > 0 &&
-            asked.v[r] > left) {
-            more.amount.v[r] = asked.v[r] - left;
-        }
-    }
+    more.amount = floating_missing(sched, trials->pool, &pool->used, &asked);
     need->kind = SCHED_NEED_FLOATING;
     need->pool = intern_get(sched->pool_names, trials->pool);
     find_least(trials, more, need);

@@ -31,6 +31,9 @@ struct question {
     uint32_t avoided_count;
     /* What of it, or of its gang, must start at once: explain_ask_for(). */
     struct resource_vec asked;
+    /* All that waits of it, which the limits on starts are asked for. */
+    struct resource_vec started;
+    uint32_t start_count;
     const uint32_t *classes; /* of each that waits */
     uint32_t class_count;
     uint32_t needed_count; /* of them, that must fit */

@@ -85,14 +85,27 @@ struct resource_vec quota_sum_beside(const struct sched *sched,
     return sum;
 }
 
+/* How much more than it may have a queue would have of a column with `has`,
+ * `more` and a request; 0: nothing. */
+static i128 over_of(const struct sched *sched, const struct queue *queue,
+                    const struct resource_vec *has,
+                    const struct resource_vec *more,
+                    const struct resource_vec *request, int column)
+{
+    int64_t asked = request->v[column];
+    i128 over = (i128)has->v[column] + more->v[column] + asked -
+                what_if_quota(sched, queue, column);
+
+    return asked > 0 && over > 0 ? over : 0;
+}
+
 int quota_find_short(const struct sched *sched, const struct queue *queue,
                      const struct resource_vec *has,
                      const struct resource_vec *more,
                      const struct resource_vec *request)
 {
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        i128 sum = (i128)has->v[r] + more->v[r] + request->v[r];
-        if (request->v[r] > 0 && sum > what_if_quota(sched, queue, r)) {
+        if (over_of(sched, queue, has, more, request, r) > 0) {
             return r;
         }
     }
@@ -116,17 +129,15 @@ int quota_short_of(const struct sched *sched, uint32_t index,
     return r;
 }
 
-struct resource_vec queue_quota_missing(const struct sched *sched,
-                                        uint32_t index,
-                                        const struct resource_vec *request)
+struct resource_vec quota_missing(const struct sched *sched, uint32_t index,
+                                  const struct resource_vec *request)
 {
     const struct queue *queue = &sched->queues.items[index];
     struct resource_vec sum = quota_sum_beside(sched, queue, NONE);
-    struct resource_vec missing = {0};
+    struct resource_vec missing = {0}, none = {0};
 
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        i128 wanted = (i128)sum.v[r] + request->v[r] - queue->quota.v[r];
-        missing.v[r] = request->v[r] > 0 && wanted > 0 ? (int64_t)wanted : 0;
+        missing.v[r] = (int64_t)over_of(sched, queue, &sum, &none, request, r);
     }
     return missing;
 }

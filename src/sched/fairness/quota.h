@@ -34,3 +34,7 @@ int quota_find_short(const struct sched *sched, const struct queue *queue,
  * the state is, or -1; and what the queue has of that column. */
 int quota_short_of(const struct sched *sched, uint32_t queue,
                    const struct resource_vec *request, int64_t *ret_used);
+/* By how much a quota would have to be larger for a request, as the state is.
+ */
+struct resource_vec quota_missing(const struct sched *sched, uint32_t queue,
+                                  const struct resource_vec *request);

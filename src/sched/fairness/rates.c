@@ -1,6 +1,7 @@
 #include "sched/fairness/rates.h"
 
-struct bucket_rule rate_rule(const struct rate_limit *limit)
+/* A job rate limit as a bucket's rule. */
+static struct bucket_rule rate_rule(const struct rate_limit *limit)
 {
     if (limit->rate_milli_per_s <= 0) {
         return (struct bucket_rule){0};
@@ -12,8 +13,9 @@ struct bucket_rule rate_rule(const struct rate_limit *limit)
     };
 }
 
-struct bucket_rule start_rule(const struct sched *sched, uint32_t p,
-                              uint32_t column)
+/* What a pool may start of a column. */
+static struct bucket_rule start_rule(const struct sched *sched, uint32_t p,
+                                     uint32_t column)
 {
     const struct pool *pool = &sched->pools.items[p];
     struct bucket_rule rule = {.period_ms = sched->policy->round_period_ms};
@@ -34,6 +36,92 @@ struct bucket_rule start_rule(const struct sched *sched, uint32_t p,
         }
     }
     return rule;
+}
+
+struct start_rules start_rules_of(const struct sched *sched, uint32_t pool)
+{
+    const struct policy *policy = sched->policy;
+    struct start_rules rules = {
+        .all = rate_rule(&policy->rate_global),
+        .queue = rate_rule(&policy->rate_per_queue),
+    };
+
+    for (uint32_t r = 0; pool != NONE && r < policy->schema.column_count; r++) {
+        rules.columns[r] = start_rule(sched, pool, r);
+        rules.has_columns |= rules.columns[r].size > 0;
+    }
+    return rules;
+}
+
+/* The columns of the pool of which too much would start. */
+static uint32_t columns_short(const struct sched *sched,
+                              const struct start_rules *rules,
+                              const struct start_question *question)
+{
+    const struct pool *pool = &sched->pools.items[question->pool];
+    uint32_t columns = 0;
+
+    for (uint32_t r = 0; rules->has_columns && r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t asked = question->request->v[r];
+        if (asked > 0 && !bucket_has(&pool->start[r], &rules->columns[r], asked,
+                                     question->now_ms)) {
+            columns |= 1u << r;
+        }
+    }
+    return columns;
+}
+
+struct start_refusal start_ask(const struct sched *sched,
+                               const struct start_rules *rules,
+                               const struct start_question *question)
+{
+    const struct bucket *queue = &sched->queues.items[question->queue].bucket;
+    uint32_t count = question->count;
+    int64_t now_ms = question->now_ms;
+
+    ASSERT(count > 0 && amounts_is_sum(question->request));
+    if (!bucket_has(&sched->bucket, &rules->all, count, now_ms)) {
+        return (struct start_refusal){
+            .why = START_NOT_ANY,
+            .until_ms = bucket_when(&sched->bucket, &rules->all, count, now_ms),
+        };
+    }
+    if (!bucket_has(queue, &rules->queue, count, now_ms)) {
+        return (struct start_refusal){
+            .why = START_NOT_OF_QUEUE,
+            .until_ms = bucket_when(queue, &rules->queue, count, now_ms),
+        };
+    }
+    uint32_t columns = columns_short(sched, rules, question);
+    return (struct start_refusal){
+        .why = columns ? START_NOT_OF_POOL : START_MAY,
+        .columns = columns,
+    };
+}
+
+int64_t start_when(const struct sched *sched, const struct start_rules *rules,
+                   const struct start_question *question, uint32_t column)
+{
+    const struct pool *pool = &sched->pools.items[question->pool];
+
+    ASSERT(column < RESOURCE_COLUMNS_MAX && question->request->v[column] > 0);
+    return bucket_when(&pool->start[column], &rules->columns[column],
+                       question->request->v[column], question->now_ms);
+}
+
+void start_take(struct sched *sched, const struct start_rules *rules,
+                const struct start_question *question)
+{
+    int64_t now_ms = question->now_ms;
+
+    ASSERT(question->count > 0);
+    bucket_take(&sched->bucket, &rules->all, question->count, now_ms);
+    bucket_take(&sched->queues.items[question->queue].bucket, &rules->queue,
+                question->count, now_ms);
+    for (uint32_t r = 0; rules->has_columns && r < RESOURCE_COLUMNS_MAX; r++) {
+        bucket_take(&sched->pools.items[question->pool].start[r],
+                    &rules->columns[r], question->request->v[r], now_ms);
+    }
 }
 
 static void pack_bucket(struct strbuf *buf, const struct bucket *bucket)

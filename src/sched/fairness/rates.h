@@ -8,11 +8,46 @@
 
 #include "sched/state/history.h"
 
-/* A job rate limit as a bucket's rule. */
-struct bucket_rule rate_rule(const struct rate_limit *limit);
-/* What a pool may start of a column (AR-11). */
-struct bucket_rule start_rule(const struct sched *sched, uint32_t pool,
-                              uint32_t column);
+/* The limits on starts in a pool as rules of buckets; size 0: no limit. */
+struct start_rules {
+    struct bucket_rule all, queue;
+    struct bucket_rule columns[RESOURCE_COLUMNS_MAX]; /* of the pool (AR-11) */
+    bool has_columns;
+};
+
+/* Jobs that would start, all of one queue. */
+struct start_question {
+    uint32_t queue, pool, count;
+    const struct resource_vec *request; /* in all */
+    int64_t now_ms;
+};
+
+/* Which limit refuses a start. */
+enum start_answer {
+    START_MAY,
+    START_NOT_ANY,      /* nobody may: the limit of all queues */
+    START_NOT_OF_QUEUE, /* nobody of the queue */
+    START_NOT_OF_POOL,  /* so much of a resource of the pool; see columns */
+};
+
+struct start_refusal {
+    enum start_answer why;
+    int64_t until_ms; /* of the first two: then it would be let go */
+    uint32_t columns; /* of the last: bits, of those that refuse */
+};
+
+/* The rules of the policy; in no pool (NONE) those of all pools. */
+struct start_rules start_rules_of(const struct sched *sched, uint32_t pool);
+/* Whether the limits let them start. */
+struct start_refusal start_ask(const struct sched *sched,
+                               const struct start_rules *rules,
+                               const struct start_question *question);
+/* When the limit of a column lets them go. */
+int64_t start_when(const struct sched *sched, const struct start_rules *rules,
+                   const struct start_question *question, uint32_t column);
+/* They start. */
+void start_take(struct sched *sched, const struct start_rules *rules,
+                const struct start_question *question);
 
 /* The state of all limits on starts; see history.h. */
 void rates_pack(const struct sched *sched, struct strbuf *buf);

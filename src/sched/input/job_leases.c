@@ -14,20 +14,17 @@ static void count_start(struct sched *sched, uint32_t index, int64_t now_ms)
 {
     const struct run *run = &sched->runs.items[index];
     const struct job *job = &sched->jobs.items[run->job];
-    const struct policy *policy = sched->policy;
     uint32_t p = sched->nodes.items[run->node].pool;
+    struct start_rules rules = start_rules_of(sched, p);
+    struct start_question start = {
+        .queue = sched->lists.items[job->list].queue,
+        .pool = p,
+        .count = 1,
+        .request = &jobs_class(sched, job)->request,
+        .now_ms = now_ms,
+    };
 
-    struct bucket_rule all = rate_rule(&policy->rate_global);
-    struct bucket_rule queue = rate_rule(&policy->rate_per_queue);
-    uint32_t q = sched->lists.items[job->list].queue;
-
-    bucket_take(&sched->bucket, &all, 1, now_ms);
-    bucket_take(&sched->queues.items[q].bucket, &queue, 1, now_ms);
-    for (uint32_t r = 0; p != NONE && r < policy->schema.column_count; r++) {
-        struct bucket_rule rule = start_rule(sched, p, r);
-        bucket_take(&sched->pools.items[p].start[r], &rule,
-                    jobs_class(sched, job)->request.v[r], now_ms);
-    }
+    start_take(sched, &rules, &start);
 }
 
 void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,

@@ -37,16 +37,6 @@ struct class *class_round(struct round *round, uint32_t class_index)
     return class;
 }
 
-static bool is_held(const struct round *round, const struct resource_vec *v)
-{
-    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        if ((round->held_columns >> r & 1) && v->v[r] > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const struct resource_vec *request_of_head(const struct round *round,
                                                   const struct lane *lane)
 {
@@ -139,10 +129,11 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         const struct head *head = lane_first(lane);
         const struct resource_vec *request = request_of_head(round, lane);
         bool is_gang = head->class_index == NONE;
-        bool is_out = (is_gang && lane_lists_has_planned(round, head)) ||
-                      lane_fill_is_hopeless(round, lane, head->class_index,
-                                            head->list_level) ||
-                      (round->held_columns && is_held(round, request));
+        bool is_out =
+            (is_gang && lane_lists_has_planned(round, head)) ||
+            lane_fill_is_hopeless(round, lane, head->class_index,
+                                  head->list_level) ||
+            (round->held_columns && round_columns_held(round, request));
         if (is_out && round->held_columns && round->has_flow) {
             round_wake_held(round, request);
         }
@@ -214,21 +205,7 @@ struct usage *lane_usage(struct round *round, struct lane *lane,
     }
     lane->usages[priority_class] = usage =
         arena_alloc(round->arena, sizeof(*usage));
-    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        usage->limit.v[r] = r < sched->policy->schema.column_count
-                                ? queue_limit_of(sched, lane->queue, round->p,
-                                                 priority_class, r)
-                                : INT64_MAX;
-    }
-    for (uint32_t at = sched->queues.items[lane->queue].account_first;
-         at != NONE; at = sched->accounts.items[at].next) {
-        const struct account *account = &sched->accounts.items[at];
-        if (account->pool == round->p &&
-            account->priority_class == priority_class) {
-            usage->used = account->allocated;
-            usage->foreign = account->foreign;
-        }
-    }
+    *usage = class_limit_usage(sched, lane->queue, round->p, priority_class);
     return usage;
 }
 

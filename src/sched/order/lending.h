@@ -29,8 +29,7 @@ static inline void lend_count_usage(struct usage *usage,
     }
 }
 
-/* Whether a limit of queue and class lets `request` start.  What may be taken
- * back does not keep a queue's own work from its place. */
+/* Whether the limits of queue and class let `request` start. */
 static inline bool lend_is_within(const struct round *round,
                                   const struct usage *usage,
                                   const struct resource_vec *request)
@@ -38,9 +37,7 @@ static inline bool lend_is_within(const struct round *round,
     bool may_recall = lend_may_recall(round);
 
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        int64_t used =
-            usage->used.v[r] - (may_recall ? usage->foreign.v[r] : 0);
-        if (request->v[r] > 0 && used + request->v[r] > usage->limit.v[r]) {
+        if (class_limit_refuses(usage, may_recall, request, r)) {
             return false;
         }
     }

@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include "sched/fairness/class_limit.h"
+#include "sched/fairness/rates.h"
 #include "sched/order/reserved.h"
 #include "sched/order/units.h"
 #include "sched/order/watch.h"
@@ -42,12 +44,6 @@ struct head {
 struct head_slot {
     uint64_t key;
     uint32_t head; /* in lane.heads */
-};
-
-/* What a lane has of a priority class with limits. */
-struct usage {
-    struct resource_vec used, limit;
-    struct resource_vec foreign; /* of what is used; see lend.h */
 };
 
 struct lane_flow;
@@ -135,9 +131,7 @@ struct round {
     uint32_t heap_count;
     uint32_t heap_new_count; /* of them new streams */
 
-    struct bucket_rule rate_all, rate_queue;
-    struct bucket_rule rate_start[RESOURCE_COLUMNS_MAX];
-    bool has_start_limits;
+    struct start_rules starts;
     bool has_flow;         /* usage is remembered in the pool */
     u128 active_weight;    /* see limits_whole() */
     uint32_t held_columns; /* bits: nothing more that asks for them */

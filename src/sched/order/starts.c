@@ -2,15 +2,28 @@
 
 #include "sched/fairness/rates.h"
 
-void round_wake_held(struct round *round, const struct resource_vec *request)
+uint32_t round_columns_held(const struct round *round,
+                            const struct resource_vec *request)
 {
-    int64_t when_ms = INT64_MIN;
+    uint32_t columns = 0;
 
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        if (request->v[r] > 0 && round->held_columns >> r & 1) {
+        columns |= request->v[r] > 0 ? round->held_columns & 1u << r : 0;
+    }
+    return columns;
+}
+
+void round_wake_held(struct round *round, const struct resource_vec *request)
+{
+    uint32_t columns = round_columns_held(round, request);
+    int64_t when_ms = INT64_MIN;
+    struct start_question question = {
+        .pool = round->p, .request = request, .now_ms = round->now_ms};
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (columns >> r & 1) {
             int64_t at_ms =
-                bucket_when(&round->pool->start[r], &round->rate_start[r],
-                            request->v[r], round->now_ms);
+                start_when(round->sched, &round->starts, &question, r);
             when_ms = at_ms > when_ms ? at_ms : when_ms;
         }
     }
@@ -19,65 +32,74 @@ void round_wake_held(struct round *round, const struct resource_vec *request)
     }
 }
 
+static struct start_question question_of(const struct round *round,
+                                         const struct lane *lane,
+                                         uint32_t count,
+                                         const struct resource_vec *request)
+{
+    return (struct start_question){
+        .queue = lane->queue,
+        .pool = round->p,
+        .count = count,
+        .request = request,
+        .now_ms = round->now_ms,
+    };
+}
+
+/* The limits of the pool refuse some columns: they are held from now on. */
+static bool hold(struct round *round, const struct start_question *question,
+                 uint32_t refused)
+{
+    uint32_t held = round_columns_held(round, question->request);
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if ((refused & ~held) >> r & 1) {
+            round_wake_by(
+                round, start_when(round->sched, &round->starts, question, r));
+        }
+    }
+    round->held_columns |= refused;
+    if ((held | refused) && round->has_flow) {
+        round_wake_held(round, question->request);
+    }
+    return held | refused;
+}
+
 bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
                      const struct resource_vec *request)
 {
-    struct sched *sched = round->sched;
-    struct bucket *queue = &sched->queues.items[lane->queue].bucket;
-    bool may = true;
+    struct start_question question = question_of(round, lane, count, request);
 
     ASSERT(count > 0 && amounts_is_sum(request));
     if (round->are_starts_over || lane->are_starts_over) {
         lane->head_count = 0;
         return false;
     }
-    if (!bucket_has(&sched->bucket, &round->rate_all, count, round->now_ms)) {
+    struct start_refusal refusal =
+        start_ask(round->sched, &round->starts, &question);
+    switch (refusal.why) {
+    case START_NOT_ANY:
         round->are_starts_over = true;
-        round_wake_by(round, bucket_when(&sched->bucket, &round->rate_all,
-                                         count, round->now_ms));
+        round_wake_by(round, refusal.until_ms);
         return false;
-    }
-    if (!bucket_has(queue, &round->rate_queue, count, round->now_ms)) {
-        round_wake_by(round, bucket_when(queue, &round->rate_queue, count,
-                                         round->now_ms));
+    case START_NOT_OF_QUEUE:
+        round_wake_by(round, refusal.until_ms);
         lane->are_starts_over = true;
         lane->head_count = 0;
         return false;
+    case START_NOT_OF_POOL:
+    case START_MAY:
+        break;
     }
-    for (uint32_t r = 0; round->has_start_limits && r < RESOURCE_COLUMNS_MAX;
-         r++) {
-        struct bucket *bucket = &round->pool->start[r];
-        if (request->v[r] > 0 && round->held_columns >> r & 1) {
-            may = false; /* nor what is smaller */
-        } else if (request->v[r] > 0 &&
-                   !bucket_has(bucket, &round->rate_start[r], request->v[r],
-                               round->now_ms)) {
-            round->held_columns |= 1u << r;
-            round_wake_by(round, bucket_when(bucket, &round->rate_start[r],
-                                             request->v[r], round->now_ms));
-            may = false;
-        }
-    }
-    if (!may && round->has_flow) {
-        round_wake_held(round, request);
-    }
-    return may;
+    return !hold(round, &question, refusal.columns);
 }
 
 void round_count_starts(struct round *round, const struct lane *lane,
                         uint32_t count, const struct resource_vec *request)
 {
-    struct sched *sched = round->sched;
+    struct start_question question = question_of(round, lane, count, request);
 
-    ASSERT(count > 0);
-    bucket_take(&sched->bucket, &round->rate_all, count, round->now_ms);
-    bucket_take(&sched->queues.items[lane->queue].bucket, &round->rate_queue,
-                count, round->now_ms);
-    for (uint32_t r = 0; round->has_start_limits && r < RESOURCE_COLUMNS_MAX;
-         r++) {
-        bucket_take(&round->pool->start[r], &round->rate_start[r],
-                    request->v[r], round->now_ms);
-    }
+    start_take(round->sched, &round->starts, &question);
 }
 
 void gang_started(struct round *round, const struct lane *lane, uint32_t count,
@@ -86,19 +108,5 @@ void gang_started(struct round *round, const struct lane *lane, uint32_t count,
     round->counters->placements += count;
     if (round_counts_starts(round)) {
         round_count_starts(round, lane, count, request);
-    }
-}
-
-void round_set_rates(struct round *round)
-{
-    const struct policy *policy = round->sched->policy;
-    const struct rate_limit *all = &policy->rate_global;
-    const struct rate_limit *queue = &policy->rate_per_queue;
-
-    round->rate_all = rate_rule(all);
-    round->rate_queue = rate_rule(queue);
-    for (uint32_t r = 0; r < policy->schema.column_count; r++) {
-        round->rate_start[r] = start_rule(round->sched, round->p, r);
-        round->has_start_limits |= round->rate_start[r].size > 0;
     }
 }

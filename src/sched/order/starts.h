@@ -7,13 +7,11 @@
 
 #include "sched/order/round.h"
 
-/* The rules of the pool's and the policy's limits on starts. */
-void round_set_rates(struct round *round);
 /* Whether there are any. */
 static inline bool round_counts_starts(const struct round *round)
 {
-    return round->rate_all.size || round->rate_queue.size ||
-           round->has_start_limits;
+    return round->starts.all.size || round->starts.queue.size ||
+           round->starts.has_columns;
 }
 /* Count `count` starts with this request in all against them. */
 void round_count_starts(struct round *round, const struct lane *lane,
@@ -23,6 +21,10 @@ void round_count_starts(struct round *round, const struct lane *lane,
 void gang_started(struct round *round, const struct lane *lane, uint32_t count,
                   const struct resource_vec *request);
 
+/* The columns, as bits, of which some is asked for and which are held for who
+ * was refused them before: not even less of them starts. */
+uint32_t round_columns_held(const struct round *round,
+                            const struct resource_vec *request);
 /* Whether rate limits let `count` jobs with `request` start now; else the
  * lane's new work, or all, is held back as far as the limit reaches. */
 bool round_may_start(struct round *round, struct lane *lane, uint32_t count,

@@ -140,7 +140,7 @@ void round_plan(struct round *round)
     sched->stamp++;
     round->decision_first = sched->decisions.count;
     make_tables(round, (uint32_t)sched->active.count);
-    round_set_rates(round);
+    round->starts = start_rules_of(sched, round->p);
     make_lanes(round);
     head_pass(round);
     round_step_starving(round);

@@ -50,18 +50,43 @@ bool floating_may_fit(const struct sched *sched, uint32_t pool,
     return floating_short(sched, pool, &none, request) < 0;
 }
 
+/* How much a pool has too little of a column, of which so much is used; 0: it
+ * has enough. */
+static int64_t missing_of(const struct sched *sched, uint32_t pool,
+                          const struct resource_vec *used,
+                          const struct resource_vec *request, int column)
+{
+    int64_t left = sched->pools.items[pool].total.v[column] - used->v[column];
+    int64_t asked = request->v[column];
+
+    return sched->policy->is_floating[column] && asked > 0 && asked > left
+               ? asked - left
+               : 0;
+}
+
 int floating_short(const struct sched *sched, uint32_t pool,
                    const struct resource_vec *used,
                    const struct resource_vec *request)
 {
-    const struct resource_vec *total = &sched->pools.items[pool].total;
-
     for (int r = 0; sched->policy->has_floating && r < RESOURCE_COLUMNS_MAX;
          r++) {
-        if (sched->policy->is_floating[r] && request->v[r] > 0 &&
-            request->v[r] > total->v[r] - used->v[r]) {
+        if (missing_of(sched, pool, used, request, r) > 0) {
             return r;
         }
     }
     return -1;
+}
+
+struct resource_vec floating_missing(const struct sched *sched, uint32_t pool,
+                                     const struct resource_vec *used,
+                                     const struct resource_vec *request)
+{
+    struct resource_vec missing = {0};
+
+    for (int r = 0; sched->policy->has_floating && r < RESOURCE_COLUMNS_MAX;
+         r++) {
+        missing.v[r] = missing_of(sched, pool, used, request, r);
+    }
+    ASSERT(amounts_is_sum(&missing)); /* what lacks is never negative */
+    return missing;
 }

@@ -35,3 +35,7 @@ bool floating_may_fit(const struct sched *sched, uint32_t pool,
 int floating_short(const struct sched *sched, uint32_t pool,
                    const struct resource_vec *used,
                    const struct resource_vec *request);
+/* How much more of each a pool would need for a request. */
+struct resource_vec floating_missing(const struct sched *sched, uint32_t pool,
+                                     const struct resource_vec *used,
+                                     const struct resource_vec *request);

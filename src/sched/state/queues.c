@@ -1,6 +1,4 @@
 /* The ranks and the limits of queues. */
-#include "sched/state/borrowed.h"
-#include "sched/state/state.h"
 #include "sched/state/what_if.h"
 
 void queues_sync(struct sched *sched)
@@ -69,13 +67,4 @@ int64_t queue_limit_of(const struct sched *sched, uint32_t index, uint32_t pool,
         (i128)sched->pools.items[pool].total.v[column] * ppm / FRACTION_ONE_PPM;
     amount += what_if_limit_more(sched, index, pool, priority_class, column);
     return amount > INT64_MAX ? INT64_MAX : (int64_t)amount;
-}
-
-int64_t queue_used_of(const struct sched *sched, const struct account *account,
-                      bool is_borrowed, uint32_t column)
-{
-    bool may_recall = borrowed_gives_way(sched) && !is_borrowed;
-
-    return account->allocated.v[column] -
-           (may_recall ? account->foreign.v[column] : 0);
 }

@@ -87,14 +87,6 @@ void queue_refresh(struct sched *sched, uint32_t queue);
  * pool; INT64_MAX for no limit. */
 int64_t queue_limit_of(const struct sched *sched, uint32_t queue, uint32_t pool,
                        uint32_t priority_class, uint32_t column);
-/* What an account has of a column for such a limit, between rounds: what may
- * be taken back (lend.h) counts for foreign work alone. */
-int64_t queue_used_of(const struct sched *sched, const struct account *account,
-                      bool is_borrowed, uint32_t column);
-/* By how much the quota of a queue would have to be larger for a request. */
-struct resource_vec queue_quota_missing(const struct sched *sched,
-                                        uint32_t queue,
-                                        const struct resource_vec *request);
 /* Whether any limit applies at all. */
 bool queue_has_limits(const struct sched *sched, uint32_t queue,
                       uint32_t priority_class);

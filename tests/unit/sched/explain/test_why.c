@@ -407,6 +407,34 @@ static void what_is_named_is_a_node_that_could_have_the_room(void **state)
     assert_int_equal(cpu_of(w, &need.missing), 1000);
 }
 
+/* Of a gang all that waits starts at once, so that the limits are asked for all
+ * of it, and not for one. */
+static void a_limit_on_starts_is_asked_for_the_whole_gang(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation why;
+    uint32_t job = SCHED_NONE;
+
+    w->policy.rate_per_queue = (struct rate_limit){1000, 2};
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 9});
+    (void)world_submit(w, &(struct world_job){.queue = "A", .cores = 1});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 1);
+    for (int i = 0; i < 2; i++) {
+        job = world_submit(
+            w, &(struct world_job){
+                   .queue = "A", .cores = 1, .gang = "g", .cardinality = 2});
+    }
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 0);
+    sched_explain(w->sched, job, 0, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_QUEUE_RATE);
+    assert_int_equal(why.until_ms, SECOND);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(w->leased_count, 2);
+}
+
 #define CASE(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -418,6 +446,7 @@ int main(void)
         CASE(a_limit_that_holds_the_minimum_is_no_reason),
         CASE(the_sub_group_that_lacks_room_is_named),
         CASE(growth_that_waits_says_which_rule_keeps_it),
+        CASE(a_limit_on_starts_is_asked_for_the_whole_gang),
         CASE(growth_says_what_the_next_pod_needs),
         CASE(what_is_named_is_a_node_that_could_have_the_room),
         CASE(what_others_take_first_is_counted_in),
