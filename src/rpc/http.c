@@ -3,6 +3,7 @@
 #include <microhttpd.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "rpc/core.h"
 #include "rpc/listen.h"
@@ -230,11 +231,11 @@ struct http_server *http_server_create(const struct http_options *options,
     TAILQ_INIT(&server->connections);
     server->routes = mem_dup(options->routes,
                              options->route_count * sizeof(*server->routes));
-    /* The daemon owns the socket from here on; its thread takes no signals. */
+    /* The daemon borrows the socket; its thread takes no signals. */
     core_block_signals(&before);
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, on_request,
+        server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
         connection_count_max + SPARE_CONNECTIONS, MHD_OPTION_NOTIFY_CONNECTION,
         on_connection, server, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)HTTP_IDLE_MAX_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
@@ -260,7 +261,12 @@ void http_server_destroy(struct http_server *server)
         return;
     }
     if (server->daemon) {
+        /* Closed here, where the thread sanitizer sees that the number is
+         * free for others. */
+        int fd = MHD_quiesce_daemon(server->daemon);
         MHD_stop_daemon(server->daemon);
+        ASSERT(fd >= 0); /* MHD_USE_ITC lets it be taken back */
+        close(fd);
     }
     mem_free(server->routes);
     mem_free(server);
