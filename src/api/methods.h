@@ -106,6 +106,8 @@
            REPRIORITIZE_ANY_JOBS, REPRIORITIZE, QUEUE, 0)                      \
     METHOD("berth.api.Berth/ListPodGroups", list_pod_groups, UNARY,            \
            WATCH_ALL_EVENTS, WATCH, QUEUE, 0)                                  \
+    METHOD("berth.api.Berth/ListJobSets", list_job_sets, UNARY,                \
+           WATCH_ALL_EVENTS, WATCH, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/SubmitTrainingJob", submit_training_job, UNARY,    \
            SUBMIT_ANY_JOBS, SUBMIT, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/UpdateTrainingJob", update_training_job, UNARY,    \

@@ -80,6 +80,9 @@ static const struct option_spec delete_training_job_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME",
      "its queue, needed if several queues have that name"},
 };
+static const struct option_spec job_sets_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
+};
 static const struct option_spec watch_options[] = {
     {"raw", 0, OPTION_FLAG, NULL, "write events as JSON"},
     {"exit-if-inactive", 0, OPTION_FLAG, NULL,
@@ -302,6 +305,8 @@ const struct command_spec command_table[] = {
      run_options, ARRAY_COUNT(run_options), .takes_command_line = true},
     ROW_WITH("get jobs", "get job", "[ID...]", 0, -1, cmd_get_jobs,
              jobs_options, "list jobs"),
+    ROW_WITH("get jobsets", "get jobset", "", 0, 0, cmd_get_job_sets,
+             job_sets_options, "list job sets, and how their jobs stand"),
     ROW_WITH("get podgroups", "get podgroup", "[ID]", 0, 1, cmd_get_pod_groups,
              groups_options, "show gangs and groups of pods by sub-group"),
     ROW("explain", NULL, "ID", 1, 1, cmd_explain,

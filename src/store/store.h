@@ -43,6 +43,7 @@ enum stored_job_state {
     STORED_JOB_LEASED = 8,
     STORED_JOB_REJECTED = 9,
 };
+enum { STORED_JOB_STATES = STORED_JOB_REJECTED + 1 };
 
 /* Ordinals as Armada's Lookout stores them.  Append, never renumber. */
 enum stored_run_state {
@@ -220,6 +221,22 @@ int store_job_set(struct store_reader *reader, struct str queue,
 int store_job_set_seqs(struct store_reader *reader, int64_t key,
                        uint64_t after_seq, uint64_t *ret_seqs,
                        uint32_t seq_count_max, struct err *err) must_check;
+
+/* How the jobs of a job set stand. */
+struct stored_job_set {
+    struct str queue, name;
+    uint64_t counts[STORED_JOB_STATES]; /* of jobs, by state */
+    int64_t changed_ms;                 /* when one last changed its state */
+};
+
+/* Job sets that have jobs, by queue and name, behind the one of these names
+ * ("": from the first), of a queue or ("") of all, at most `count_max`; the
+ * return is their count. */
+int store_job_sets(struct store_reader *reader, struct str queue,
+                   struct str after_queue, struct str after_name,
+                   uint32_t count_max, struct arena *arena,
+                   struct stored_job_set **ret_sets,
+                   struct err *err) must_check;
 
 /* The job that was submitted to `queue` with `client_id`. */
 int store_client_id(struct store_reader *reader, struct str queue,

@@ -246,6 +246,7 @@ struct victim {
     struct job_id id;
     int64_t number;
     int64_t set_key;
+    int64_t state;
 };
 
 struct victims {
@@ -259,7 +260,7 @@ static int find_victims(sqlite3 *db, int64_t before_ms, struct victims *victims,
     sqlite3_stmt *stmt = NULL;
 
     int rc = sq_prepare(db,
-                        "SELECT id, number, set_key FROM job"
+                        "SELECT id, number, set_key, state FROM job"
                         " WHERE ended_ms > 0 AND ended_ms < ?1"
                         " ORDER BY ended_ms LIMIT ?2",
                         &stmt, err);
@@ -272,6 +273,7 @@ static int find_victims(sqlite3 *db, int64_t before_ms, struct victims *victims,
             .id.v = store_id_column(stmt, 0),
             .number = sqlite3_column_int64(stmt, 1),
             .set_key = sqlite3_column_int64(stmt, 2),
+            .state = sqlite3_column_int64(stmt, 3),
         };
     }
     sqlite3_finalize(stmt);
@@ -280,15 +282,19 @@ static int find_victims(sqlite3 *db, int64_t before_ms, struct victims *victims,
 
 static int delete_job(sqlite3 *db, const struct victim *victim, struct err *err)
 {
-    char sql[400];
+    char sql[600];
 
     snprintf(sql, sizeof(sql),
              "DELETE FROM job WHERE id = x'%016llx%016llx';"
              "DELETE FROM spec WHERE job_number = %lld;"
-             "DELETE FROM run WHERE job_number = %lld",
+             "DELETE FROM run WHERE job_number = %lld;"
+             "UPDATE set_count SET job_count = job_count - 1"
+             " WHERE set_key = %lld AND state = %lld;"
+             "DELETE FROM set_count WHERE set_key = %lld AND job_count = 0",
              (unsigned long long)victim->id.v.hi,
              (unsigned long long)victim->id.v.lo, (long long)victim->number,
-             (long long)victim->number);
+             (long long)victim->number, (long long)victim->set_key,
+             (long long)victim->state, (long long)victim->set_key);
     return sq_exec(db, sql, err);
 }
 
@@ -307,8 +313,10 @@ static int delete_set_records(sqlite3 *db, int64_t set_key, struct err *err)
     if (rc < 0 || sqlite3_changes(db) >= PRUNE_SET_RECORDS_MAX) {
         return rc;
     }
-    snprintf(sql, sizeof(sql), "DELETE FROM job_set WHERE key = %lld",
-             (long long)set_key);
+    snprintf(sql, sizeof(sql),
+             "DELETE FROM job_set WHERE key = %lld;"
+             "DELETE FROM set_count WHERE set_key = %lld",
+             (long long)set_key, (long long)set_key);
     rc = sq_exec(db, sql, err);
     return rc < 0 ? rc : 1;
 }

@@ -2,6 +2,13 @@
 
 #include <stdio.h>
 
+#define SET_COUNT_TABLE            \
+    "CREATE TABLE set_count ("     \
+    " set_key INTEGER NOT NULL,"   \
+    " state INTEGER NOT NULL,"     \
+    " job_count INTEGER NOT NULL," \
+    " PRIMARY KEY (set_key, state)) WITHOUT ROWID;"
+
 static const char schema[] =
     "CREATE TABLE progress ("
     " id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -13,6 +20,7 @@ static const char schema[] =
     " key INTEGER PRIMARY KEY,"
     " queue TEXT NOT NULL,"
     " name TEXT NOT NULL,"
+    " changed_ms INTEGER NOT NULL DEFAULT 0,"
     " UNIQUE (queue, name));"
     "CREATE TABLE job ("
     " id BLOB PRIMARY KEY,"
@@ -73,17 +81,33 @@ static const char schema[] =
     " pool TEXT NOT NULL,"
     " queue TEXT NOT NULL,"
     " job_count INTEGER NOT NULL,"
-    " PRIMARY KEY (pool, queue)) WITHOUT ROWID;";
+    " PRIMARY KEY (pool, queue)) WITHOUT ROWID;" SET_COUNT_TABLE;
 
-/* Bring a file of format 1, without `run.ingress`, up to date. */
-static int upgrade(sqlite3 *db, struct err *err)
+/* What brings a file of each format to the next. */
+static const char *const steps[] = {
+    [1] = "ALTER TABLE run ADD COLUMN ingress BLOB NOT NULL DEFAULT x'';",
+    [2] = SET_COUNT_TABLE
+    "INSERT INTO set_count SELECT set_key, state, count(*) FROM job"
+    " GROUP BY set_key, state;"
+    "ALTER TABLE job_set ADD COLUMN changed_ms INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE job_set SET changed_ms = coalesce((SELECT max(transition_ms)"
+    " FROM job WHERE set_key = key), 0);",
+};
+_Static_assert(ARRAY_COUNT(steps) == STORE_SQLITE_VERSION,
+               "a step from each format");
+
+/* Bring a file of an older format up to date. */
+static int upgrade(sqlite3 *db, int64_t version, struct err *err)
 {
-    int rc = sq_exec(db,
-                     "BEGIN IMMEDIATE;"
-                     "ALTER TABLE run"
-                     " ADD COLUMN ingress BLOB NOT NULL DEFAULT x'';"
-                     "PRAGMA user_version = 2",
-                     err);
+    int rc = sq_exec(db, "BEGIN IMMEDIATE", err);
+
+    for (; rc == 0 && version < STORE_SQLITE_VERSION; version++) {
+        char sql[80];
+        rc = sq_exec(db, steps[version], err);
+        snprintf(sql, sizeof(sql), "PRAGMA user_version = %d",
+                 (int)version + 1);
+        rc = rc == 0 ? sq_exec(db, sql, err) : rc;
+    }
     if (rc < 0) {
         sq_rollback(db);
         return rc;
@@ -117,7 +141,7 @@ static int check_version(sqlite3 *db, struct err *err)
                        "another data directory",
                        path, (long long)version, (int)STORE_SQLITE_VERSION);
     }
-    return version < STORE_SQLITE_VERSION ? upgrade(db, err) : 0;
+    return version < STORE_SQLITE_VERSION ? upgrade(db, version, err) : 0;
 }
 
 static int create_tables(sqlite3 *db, struct err *err)

@@ -16,6 +16,7 @@ enum query {
     QUERY_JOB_SET,
     QUERY_JOB_SET_SEQS,
     QUERY_CLIENT_ID,
+    QUERY_JOB_SETS,
     QUERY_COUNT,
 };
 
@@ -57,6 +58,12 @@ static const char *const sql[QUERY_COUNT] = {
                            " AND seq > ? ORDER BY seq LIMIT ?",
     [QUERY_CLIENT_ID] = "SELECT job FROM client_id WHERE queue = ?"
                         " AND client_id = ?",
+    /* A set's states follow one another. */
+    [QUERY_JOB_SETS] =
+        "SELECT s.key, s.queue, s.name, c.state, c.job_count, s.changed_ms"
+        " FROM job_set s CROSS JOIN set_count c ON c.set_key = s.key"
+        " WHERE (s.queue, s.name) > (?1, ?2)"
+        " ORDER BY s.queue, s.name, c.state",
 };
 
 struct store_reader {
@@ -344,5 +351,58 @@ int store_client_id(struct store_reader *reader, struct str queue,
         ret_job->v = store_id_column(stmt, 0);
         sqlite3_reset(stmt);
     }
+    return rc;
+}
+
+/* What of the list of job sets comes before the first that is wanted: nothing
+ * of another queue. */
+static void bind_after(sqlite3_stmt *stmt, struct str queue,
+                       struct str after_queue, struct str after_name)
+{
+    bool is_inside = str_compare(queue, after_queue) <= 0;
+
+    sq_bind_text(stmt, 1, is_inside ? after_queue : queue);
+    sq_bind_text(stmt, 2, is_inside ? after_name : STR(""));
+}
+
+int store_job_sets(struct store_reader *reader, struct str queue,
+                   struct str after_queue, struct str after_name,
+                   uint32_t count_max, struct arena *arena,
+                   struct stored_job_set **ret_sets, struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_JOB_SETS];
+    VEC(struct stored_job_set) sets = {0};
+    int64_t key = 0;
+    int rc;
+
+    bind_after(stmt, queue, after_queue, after_name);
+    while ((rc = sq_step(stmt, err)) == 1) {
+        bool is_new = sqlite3_column_int64(stmt, 0) != key;
+        struct stored_job_set set = {
+            .queue = sq_column_str(stmt, 1),
+            .name = sq_column_str(stmt, 2),
+            .changed_ms = sqlite3_column_int64(stmt, 5),
+        };
+        if ((is_new && sets.count == count_max) ||
+            (queue.byte_count > 0 && !str_equal(set.queue, queue))) {
+            sqlite3_reset(stmt);
+            rc = 0;
+            break;
+        }
+        if (is_new) {
+            key = sqlite3_column_int64(stmt, 0);
+            set.queue = arena_str(arena, set.queue);
+            set.name = arena_str(arena, set.name);
+            VEC_PUSH(&sets, set);
+        }
+        sets.items[sets.count - 1].counts[sqlite3_column_int(stmt, 3)] =
+            (uint64_t)sqlite3_column_int64(stmt, 4);
+    }
+    if (rc == 0) {
+        *ret_sets =
+            to_arena(arena, sets.items, sets.count, sizeof(*sets.items));
+        rc = (int)sets.count;
+    }
+    VEC_FREE(&sets);
     return rc;
 }

@@ -51,11 +51,13 @@ struct active_change {
     int64_t delta;
 };
 
-/* All changes, one per pool and queue. */
-struct active_changes {
+/* All changes of counts: of `active`, one per pool and queue, and of jobs by
+ * their set and state. */
+struct count_changes {
     struct intern *names; /* "pool\0queue" -> index into items */
     struct strbuf scratch;
     VEC(struct active_change) items;
+    struct set_counts sets;
 };
 
 static int source_set(void *ctx, struct str queue, struct str name,
@@ -134,11 +136,20 @@ int store_writer_init(struct store_writer *writer, sqlite3 *db, struct err *err)
             return rc;
         }
     }
+    for (int i = 0; i < SET_COUNTS_STATEMENTS; i++) {
+        int rc = sq_prepare(db, set_counts_sql[i], &writer->set_counts[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
     return 0;
 }
 
 void store_writer_fini(struct store_writer *writer)
 {
+    for (int i = 0; i < SET_COUNTS_STATEMENTS; i++) {
+        sqlite3_finalize(writer->set_counts[i]);
+    }
     for (int i = 0; i < WRITER_STATEMENT_COUNT; i++) {
         sqlite3_finalize(writer->statements[i]);
     }
@@ -211,7 +222,7 @@ static int write_run(struct store_writer *writer, const struct run_row *row,
     return sq_run(stmt, err);
 }
 
-static void note_active(struct active_changes *changes, struct str pool,
+static void note_active(struct count_changes *changes, struct str pool,
                         struct str queue, int64_t delta)
 {
     strbuf_clear(&changes->scratch);
@@ -226,9 +237,24 @@ static void note_active(struct active_changes *changes, struct str pool,
     changes->items.items[index].delta += delta;
 }
 
+/* Note what a row changes of all counts. */
+static void note_counts(const struct job_row *row,
+                        struct count_changes *changes)
+{
+    if (!row->is_new && stored_job_is_active(row->old_state)) {
+        note_active(changes, row->old_pool, row->job.queue, -1);
+    }
+    if (stored_job_is_active(row->job.state)) {
+        note_active(changes, row->pool, row->job.queue, 1);
+    }
+    set_counts_note(&changes->sets, row->set_key, row->job.state,
+                    row->is_new ? 0 : (int)row->old_state,
+                    row->job.last_transition_ms);
+}
+
 static int write_jobs(struct store_writer *writer,
                       const struct projection *projection,
-                      struct active_changes *changes, struct err *err)
+                      struct count_changes *changes, struct err *err)
 {
     for (size_t i = 0; i < projection->jobs.count; i++) {
         const struct job_row *row = projection->jobs.items[i];
@@ -240,18 +266,13 @@ static int write_jobs(struct store_writer *writer,
         if (rc < 0) {
             return rc;
         }
-        if (!row->is_new && stored_job_is_active(row->old_state)) {
-            note_active(changes, row->old_pool, row->job.queue, -1);
-        }
-        if (stored_job_is_active(row->job.state)) {
-            note_active(changes, row->pool, row->job.queue, 1);
-        }
+        note_counts(row, changes);
     }
     return 0;
 }
 
 static int write_active(struct store_writer *writer,
-                        const struct active_changes *changes, struct err *err)
+                        const struct count_changes *changes, struct err *err)
 {
     sqlite3_stmt *stmt = writer->statements[WRITER_UPSERT_ACTIVE];
 
@@ -272,16 +293,20 @@ static int write_active(struct store_writer *writer,
     return sq_run(writer->statements[WRITER_DELETE_INACTIVE], err);
 }
 
-static int write_jobs_and_active(struct store_writer *writer,
+static int write_jobs_and_counts(struct store_writer *writer,
                                  const struct projection *projection,
                                  struct err *err)
 {
-    struct active_changes changes = {.names = intern_create()};
+    struct count_changes changes = {.names = intern_create()};
 
     int rc = write_jobs(writer, projection, &changes, err);
     if (rc == 0 && changes.items.count > 0) {
         rc = write_active(writer, &changes, err);
     }
+    if (rc == 0) {
+        rc = set_counts_write(&changes.sets, writer->set_counts, err);
+    }
+    set_counts_fini(&changes.sets);
     VEC_FREE(&changes.items);
     strbuf_fini(&changes.scratch);
     intern_destroy(changes.names);
@@ -366,7 +391,7 @@ static int write_set_records(struct store_writer *writer,
 int store_writer_flush(struct store_writer *writer,
                        const struct projection *projection, struct err *err)
 {
-    int rc = write_jobs_and_active(writer, projection, err);
+    int rc = write_jobs_and_counts(writer, projection, err);
     if (rc == 0) {
         rc = write_specs(writer, projection, err);
     }

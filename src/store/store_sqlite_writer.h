@@ -5,6 +5,7 @@
 #pragma once
 
 #include "store/projection.h"
+#include "store/set_counts.h"
 #include "store/store_sqlite_file.h"
 
 /* What the writer does over and over.  Kept prepared. */
@@ -30,6 +31,7 @@ enum writer_statement {
 struct store_writer {
     sqlite3 *db;
     sqlite3_stmt *statements[WRITER_STATEMENT_COUNT];
+    sqlite3_stmt *set_counts[SET_COUNTS_STATEMENTS];
     struct projection_source source; /* reads by way of this writer */
 };
 

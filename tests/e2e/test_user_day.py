@@ -297,6 +297,26 @@ class UserDay(unittest.TestCase):
         self.ctl("cancel", "jobs", "-q", self.queue, "--yes")
         self.ends(7, "wait", big, *ids)
 
+    def test_job_sets_are_listed(self):
+        self.run_job("true", options=["-j", "well"])
+        self.run_job("exit 1", options=["-j", "ill"])
+        self.run_job("true", options=["-j", "ill", "--hold"])
+        harness.wait_for("two have ended", lambda: len(json.loads(self.ctl(
+            "get", "jobs", "-q", self.queue, "-s", "succeeded,failed", "-o",
+            "json"))) == 2)
+        sets = json.loads(self.ctl("get", "jobsets", "-q", self.queue, "-o",
+                                   "json"))
+        for each in sets:
+            self.assertRegex(each.pop("lastTransition"), r"^2\d{3}-.*Z$")
+        self.assertEqual(sets, [
+            {"queue": self.queue, "jobSet": "ill", "queued": 1,
+             "failed": 1},
+            {"queue": self.queue, "jobSet": "well", "succeeded": 1}])
+        self.assertEqual(self.ctl("get", "jobsets", "-q", self.queue, "-o",
+                                  "name"), "ill\nwell\n")
+        self.assertRegex(self.ctl("get", "jobsets"), r"(?m)^well .* ago$")
+        self.ends(3, "get", "jobsets", "-q", "nor")
+
     def test_jobs_wait_for_others(self):
         def job(name, command, *after):
             return {"clientId": name, "namespace": "default",

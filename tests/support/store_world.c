@@ -79,7 +79,7 @@ void store_world_dump(const char *path, struct strbuf *buf)
 {
     static const char *const tables[] = {"progress",  "job_set", "job",
                                          "spec",      "run",     "set_record",
-                                         "client_id", "active"};
+                                         "client_id", "active",  "set_count"};
     struct sq_open how = {.path = path, .is_read_only = true};
     sqlite3 *db = NULL;
 

@@ -1,7 +1,7 @@
 #include "cli/shared/columns.h"
 
 /* What names an object, the first that it has. */
-static const char *const name_keys[] = {"jobId", "name", "id"};
+static const char *const name_keys[] = {"jobId", "name", "id", "jobSet"};
 
 /* Take `text` up to one of `ends` off the front. */
 static struct str take(const char **text, const char *ends)
@@ -173,11 +173,22 @@ enum cli_exit columns_check(const struct cli *cli)
     return CLI_OK;
 }
 
+/* The items of an answer: of a list, which may be all that an object has; else
+ * the answer is the only one.  The caller lets it go. */
+static json_t *items_of(const json_t *answer)
+{
+    const json_t *only = json_object_size(answer) == 1
+                             ? json_object_iter_value(json_object_iter(
+                                   (json_t *)(uintptr_t)answer))
+                             : answer;
+
+    return json_is_array(only) ? json_incref((json_t *)(uintptr_t)only)
+                               : json_pack("[O]", answer);
+}
+
 void columns_print(const struct cli *cli, const json_t *answer)
 {
-    json_t *list = json_is_array(answer)
-                       ? json_incref((json_t *)(uintptr_t)answer)
-                       : json_pack("[O]", answer);
+    json_t *list = items_of(answer);
 
     if (cli->output == CLI_OUTPUT_TEMPLATE) {
         print_template(cli, answer);

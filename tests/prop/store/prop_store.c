@@ -148,6 +148,12 @@ static bool rows_are_sound(const char *path)
         "SELECT count(*) FROM active a WHERE job_count <> (SELECT count(*)"
         " FROM job WHERE pool = a.pool AND state IN (2, 3, 8))",
         "SELECT count(*) <> (SELECT count(*) FROM job) FROM spec",
+        "SELECT count(*) FROM set_count c WHERE job_count <> (SELECT count(*)"
+        " FROM job WHERE set_key = c.set_key AND state = c.state)",
+        "SELECT coalesce(sum(job_count), 0) <> (SELECT count(*) FROM job)"
+        " FROM set_count",
+        "SELECT count(*) FROM job_set s WHERE changed_ms <> coalesce((SELECT"
+        " max(transition_ms) FROM job WHERE set_key = s.key), 0)",
     };
     struct sq_open how = {.path = path, .is_read_only = true};
     sqlite3 *db = NULL;

@@ -104,6 +104,31 @@ static void jobs_are_found_by_id_queue_and_state(void **state)
     fixture_fini(&f);
 }
 
+static void job_sets_are_listed(void **state)
+{
+    Berth__Api__ListJobSetsRequest request =
+        BERTH__API__LIST_JOB_SETS_REQUEST__INIT;
+    Berth__Api__ListJobSetsResponse *response;
+    struct fixture f;
+    char *ids[JOBS], queue[] = "q";
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    make_jobs(&f, ids);
+    request.queue = queue;
+    request.limit = 1;
+    response = fixture_call(&f, "/berth.api.Berth/ListJobSets", &request.base,
+                            &berth__api__list_job_sets_response__descriptor);
+    assert_non_null(response);
+    assert_int_equal(response->n_job_sets, 1);
+    assert_false(response->has_more);
+    assert_string_equal(response->job_sets[0]->queue, "q");
+    assert_int_equal(response->job_sets[0]->queued, JOBS);
+    assert_non_null(response->job_sets[0]->last_transition);
+    fixture_fini(&f);
+}
+
 static void jobs_are_found_by_labels_and_owner(void **state)
 {
     Berth__Api__ListJobsRequest request = BERTH__API__LIST_JOBS_REQUEST__INIT;
@@ -335,6 +360,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(jobs_are_listed_newest_first_in_pages),
         TEST(jobs_are_found_by_id_queue_and_state),
+        TEST(job_sets_are_listed),
         TEST(jobs_are_found_by_labels_and_owner),
         TEST(job_that_the_leader_has_forgotten_is_explained_from_the_store),
         TEST(job_that_waits_again_is_told_how_its_last_run_ended),

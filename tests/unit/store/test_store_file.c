@@ -12,6 +12,7 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
     struct store_world *world = (struct store_world *)*state;
     auto_arena arena = {0};
     char path[TMPDIR_PATH_BYTES_MAX];
+    struct stored_job_set *sets;
     struct stored_run run;
     struct store *copy = NULL;
     struct store_reader *reader = NULL;
@@ -26,6 +27,8 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
     assert_int_equal(sq_open(&(struct sq_open){.path = path}, &db, &err), 0);
     assert_int_equal(sq_exec(db,
                              "ALTER TABLE run DROP COLUMN ingress;"
+                             "DROP TABLE set_count;"
+                             "ALTER TABLE job_set DROP COLUMN changed_ms;"
                              "PRAGMA user_version = 1",
                              &err),
                      0);
@@ -37,6 +40,11 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
                                    &arena, &run, NULL),
                          1);
         assert_int_equal(run.ingress.byte_count, 0);
+        assert_int_equal(store_job_sets(reader, STR(""), STR(""), STR(""), 9,
+                                        &arena, &sets, NULL),
+                         1);
+        assert_int_equal(sets[0].counts[STORED_JOB_LEASED], 1);
+        assert_int_equal(sets[0].changed_ms, T0 + 10);
         store_reader_close(reader);
         store_close(copy);
         reader = NULL;
@@ -154,6 +162,7 @@ static void pruning_takes_what_ended_long_ago(void **state)
     auto_arena arena = {0};
     struct stored_job job;
     struct str spec;
+    struct stored_job_set *sets;
     struct job_id found;
     int64_t key;
 
@@ -179,6 +188,11 @@ static void pruning_takes_what_ended_long_ago(void **state)
     assert_int_equal(store_job_set(r, STR("q"), STR("set"), &key, NULL), 1);
     /* The last job of its set takes the set along. */
     assert_int_equal(store_job_set(r, STR("q"), STR("gone"), &key, NULL), 0);
+    assert_int_equal(
+        store_job_sets(r, STR(""), STR(""), STR(""), 9, &arena, &sets, NULL),
+        1);
+    assert_int_equal(sets[0].counts[STORED_JOB_SUCCEEDED], 1);
+    assert_int_equal(sets[0].counts[STORED_JOB_LEASED], 1);
 }
 
 static void a_backup_is_a_store(void **state)

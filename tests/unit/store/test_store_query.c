@@ -35,6 +35,62 @@ static void a_list_is_newest_first_and_pages(void **state)
     assert_int_equal(store_list(world->reader, &none, &arena, &jobs, NULL), 0);
 }
 
+/* The sets behind one of these names, as "name:queued/leased/failed ...". */
+static void assert_sets(struct store_world *world, const char *queue,
+                        const char *after_queue, const char *after_name,
+                        uint32_t count_max, const char *expected)
+{
+    auto_arena arena = {0};
+    auto_strbuf text = {0};
+    struct stored_job_set *sets;
+
+    int count =
+        store_job_sets(world->reader, str_of(queue), str_of(after_queue),
+                       str_of(after_name), count_max, &arena, &sets, NULL);
+    for (int i = 0; i < count; i++) {
+        strbuf_addf(&text, "%.*s:%d/%d/%d ", STR_ARG(sets[i].name),
+                    (int)sets[i].counts[STORED_JOB_QUEUED],
+                    (int)sets[i].counts[STORED_JOB_LEASED],
+                    (int)sets[i].counts[STORED_JOB_CANCELLED]);
+    }
+    strbuf_add_text(&text, "");
+    assert_string_equal(strbuf_text(&text), expected);
+}
+
+static void job_sets_tell_how_their_jobs_stand(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    auto_arena arena = {0};
+    struct stored_job_set *sets;
+
+    for (int64_t n = 1; n <= 4; n++) {
+        store_submit_as(world, n, n == 4 ? "b" : "set", "", "");
+    }
+    store_add_lease(world, 1, 0, T0 + 10); /* in the same transaction */
+    store_world_apply(world);
+    assert_sets(world, "", "", "", 9, "b:1/0/0 set:2/1/0 ");
+    store_add_lease(world, 2, 0, T0 + 20);
+    store_add_event(world, store_event_about(EVENT_CANCELLED, 3, T0 + 30));
+    store_add_event(world, store_event_about(EVENT_REPRIORITISED, 1, T0 + 40));
+    store_world_apply(world);
+    assert_sets(world, "q", "", "", 9, "b:1/0/0 set:0/2/1 ");
+    assert_sets(world, "q", "", "", 1, "b:1/0/0 ");
+    assert_sets(world, "q", "q", "b", 1, "set:0/2/1 ");
+    assert_sets(world, "", "q", "set", 1, "");
+    assert_sets(world, "p", "", "", 9, "");
+    assert_sets(world, "r", "", "", 9, "");
+    assert_sets(world, "q", "r", "", 9, "");
+    assert_int_equal(store_job_sets(world->reader, STR("q"), STR(""), STR("b"),
+                                    1, &arena, &sets, NULL),
+                     1);
+    assert_str(sets[0].name, "b"); /* all of q is behind "" */
+    assert_int_equal(sets[0].changed_ms, T0 + 4);
+    assert_int_equal(store_job_sets(world->reader, STR("q"), STR("q"), STR("b"),
+                                    1, &arena, &sets, NULL),
+                     1);
+    assert_int_equal(sets[0].changed_ms, T0 + 30);
+}
+
 static void jobs_are_found_by_their_uri(void **state)
 {
     struct store_world *world = (struct store_world *)*state;
@@ -175,6 +231,7 @@ int main(void)
 #define CASE(name) \
     cmocka_unit_test_setup_teardown(name, store_set_up, store_tear_down)
     const struct CMUnitTest tests[] = {
+        CASE(job_sets_tell_how_their_jobs_stand),
         CASE(a_list_is_newest_first_and_pages),
         CASE(jobs_are_found_by_their_uri),
         CASE(a_queue_is_active_while_its_jobs_hold_resources),
