@@ -9,7 +9,8 @@ struct extent {
     uint64_t first_seq, next_seq;
 };
 
-static const char advice[] = "restore the newest backup";
+static const char advice[] =
+    "restore the newest backup, or accept the loss (berthd --accept-loss)";
 
 static int get_extent(sqlite3 *db, struct extent *ret, struct err *err)
 {

@@ -115,6 +115,7 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
     struct server_options server_options = {
         .config = config,
         .ends_jobs = options->ends_jobs,
+        .accepts_loss = options->accepts_loss,
         .failed = on_failed,
     };
     struct server *server = server_start(&server_options, &err);

@@ -120,6 +120,12 @@ uint64_t store_seq(const struct store *store);
 int store_check(struct store *store, struct elog_reader *reader,
                 struct err *err) must_check;
 
+/* Have a store that is ahead of what `reader` reads go on from the end of that,
+ * whose former records are lost for good.  Its rows stay as they are, so it
+ * still knows what became of jobs meanwhile: 1.  0 where it is not ahead. */
+int store_rewind(struct store *store, struct elog_reader *reader,
+                 struct err *err) must_check;
+
 /* Fold `record_count` (<= STORE_APPLY_RECORDS_MAX) records, the first of which
  * has seq store_seq() + 1 (any, if the store is empty), in one transaction;
  * then tell `changed`.

@@ -160,6 +160,49 @@ int store_check(struct store *store, struct elog_reader *reader,
     return store->seq >= bounds.first_seq ? check_same(store, reader, err) : 0;
 }
 
+/* In a transaction: forget that records behind `seq` were folded. */
+static int rewind_to(struct store *store, uint64_t seq, uint64_t checksum,
+                     struct err *err)
+{
+    char sql[240];
+
+    snprintf(sql, sizeof(sql),
+             "DELETE FROM set_record WHERE seq > %llu;"
+             "UPDATE progress SET seq = %llu, checksum = %lld",
+             (unsigned long long)seq, (unsigned long long)seq,
+             (long long)checksum);
+    return sq_exec(store->writer.db, sql, err);
+}
+
+int store_rewind(struct store *store, struct elog_reader *reader,
+                 struct err *err)
+{
+    struct elog_bounds bounds;
+    uint64_t checksum = 0;
+
+    int rc = elog_bounds(reader, &bounds, err);
+    if (rc < 0 || store->seq <= bounds.head_seq) {
+        return rc;
+    }
+    if (bounds.first_seq <= bounds.head_seq) {
+        struct elog_range last = {.from_seq = bounds.head_seq,
+                                  .record_count_max = 1};
+        rc = elog_read(reader, &last, keep_checksum, &checksum, err);
+    }
+    rc = rc < 0 ? rc : sq_run(store->writer.statements[WRITER_BEGIN], err);
+    if (rc == 0) {
+        rc = rewind_to(store, bounds.head_seq, checksum, err);
+        rc = rc < 0 ? rc : sq_commit(store->writer.db, err);
+        sq_rollback(store->writer.db);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    store->seq = bounds.head_seq;
+    store->checksum = checksum;
+    return 1;
+}
+
 static int update_progress(struct store *store, const struct elog_record *last,
                            struct err *err)
 {

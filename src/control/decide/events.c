@@ -54,11 +54,15 @@ static bool is_of_reporter(const struct looking *l, uint32_t job)
 /* Reports arrive at least once and may come after the end: those that change
  * nothing any more are not appended, so that no stream shows them.  Nor are
  * those on runs of others; they are not refused, because an executor that got
- * another name would repeat them for ever. */
+ * another name would repeat them for ever.  Nor is a job that is there already,
+ * of those that are taken up again from elsewhere. */
 static bool is_late(const struct looking *l, const struct event *event)
 {
     const struct control *c = l->c;
 
+    if (event->type == EVENT_SUBMIT) {
+        return jobs_find(c->jobs, event->job) != JOBS_NONE;
+    }
     if (!is_report(event->type)) {
         return false;
     }

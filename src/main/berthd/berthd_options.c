@@ -17,6 +17,7 @@ enum {
     OPTION_PRINT_MANUAL,
     OPTION_STOP_JOBS,
     OPTION_ALLOW_ROOT_JOBS,
+    OPTION_ACCEPT_LOSS,
 };
 
 static const struct usage_option usage_options[] = {
@@ -45,6 +46,11 @@ static const struct usage_option usage_options[] = {
               "on SIGTERM end the jobs instead of leaving them running"},
     [OPTION_ALLOW_ROOT_JOBS - 1] = {"allow-root-jobs", NULL,
                                     "let jobs request to run as root"},
+    [OPTION_ACCEPT_LOSS -
+        1] = {"accept-loss", NULL,
+              "start although the log has lost records: end it before the "
+              "first one that is missing or damaged, and take up again from "
+              "the query store what jobs it still knows"},
 };
 
 static const struct usage usage = {
@@ -92,6 +98,9 @@ static int take(int code, void *of)
         return 0;
     case OPTION_ALLOW_ROOT_JOBS:
         options->allows_root_jobs = true;
+        return 0;
+    case OPTION_ACCEPT_LOSS:
+        options->accepts_loss = true;
         return 0;
     default:
         return -1;

@@ -14,6 +14,7 @@ struct berthd_options {
     bool prints_manual;
     bool ends_jobs;
     bool allows_root_jobs;
+    bool accepts_loss;
 };
 
 /* Parse.  0 to go on; 1 when all is said (--help, --version); -1 for a usage

@@ -51,8 +51,13 @@ static struct wait *make_wait(void)
 struct command *leader_query(struct inbox *inbox, enum command_kind kind,
                              int timeout_ms)
 {
+    return leader_ask(inbox, command_create(kind), timeout_ms);
+}
+
+struct command *leader_ask(struct inbox *inbox, struct command *command,
+                           int timeout_ms)
+{
     struct wait *wait = make_wait();
-    struct command *command = command_create(kind);
     struct timespec until;
 
     command->done = done;

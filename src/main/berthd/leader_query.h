@@ -12,3 +12,7 @@
  * refuses. */
 struct command *leader_query(struct inbox *inbox, enum command_kind kind,
                              int timeout_ms) must_check;
+
+/* The same of a command that the caller has filled in; it is taken. */
+struct command *leader_ask(struct inbox *inbox, struct command *command,
+                           int timeout_ms) must_check;

@@ -12,6 +12,7 @@
 #include "main/berthd/pod_logs.h"
 #include "main/berthd/policy_event.h"
 #include "main/berthd/projector.h"
+#include "main/berthd/salvage.h"
 #include "main/berthd/tls_files.h"
 #include "main/berthd/token_file.h"
 #include "main/common/machine.h"
@@ -28,6 +29,7 @@ struct server {
     struct api_local_user local_user;
     char grpc[SERVER_ADDRESS_BYTES_MAX], http[SERVER_ADDRESS_BYTES_MAX];
     struct strbuf policy_text; /* in force */
+    bool is_rewound;           /* the store was ahead of the log */
 
     /* Owned, in the order of starting. */
     struct elog *log;
@@ -62,11 +64,13 @@ static int check_wal(const struct server *server, struct err *err)
 
 static int open_log(struct server *server, struct err *err)
 {
+    struct elog_sqlite_options options = {.accepts_loss =
+                                              server->options.accepts_loss};
+
     int rc = check_wal(server, err);
-
-    rc = rc < 0 ? rc
-                : elog_sqlite_open(server->dir.log, NULL, &server->log, err);
-
+    rc = rc < 0
+             ? rc
+             : elog_sqlite_open(server->dir.log, &options, &server->log, err);
     if (rc == 0 && *elog_note(server->log)) {
         say(SAY_WARN, "log.note", "note=\"%s\"", elog_note(server->log));
     }
@@ -91,6 +95,24 @@ static int warn_of_partial_store(struct server *server,
     return rc;
 }
 
+/* Where loss is accepted, a store that is ahead of the log goes on from the
+ * log's end, and what it still knows is salvaged once there is a leader. */
+static int rewind_store(struct server *server, struct elog_reader *reader,
+                        struct err *err)
+{
+    uint64_t was_seq = store_seq(server->store);
+
+    int rc = server->options.accepts_loss
+                 ? store_rewind(server->store, reader, err)
+                 : 0;
+    if (rc == 1) {
+        server->is_rewound = true;
+        say(SAY_WARN, "store.rewound", "from_record=%" PRIu64 " to=%" PRIu64,
+            was_seq, store_seq(server->store));
+    }
+    return rc < 0 ? rc : 0;
+}
+
 /* Open the store.  One that does not continue the log is not made anew unasked:
  * it may hold the only copy of what the log has lost. */
 static int open_store(struct server *server, struct err *err)
@@ -101,6 +123,7 @@ static int open_store(struct server *server, struct err *err)
     if (rc == 0) {
         rc = store_sqlite_open(server->dir.store, &server->store, err);
     }
+    rc = rc < 0 ? rc : rewind_store(server, reader, err);
     if (rc == 0) {
         rc = store_check(server->store, reader, err);
     }
@@ -108,8 +131,9 @@ static int open_store(struct server *server, struct err *err)
         struct err reason = *err;
         return err_set(err, rc,
                        "%s: the log has lost records or is another one. "
-                       "Restore the newest backup; if you move store.db away, "
-                       "berthd goes on without what only the store knows",
+                       "Restore the newest backup, or start with --accept-loss "
+                       "to take up what store.db still knows; if you move "
+                       "store.db away, berthd goes on without that",
                        reason.text);
     }
     if (rc == -ERR_CORRUPT) {
@@ -340,11 +364,22 @@ static int wait_ready(struct server *server, struct err *err)
                          "the leader could not take up the log");
 }
 
+static int take_up_lost(struct server *server, struct err *err)
+{
+    struct salvage_options options = {
+        .log = server->log,
+        .store = server->store,
+        .leader = server->leader,
+    };
+
+    return server->is_rewound ? salvage(&options, err) : 0;
+}
+
 static int start_all(struct server *server, struct err *err)
 {
     static int (*const steps[])(struct server *, struct err *) = {
-        open_files, start_leader, wait_ready,     make_api,   start_projector,
-        serve_grpc, write_token,  start_executor, serve_http,
+        open_files,      start_leader, wait_ready,  take_up_lost,   make_api,
+        start_projector, serve_grpc,   write_token, start_executor, serve_http,
     };
 
     server->queues = queue_table_create();

@@ -27,7 +27,8 @@ struct server;
 /* Everything that a start wants; borrowed until server_stop(). */
 struct server_options {
     const struct config *config;
-    bool ends_jobs; /* at the stop */
+    bool ends_jobs;    /* at the stop */
+    bool accepts_loss; /* of records of the log */
     /* Told from any thread when it cannot go on; may be told more than
      * once. */
     void (*failed)(void *ctx);

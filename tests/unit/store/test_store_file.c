@@ -295,6 +295,40 @@ static void a_store_that_is_not_of_this_log_is_noticed(void **state)
     elog_close(other_log);
 }
 
+static void a_store_ahead_of_its_log_keeps_its_rows_when_rewound(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    auto_ptr(elog_memory_storage) storage = elog_memory_storage_create();
+    auto_ptr(elog) log = elog_memory_open(storage);
+    auto_ptr(elog_reader) reader = NULL;
+    auto_arena arena = {0};
+    struct err err;
+    uint64_t epoch, seqs[8];
+    int64_t key;
+
+    assert_int_equal(elog_acquire(log, &epoch, NULL), 0);
+    assert_int_equal(elog_reader_open(log, &reader, NULL), 0);
+    store_submit_plain(world, 1);
+    store_world_apply(world);
+    store_submit_plain(world, 2);
+    store_world_apply(world);
+    append(log, epoch, 1, on_done);
+    assert_int_equal(store_check(world->store, reader, &err), -ERR_CONFLICT);
+
+    assert_int_equal(store_rewind(world->store, reader, &err), 1);
+    assert_int_equal(store_seq(world->store), 1);
+    assert_int_equal(store_check(world->store, reader, &err), 0);
+    assert_int_equal(store_rewind(world->store, reader, &err), 0);
+    (void)store_job_of(world, 2, &arena);
+    append(log, epoch, 2, on_done);
+    assert_int_equal(store_follow(world->store, reader, NULL, NULL, &err), 1);
+    assert_int_equal(
+        store_job_set(world->reader, STR("q"), STR("set"), &key, NULL), 1);
+    assert_int_equal(store_job_set_seqs(world->reader, key, 0, seqs, 8, NULL),
+                     1);
+    assert_int_equal(seqs[0], 1);
+}
+
 static void following_ends_at_the_head(void **state)
 {
     struct store_world *world = (struct store_world *)*state;
@@ -342,6 +376,7 @@ int main(void)
         CASE(a_backup_is_a_store),
         CASE(a_second_writer_is_refused_by_name),
         CASE(a_store_that_is_not_of_this_log_is_noticed),
+        CASE(a_store_ahead_of_its_log_keeps_its_rows_when_rewound),
         CASE(following_ends_at_the_head),
     };
     return RUN_TESTS(tests);
