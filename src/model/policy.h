@@ -38,7 +38,10 @@ enum {
     /* A queue takes no place from itself for fairness, and promises count what
      * fairness costs (docs/decisions/0017). */
     POLICY_RULES_BOUNDED = 3,
-    POLICY_RULES_LATEST = POLICY_RULES_BOUNDED,
+    /* What a limit refuses only because work of its queue runs waits as the
+     * head (docs/decisions/0027). */
+    POLICY_RULES_LIMITS = 4,
+    POLICY_RULES_LATEST = POLICY_RULES_LIMITS,
 };
 
 /* A fraction of a pool's total of one resource. */

@@ -2,6 +2,7 @@
 
 #include "sched/fairness/admitted.h"
 #include "sched/fairness/quota.h"
+#include "sched/order/lane_held.h"
 
 /* What an admitted entry asks for; NULL: nothing, or the plan has started it.
  */
@@ -85,6 +86,22 @@ int quota_short_indeed(const struct round *round, const struct lane *lane,
     return quota_find_short(round->sched,
                             &round->sched->queues.items[lane->queue],
                             &lane->quota->elsewhere, &lane->all, request);
+}
+
+int quota_short_beside(const struct round *round, const struct lane *lane,
+                       const struct resource_vec *request)
+{
+    if (!lane->quota) {
+        return -1;
+    }
+    struct resource_vec all = lane->all;
+    amounts_subtract(&all, &lane->quota->later);
+    if (lane->held) {
+        amounts_subtract(&all, &lane->held->asked);
+    }
+    return quota_find_short(round->sched,
+                            &round->sched->queues.items[lane->queue],
+                            &lane->quota->elsewhere, &all, request);
 }
 
 void quota_end(const struct round *round)

@@ -2,6 +2,7 @@
 
 #include "sched/order/heap.h"
 #include "sched/order/lane_fill.h"
+#include "sched/order/lane_held.h"
 #include "sched/order/lane_lists.h"
 #include "sched/order/lane_quota.h"
 #include "sched/order/lane_share.h"
@@ -216,7 +217,8 @@ bool lane_is_within(struct round *round, struct lane *lane,
         lane_usage(round, lane, class_at(round, class_index)->priority_class);
 
     return (!usage || lend_is_within(round, usage, request)) &&
-           quota_short(round, lane, request) < 0;
+           quota_short_beside(round, lane, request) < 0 &&
+           held_allows(round, lane, class_at(round, class_index), request);
 }
 
 void lane_rewind(struct round *round, struct lane *lane)

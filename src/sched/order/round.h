@@ -47,6 +47,7 @@ struct head_slot {
 };
 
 struct lane_flow;
+struct lane_held;
 struct limits;
 
 struct lane {
@@ -80,6 +81,7 @@ struct lane {
     bool are_starts_over;     /* the limit of its queue is reached */
     struct lane_flow *flow;   /* or NULL: the pool remembers none */
     struct limits *limits;    /* or NULL: none */
+    struct lane_held *held;   /* see lane_held.h; NULL: nothing is */
     /* The lanes whose next new work is of one class are chained. */
     uint32_t class_index; /* or NONE */
     uint32_t class_next, class_previous;

@@ -3,6 +3,7 @@
 /* Putting work on nodes, taking it off, and undoing both. */
 #include "sched/evict/evicted.h"
 #include "sched/fairness/usage_ledger.h"
+#include "sched/order/lane_held.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
 #include "sched/order/lending.h"
@@ -54,6 +55,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
         lend_count_usage(usage, &class->request, count, round->is_lending);
     }
     charge_reservations(round, class, node, count);
+    held_charge(round, lane, class, count);
     note(round, node, class_index, count, lane->queue);
     place_changes_note(round, node, sched->journal.count - 1);
     round->changes->version++;
@@ -190,6 +192,7 @@ static void undo_put(struct round *round, const struct journal_entry *entry)
         lend_count_usage(usage, &class->request, -count, round->is_lending);
     }
     charge_reservations(round, class, entry->node, -count);
+    held_charge(round, lane, class, -count);
 }
 
 /* Take back that a job was preempted. */

@@ -14,6 +14,13 @@ const struct resource_vec *head_request(const struct round *round,
                : &class_at(round, class_of_job(sched, claim->item))->request;
 }
 
+struct resource_vec head_least(const struct round *round,
+                               const struct claim *claim)
+{
+    return claim->is_gang ? gang_least(round->sched, claim->item)
+                          : *head_request(round, claim);
+}
+
 /* Whether `a` is tried before `b`. */
 static bool is_before(const struct head_entry *a, const struct head_entry *b)
 {

@@ -5,6 +5,7 @@
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
 #include "sched/reserve/admission_private.h"
+#include "sched/reserve/limit_wait.h"
 
 void head_order_lanes(struct round *round)
 {
@@ -47,14 +48,33 @@ static int64_t fair_from(const struct round *round, const struct claim *claim,
 bool head_hold_for(struct round *round, const struct claim *claim)
 {
     struct reserve *reserve = &round->reserve;
+    struct resource_vec least = head_least(round, claim);
 
     if (reserve->hold || !head_policy(round)->has_backfill) {
+        return true;
+    }
+    if (claim->lane->held) { /* what goes before it in its queue waits for a
+                                limit */
+        return reserve_is_possible(round, claim);
+    }
+    int64_t let_ms = limit_wait_until(round, claim, &least);
+    if (let_ms == SCHED_START_UNKNOWN) {
+        if (!reserve_is_possible(round, claim)) {
+            return false;
+        }
+        limit_wait_hold(round, claim, &least, head_request(round, claim),
+                        let_ms);
         return true;
     }
     if (!reserve_make(round, claim, &reserve->made)) {
         return false;
     }
     reserve->hold = &reserve->made;
+    if (reserve->made.start_ms < let_ms) {
+        reserve->made.start_ms = let_ms;
+    }
+    limit_wait_hold(round, claim, &least, head_request(round, claim),
+                    reserve->made.start_ms);
     reserve->made.fair_ms = fair_from(round, claim, reserve->made.start_ms);
     ASSERT(reserve->made.fair_ms <= reserve->made.start_ms);
     return true;

@@ -5,6 +5,7 @@
 #include "sched/evict/evictable.h"
 #include "sched/fairness/admitted.h"
 #include "sched/gang/gang.h"
+#include "sched/order/lane_quota.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
 #include "sched/order/order.h"
@@ -12,23 +13,25 @@
 #include "sched/order/sweep.h"
 #include "sched/place/place.h"
 #include "sched/reserve/admission_private.h"
+#include "sched/reserve/limit_wait.h"
 #include "sched/state/floating.h"
 #include "sched/victims/ways.h"
 
-/* What must start of the claim at once. */
-static struct resource_vec least_of(const struct round *round,
-                                    const struct claim *claim)
+/* Whether limits let the claim's work start now. */
+static bool is_let(struct round *round, const struct claim *claim)
 {
-    return claim->is_gang ? gang_least(round->sched, claim->item)
-                          : *head_request(round, claim);
+    struct resource_vec least = head_least(round, claim);
+
+    return lane_is_within(round, claim->lane,
+                          class_of_job(round->sched, claim->job), &least);
 }
 
 /* Whether limits and the queue let the claim's work start at all, here; a rate
- * only makes it wait. */
+ * only makes it wait, and so does what its queue runs. */
 static bool may_ever(struct round *round, const struct claim *claim)
 {
     const struct sched *sched = round->sched;
-    struct resource_vec least = least_of(round, claim);
+    struct resource_vec least = head_least(round, claim);
     uint32_t pool = claim->is_gang
                         ? gang_pool(sched, &sched->gangs.items[claim->item])
                         : NONE;
@@ -36,8 +39,9 @@ static bool may_ever(struct round *round, const struct claim *claim)
     return (pool == NONE || pool == round->p) &&
            !sched->queues.items[claim->lane->queue].is_cordoned &&
            order_allows(round, claim->lane, claim_list(round->sched, claim)) &&
-           lane_is_within(round, claim->lane, class_of_job(sched, claim->job),
-                          &least);
+           (is_let(round, claim) ||
+            limit_wait_is_open(round, claim->lane,
+                               class_of_job(sched, claim->job), &least));
 }
 
 /* Start a job on a node, as of the class that its search found it. */
@@ -153,7 +157,7 @@ static bool try_entry(struct round *round, const struct claim *claim)
         }
         return false;
     }
-    struct resource_vec least = least_of(round, claim);
+    struct resource_vec least = head_least(round, claim);
     if (floating_short(sched, round->p, &round->used, &least) >= 0 ||
         !try_place(round, claim, count)) {
         return false;
@@ -276,7 +280,8 @@ static void pass_entry(struct round *round, struct head_entry *entry)
     ASSERT(!entry->is_done);
     count_claim(round, claim, &own, -1);
     bool is_possible = may_ever(round, claim);
-    entry->is_done = is_possible && try_in_turn(round, claim);
+    entry->is_done =
+        is_possible && is_let(round, claim) && try_in_turn(round, claim);
     if (entry->is_done) {
         note_started(round, lane, &all, &infinite);
     }
@@ -294,11 +299,35 @@ static void pass_entry(struct round *round, struct head_entry *entry)
     wake_for_revocables(round, claim);
 }
 
+/* What the lane of the entry at `at` has admitted behind it. */
+static struct resource_vec sum_later(const struct round *round, uint32_t at)
+{
+    const struct reserve *reserve = &round->reserve;
+    struct resource_vec sum = {0};
+
+    for (uint32_t i = at + 1; i < reserve->count; i++) {
+        const struct claim *claim = &reserve->entries[i].claim;
+        if (claim->lane == reserve->entries[at].claim.lane) {
+            amounts_add(&sum, head_request(round, claim));
+        }
+    }
+    return sum;
+}
+
 void head_pass(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
+    bool is_by_limits =
+        round->sched->policy->rules_revision >= POLICY_RULES_LIMITS;
 
     for (uint32_t i = 0; i < reserve->count && !round->is_truncated; i++) {
+        struct lane *lane = reserve->entries[i].claim.lane;
+        if (lane->quota && is_by_limits) {
+            lane->quota->later = sum_later(round, i);
+        }
         pass_entry(round, &reserve->entries[i]);
+        if (lane->quota) {
+            lane->quota->later = (struct resource_vec){0};
+        }
     }
 }

@@ -13,6 +13,9 @@
 /* What a claim asks for, all that waits of a gang. */
 const struct resource_vec *head_request(const struct round *round,
                                         const struct claim *claim);
+/* What must start of the claim at once. */
+struct resource_vec head_least(const struct round *round,
+                               const struct claim *claim);
 /* Put an entry into the round's list, where its turn is. */
 void head_add(struct round *round, struct head_entry entry);
 /* Reserve for the first that has no room; false when it can have none.  What

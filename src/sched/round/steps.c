@@ -10,8 +10,10 @@
 #include "sched/order/sweep.h"
 #include "sched/place/place.h"
 #include "sched/reserve/admission.h"
+#include "sched/reserve/limit_wait.h"
 #include "sched/round/private.h"
 #include "sched/round/starving.h"
+#include "sched/state/floating.h"
 #include "sched/victims/affordable.h"
 #include "sched/victims/away.h"
 #include "sched/victims/victims.h"
@@ -222,6 +224,45 @@ static void step_gang(struct round *round, struct lane *lane)
     }
 }
 
+/* Whether a limit that refuses the lane's head does so only because work of
+ * its queue runs, and nothing else keeps it from being admitted. */
+static bool may_wait_for_limit(struct round *round, struct lane *lane,
+                               bool is_gang)
+{
+    const struct sched *sched = round->sched;
+    const struct head *head = lane_first(lane);
+    struct resource_vec least =
+        is_gang ? gang_least(sched, head->item) : *lane->request;
+    uint32_t job =
+        is_gang ? sched->gangs.items[head->item].position : head->item;
+
+    return head_has_window(round, lane) && head_policy(round)->has_backfill &&
+           !lane->held &&
+           floating_short(sched, round->p, &round->used, &least) < 0 &&
+           limit_wait_is_open(round, lane, class_of_job(sched, job), &least) &&
+           (!lane->limits || share_allows(round, lane));
+}
+
+/* Limits refuse the lane's head: it waits for them, or is passed over. */
+static void step_refused(struct round *round, struct lane *lane, bool is_gang)
+{
+    bool is_admitted = may_wait_for_limit(round, lane, is_gang) &&
+                       head_admit(round, lane, lane_first(lane)->item, is_gang);
+
+    if (round->is_truncated) {
+        return;
+    }
+    lane->looked_count++;
+    if (is_gang) {
+        lane_skip(round, lane);
+    } else {
+        lane_drop_list(round, lane);
+    }
+    if (is_admitted) {
+        narrow_window(round);
+    }
+}
+
 static void step_head(struct round *round, struct lane *lane)
 {
     struct sched *sched = round->sched;
@@ -241,12 +282,7 @@ static void step_head(struct round *round, struct lane *lane)
         return;
     }
     if (!round_is_under_limits(round, lane)) {
-        lane->looked_count++;
-        if (is_gang) {
-            lane_skip(round, lane);
-        } else {
-            lane_drop_list(round, lane);
-        }
+        step_refused(round, lane, is_gang);
         return;
     }
     if (lane->limits && !share_allows(round, lane)) {

@@ -63,6 +63,7 @@ void oracle_lease(struct oracle *o, int job, int node)
     oracle_flows_rise(o, o->in->jobs[job].queue);
     oracle_decide(o, SCHED_LEASE, SCHED_PREEMPT_NONE, job, node, NO_NODE);
     o->plan->decisions[o->plan->count - 1].charge = charge;
+    oracle_held_charge(o, job);
     use_extra(o, &o->hold, job, node);
     if (o->own_of) {
         use_extra(o, &o->own[o->own_of - 1].hold, job, node);
@@ -222,6 +223,16 @@ static void try_new(struct oracle *o, int unit)
     }
 }
 
+/* Whether limits refuse a unit only because work of its queue runs. */
+static bool waits_for_limit(const struct oracle *o, int unit,
+                            const int request[INSTANCE_KINDS])
+{
+    return o->in->has_backfill && !o->kept[o->in->jobs[unit].queue].is_made &&
+           oracle_has_seats(o, request) &&
+           oracle_limits_could(o, unit, request) &&
+           oracle_is_within_rights(o, unit);
+}
+
 static void decide_new(struct oracle *o, int unit)
 {
     int request[INSTANCE_KINDS] = {0};
@@ -233,6 +244,9 @@ static void decide_new(struct oracle *o, int unit)
     }
     if (!oracle_is_within_limit(o, unit, request) ||
         !oracle_has_seats(o, request)) {
+        if (waits_for_limit(o, unit, request)) {
+            (void)oracle_admit(o, unit);
+        }
         for (int j = 0; is_gang && j < o->in->job_count; j++) {
             o->is_passed_over[j] |= oracle_same_gang(o, unit, j);
         }

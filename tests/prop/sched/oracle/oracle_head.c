@@ -50,8 +50,7 @@ void oracle_mark_admitted(struct oracle *o, int unit, int serial)
     oracle_flows_rise(o, o->in->jobs[unit].queue);
 }
 
-/* Whether the unit could have a reservation if it were first. */
-static bool could_reserve(struct oracle *o, int unit)
+bool oracle_could_reserve(struct oracle *o, int unit)
 {
     struct hold hold = o->hold;
 
@@ -69,8 +68,8 @@ bool oracle_admit(struct oracle *o, int unit)
         o->in->jobs[unit].is_admitted_elsewhere) {
         return false;
     }
-    if (is_first ? !oracle_reserve(o, unit, 0)
-                 : o->in->has_backfill && !could_reserve(o, unit)) {
+    if (is_first ? !oracle_hold_for(o, unit, 0)
+                 : o->in->has_backfill && !oracle_could_reserve(o, unit)) {
         return false;
     }
     int request[INSTANCE_KINDS] = {0};
@@ -79,7 +78,7 @@ bool oracle_admit(struct oracle *o, int unit)
     oracle_mark_admitted(o, unit, INT_MAX);
     oracle_decide(o, SCHED_ADMIT, SCHED_PREEMPT_NONE, unit, NO_NODE, NO_NODE);
     o->plan->decisions[o->plan->count - 1].start =
-        is_first ? o->hold.start : INT_MAX;
+        is_first && o->hold.is_made ? o->hold.start : INT_MAX;
     o->plan->decisions[o->plan->count - 1].charge = charge;
     return true;
 }
@@ -126,7 +125,16 @@ static bool may_ever(const struct oracle *o, int unit)
     oracle_least(o, unit, request);
     return !o->in->queues[o->in->jobs[unit].queue].is_cordoned &&
            oracle_app_allows(o, unit) &&
-           oracle_is_within_limit(o, unit, request);
+           (oracle_is_within_limit(o, unit, request) ||
+            oracle_limits_could(o, unit, request));
+}
+
+static bool is_let(const struct oracle *o, int unit)
+{
+    int request[INSTANCE_KINDS] = {0};
+
+    oracle_least(o, unit, request);
+    return oracle_is_within_limit(o, unit, request);
 }
 
 static bool has_seats(const struct oracle *o, int unit)
@@ -155,10 +163,12 @@ static void try_admitted(struct oracle *o, int unit)
 
     /* Its own admission does not count against it. */
     oracle_mark_admitted(o, unit, 0);
+    o->turn_serial = serial;
+    o->turn_level = oracle_level(o, unit);
     bool is_possible = may_ever(o, unit);
     /* A gang that lost members to those before it starts nobody now. */
-    if (is_possible && !o->is_settled[unit] && oracle_may_start(o, unit) &&
-        has_seats(o, unit)) {
+    if (is_possible && is_let(o, unit) && !o->is_settled[unit] &&
+        oracle_may_start(o, unit) && has_seats(o, unit)) {
         o->asking = serial;
         oracle_share_charge(o, unit);
         o->turn = turn_of(o, unit);
@@ -166,11 +176,12 @@ static void try_admitted(struct oracle *o, int unit)
         is_placed = oracle_place(o, unit);
         o->asking = o->turn = o->own_of = 0;
     }
+    if (!is_placed && is_possible && !o->hold.is_made && o->in->has_backfill) {
+        is_possible = oracle_hold_for(o, unit, serial) || has_closed_nodes(o);
+    }
+    o->turn_serial = 0;
     if (is_placed) {
         return;
-    }
-    if (is_possible && !o->hold.is_made && o->in->has_backfill) {
-        is_possible = oracle_reserve(o, unit, serial) || has_closed_nodes(o);
     }
     if (is_possible) {
         oracle_mark_admitted(o, unit, serial);

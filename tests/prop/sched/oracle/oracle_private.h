@@ -44,6 +44,13 @@ struct own {
     struct hold hold;
 };
 
+/* The limits of a queue that are kept for an admitted unit: oracle_held.c. */
+struct held {
+    bool is_made, has_class, has_quota;
+    int unit, at; /* INT_MAX: no bound tells */
+    int class_left, quota_left;
+};
+
 /* How one is let past it. */
 enum pass {
     BACKFILL_NO,
@@ -103,6 +110,10 @@ struct oracle {
     bool has_missed[INSTANCE_JOBS_MAX];  /* was tried, and found no room */
     int admitted[INSTANCE_JOBS_MAX];     /* serial; INT_MAX: by this plan */
     struct hold hold;
+    struct held kept[INSTANCE_QUEUES_MAX];
+    /* Admitted behind this serial of this level does not count in the quota;
+     * 0: all does. */
+    int turn_serial, turn_level;
     struct own own[INSTANCE_QUEUES_MAX];
     int own_of; /* 1 + the queue whose own binds what is tried; 0: none */
     /* While an admitted one is tried: its serial, and the first of the evicted
@@ -165,6 +176,9 @@ void oracle_measure(struct oracle *o);
  * unit start. */
 bool oracle_is_within_limit(const struct oracle *o, int job,
                             const int request[INSTANCE_KINDS]);
+/* What the unit's queue has of its quota without it, and of that elsewhere. */
+int oracle_quota_used(const struct oracle *o, int unit);
+int oracle_quota_elsewhere(const struct oracle *o, int unit);
 /* Whether what runs leaves the pool seats enough to add such a request. */
 bool oracle_has_seats(const struct oracle *o,
                       const int request[INSTANCE_KINDS]);
@@ -281,6 +295,22 @@ enum pass oracle_pass(const struct oracle *o, int job, int node);
 /* Reserve for a unit, which does not count as admitted now; false when not
  * even empty nodes would do. */
 bool oracle_reserve(struct oracle *o, int unit, int serial);
+
+/* Whether the unit could have a reservation if it were first. */
+bool oracle_could_reserve(struct oracle *o, int unit);
+
+/* oracle_held.c */
+
+/* Whether limits would let it start if nothing of its queue ran here. */
+bool oracle_limits_could(const struct oracle *o, int unit,
+                         const int request[INSTANCE_KINDS]);
+/* Reserve for a unit as oracle_reserve(), when its queue's limits let it go;
+ * where no bound tells when, nothing is reserved.  The limits are kept. */
+bool oracle_hold_for(struct oracle *o, int unit, int serial);
+/* Whether what is kept lets a job start. */
+bool oracle_held_allows(const struct oracle *o, int job, int cores);
+/* A job starts. */
+void oracle_held_charge(struct oracle *o, int job);
 
 /* oracle_head.c */
 

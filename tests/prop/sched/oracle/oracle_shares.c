@@ -34,31 +34,58 @@ static bool starts_here(const struct oracle *o, int unit, int job)
             oracle_is_member(o, unit, job));
 }
 
-/* What is admitted counts too, as in a queue's usage. */
-static bool is_within_quota(const struct oracle *o, int unit,
-                            const int request[INSTANCE_KINDS])
+/* Admitted, and counted in the quota: not what is tried later, nor what the
+ * queue's limits are kept for, unless a gang would grow. */
+static bool counts_admitted(const struct oracle *o, int job)
 {
-    int queue = o->in->jobs[unit].queue, quota = o->in->queues[queue].quota;
-    int used = request[0] + o->in->queues[queue].cores_elsewhere;
+    const struct held *held = &o->kept[o->in->jobs[job].queue];
+    int level = oracle_level(o, job);
+    bool is_later =
+        o->turn_serial &&
+        (level < o->turn_level ||
+         (level == o->turn_level && o->admitted[job] > o->turn_serial));
+    bool is_held = held->is_made && !o->is_growing &&
+                   (job == held->unit || oracle_same_gang(o, held->unit, job));
+
+    return o->status[job] == WAITING && o->admitted[job] && !is_later &&
+           !is_held;
+}
+
+int oracle_quota_elsewhere(const struct oracle *o, int unit)
+{
+    int queue = o->in->jobs[unit].queue;
+    int used = o->in->queues[queue].cores_elsewhere;
 
     for (int j = 0; j < o->in->job_count; j++) {
-        bool counts =
-            oracle_runs(o, j) || (o->status[j] == WAITING && o->admitted[j]);
-        counts &= o->in->jobs[j].queue == queue;
-        used += counts ? o->in->jobs[j].request[0] : 0;
         used -= o->in->jobs[j].queue == queue && starts_here(o, unit, j)
                     ? o->in->jobs[j].request[0]
                     : 0;
     }
-    return !quota || used <= quota;
+    return used;
+}
+
+/* What is admitted counts too, as in a queue's usage. */
+int oracle_quota_used(const struct oracle *o, int unit)
+{
+    int queue = o->in->jobs[unit].queue;
+    int used = oracle_quota_elsewhere(o, unit);
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (o->in->jobs[j].queue == queue &&
+            (oracle_runs(o, j) || counts_admitted(o, j))) {
+            used += o->in->jobs[j].request[0];
+        }
+    }
+    return used;
 }
 
 bool oracle_is_within_limit(const struct oracle *o, int job,
                             const int request[INSTANCE_KINDS])
 {
-    int used = 0;
+    int used = 0, quota = o->in->queues[o->in->jobs[job].queue].quota;
 
-    if (!is_within_quota(o, job, request)) {
+    if ((quota && request[0] + oracle_quota_used(o, job) > quota) ||
+        !oracle_held_allows(o, job, request[0])) {
         return false;
     }
     if (!o->in->limit_percent || o->in->jobs[job].priority_class != 0) {
