@@ -171,24 +171,23 @@ static bool is_kept_back(const struct question *question)
                          question->answer);
 }
 
-/* Whether its place among the admitted says it all. */
-static bool is_admitted(const struct question *question)
+/* When it is to start at the latest, where that was promised; false: it is not
+ * admitted. */
+static bool note_promise(const struct question *question)
 {
-    struct sched_explanation *answer = question->answer;
     struct sched_admission admission;
 
     if (!sched_job_admission(question->sched, question->job, &admission)) {
         return false;
     }
-    bool is_known = admission.start_ms != SCHED_START_UNKNOWN;
-    answer->wait = is_known ? SCHED_WAIT_RESERVED : SCHED_WAIT_ADMITTED;
-    answer->promised_ms = is_known ? admission.start_ms : 0;
-    answer->until_ms = answer->promised_ms;
+    question->answer->promised_ms =
+        admission.start_ms != SCHED_START_UNKNOWN ? admission.start_ms : 0;
     return true;
 }
 
-/* Whether it is the quota, and nothing before it. */
-static bool is_over_quota(const struct question *question)
+/* Whether nothing but what its queue may do keeps the job waiting, as far as
+ * nodes and its gang go. */
+static bool may_be_limited(const struct question *question)
 {
     const struct sched *sched = question->sched;
     enum sched_wait wait = question->answer->wait;
@@ -196,8 +195,36 @@ static bool is_over_quota(const struct question *question)
 
     return (wait == SCHED_WAIT_TURN || wait == SCHED_WAIT_CAPACITY) &&
            !sched->queues.items[question->queue].is_cordoned &&
-           (gang == NONE || sched->gangs.items[gang].position != NONE) &&
-           explain_quota(question);
+           (gang == NONE || sched->gangs.items[gang].position != NONE);
+}
+
+/* Whether its place among the admitted says it all, or the limit does that
+ * keeps it waiting there. */
+static bool is_admitted(const struct question *question)
+{
+    struct sched_explanation *answer = question->answer;
+
+    if (!note_promise(question)) {
+        return false;
+    }
+    answer->until_ms = answer->promised_ms;
+    if (may_be_limited(question) && explain_limit(question)) {
+        answer->wait = SCHED_WAIT_QUEUE_LIMIT;
+    } else {
+        answer->wait =
+            answer->promised_ms ? SCHED_WAIT_RESERVED : SCHED_WAIT_ADMITTED;
+    }
+    return true;
+}
+
+/* Whether it is the quota, and nothing before it. */
+static bool is_over_quota(const struct question *question)
+{
+    if (!may_be_limited(question) || !explain_quota(question)) {
+        return false;
+    }
+    (void)note_promise(question);
+    return true;
 }
 
 static void answer_waiting(struct question *question)

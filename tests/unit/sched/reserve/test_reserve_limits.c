@@ -105,6 +105,18 @@ static bool passes(struct world *w, int64_t cores, int64_t deadline_s)
     return is_running;
 }
 
+/* What it waits for, the promise included, is said with the limit's name. */
+static void assert_is_told(struct world *w, uint32_t head, enum sched_wait wait)
+{
+    struct sched_explanation told;
+
+    sched_explain(w->sched, head, 0, &told);
+    assert_int_equal(told.wait, wait);
+    assert_int_equal(told.resource, CPU);
+    assert_true(told.used + told.asked_amount > told.limit);
+    assert_int_equal(told.promised_ms, 100 * S);
+}
+
 static void assert_waits_as_head(struct world *w, uint32_t head, uint32_t first)
 {
     assert_int_equal(reserve_promise(w, head), 100 * S);
@@ -122,6 +134,7 @@ static void what_a_class_limit_refuses_waits_until_it_lets_it_go(void **state)
 
     limit_fixed(w, 187500); /* 12 of 64 */
     uint32_t head = make_limited(w, &first);
+    assert_is_told(w, head, SCHED_WAIT_QUEUE_LIMIT);
     assert_waits_as_head(w, head, first);
 }
 
@@ -140,6 +153,7 @@ static void what_a_quota_refuses_waits_until_it_lets_it_go(void **state)
 
     set_quota(w, 12);
     uint32_t head = make_limited(w, &first);
+    assert_is_told(w, head, SCHED_WAIT_QUOTA);
     assert_waits_as_head(w, head, first);
 }
 
