@@ -239,13 +239,23 @@ static void consider_soon(const struct search *search, uint32_t below,
 static void consider_own(const struct search *search, uint32_t below,
                          uint32_t evicted_max, struct fit *best)
 {
-    struct round *round = search->round;
+    const struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    uint8_t level = class_at(round, search->class_index)->level;
+    const struct lane *lane =
+        &round->lanes[round->lane_of_queue[victims_own(search) - 1]];
 
-    for (uint32_t i = 0; i < round->evicted->node_count; i++) {
-        uint32_t node = round->evicted->nodes[i];
-        if (victims_has_own(search, node)) {
-            consider_room(search, node,
-                          key_of(search, node, below, evicted_max), best);
+    for (uint32_t u = lane->unit_first; u < lane->unit_end; u++) {
+        const struct unit *unit = &round->units.items[u];
+        for (uint32_t i = 0; i < unit->member_count; i++) {
+            const struct unit_run *member =
+                &round->units.members[unit->member_first + i];
+            if (member->level >= level &&
+                sched->runs.items[member->run].state == RUN_EVICTED) {
+                consider_room(search, member->node,
+                              key_of(search, member->node, below, evicted_max),
+                              best);
+            }
         }
     }
 }
