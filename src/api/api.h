@@ -16,6 +16,7 @@
 #pragma once
 
 #include "api/core/auth.h"
+#include "api/core/call_note.h"
 #include "api/core/rate.h"
 #include "api/core/submit_rules.h"
 #include "api/logs/log_source.h"
@@ -68,9 +69,9 @@ struct api_ports {
     struct store *store;
     struct elog *log;
     const struct log_source *logs; /* NULL: no pods run in this process */
-    /* Told of credentials that were wrong, from which address, on any thread;
-     * NULL: nobody is. */
-    void (*refused)(void *ctx, struct str address, const char *why);
+    /* Told of calls, on any thread, which it must not hold up; NULL: nobody
+     * is. */
+    api_note_fn *noted;
     void *ctx;
 };
 

@@ -173,6 +173,7 @@ static int run(const struct options *options, const sigset_t *signals)
         fprintf(stderr, "berth-executor: %s\n", err.text);
         return EXIT_USAGE;
     }
+    say_set_by_name(config->messages.level, config->messages.format);
     struct executor_thread *thread = start(config, &arena, &err);
     if (!thread) {
         fprintf(stderr, "berth-executor: %s\n", err.text);
@@ -183,7 +184,7 @@ static int run(const struct options *options, const sigset_t *signals)
     (void)sigwait(signals, &signal_number);
     executor_thread_stop(thread, options->flags[OPTION_STOP_JOBS],
                          JOBS_GRACE_MS);
-    say(SAY_INFO, "executor.stopped", "signal=%d", signal_number);
+    say(SAY_INFO, "executor.stopped", say_int("signal", signal_number));
     return 0;
 }
 

@@ -62,7 +62,7 @@ static void reload(struct server *server, const struct berthd_options *options)
     struct config *config = berthd_options_config(options, &findings);
     say_each(SAY_ERROR, "config.refused", "error", &findings.texts);
     if (findings.texts.count == 0 && server_reload(server, config, &err) < 0) {
-        say(SAY_ERROR, "config.refused", "error=\"%s\"", err.text);
+        say(SAY_ERROR, "config.refused", say_text("error", err.text));
     }
 }
 
@@ -83,12 +83,13 @@ static void serve(struct server *server, const struct berthd_options *options,
 
     printf("ready grpc=%s http=%s\n", server_grpc(server), server_http(server));
     (void)fflush(stdout);
-    say(SAY_INFO, "server.ready", "grpc=%s http=%s version=%s",
-        server_grpc(server), server_http(server), BERTH_VERSION);
+    say(SAY_INFO, "server.ready", say_text("grpc", server_grpc(server)),
+        say_text("http", server_http(server)),
+        say_text("version", BERTH_VERSION));
     while (sigwait(signals, &signal_number) == 0 && signal_number == SIGHUP) {
         reload(server, options);
     }
-    say(SAY_INFO, "server.stopping", "signal=%d", signal_number);
+    say(SAY_INFO, "server.stopping", say_int("signal", signal_number));
 }
 
 static int run(const struct berthd_options *options, const sigset_t *signals)
@@ -104,6 +105,7 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
     if (complain(&findings)) {
         return EXIT_USAGE;
     }
+    say_set_by_name(config->messages.level, config->messages.format);
     if (options->checks_config) {
         printf("berthd: the configuration is good\n");
         return 0;
@@ -125,7 +127,8 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
     }
     serve(server, options, signals);
     server_stop(server);
-    say(SAY_INFO, "server.stopped", "code=%d", has_failed ? EXIT_FAILURE : 0);
+    say(SAY_INFO, "server.stopped",
+        say_int("code", has_failed ? EXIT_FAILURE : 0));
     return has_failed ? EXIT_FAILURE : 0;
 }
 

@@ -1,5 +1,6 @@
 """Programs and their configuration: what is refused, and with which words."""
 
+import json
 import pathlib
 import re
 import shutil
@@ -48,8 +49,10 @@ class Config(unittest.TestCase):
         self.assertNotIn("truce", done.stdout)
         self.assertEqual(
             done.stderr.replace(str(path), "FILE"),
-            'warn config.renamed warning="FILE:2: scheduling.truce: this key '
-            'is now called cooldown; the next release refuses the old name"\n')
+            done.stderr.split(" ", 1)[0]
+            + ' level=warn event=config.renamed warning="FILE:2: '
+            'scheduling.truce: this key is now called cooldown; the next '
+            'release refuses the old name"\n')
 
     def test_both_names_of_a_key_are_refused(self):
         self.assertEqual(
@@ -197,6 +200,39 @@ class Policy(unittest.TestCase):
                     if "config.needs_restart" in line]
             self.assertEqual(len(said), 1, said)
             self.assertIn("key=server.threads", said[0])
+
+    def test_messages_change_while_it_runs(self):
+        with harness.Berth(standalone=False) as berth:
+            berth.ctl("create", "queue", "q")
+            first = [line for line in berth.program.log().splitlines()
+                     if "CreateQueue" in line]
+            self.assertEqual(len(first), 1, berth.program.log())
+            self.assertRegex(
+                first[0],
+                r"^time=20\S+Z level=info event=call\.done "
+                r"method=/api\.\w+/CreateQueue user=uid:\d+ peer=\S+ "
+                r'queue="" job_set="" code=OK error="" took_us=\d+ '
+                r"request_id=\w+$")
+            self.assertNotIn("GetQueue", berth.program.log())
+            berth.config_path.write_text(
+                "messages: {level: debug, format: json}\n")
+            berth.program.process.send_signal(signal.SIGHUP)
+
+            def last_line():
+                berth.ctl("get", "queue", "q")
+                return berth.program.log().splitlines()[-1]
+            harness.wait_for("lines are JSON",
+                             lambda: last_line().startswith("{"))
+            said = json.loads(last_line())
+            self.assertEqual(said["level"], "debug")
+            self.assertTrue(said["method"].endswith("/GetQueue"), said)
+            berth.ctl("cancel", "job-set", "q", "none", check=False)
+            lines = [json.loads(line)
+                     for line in berth.program.log().splitlines()
+                     if line.startswith("{") and "CancelJobSet" in line]
+            self.assertEqual(
+                [(line["level"], line["queue"], line["job_set"])
+                 for line in lines], [("info", "q", "none")])
 
     def test_rules_of_training_jobs_follow_the_policy(self):
         text = """

@@ -102,6 +102,11 @@ contexts:
         self.assertIn("bob lacks permission submit_any_jobs required for "
                       "action submit; members of staff can grant the verb "
                       "submit on the queue", refused.stderr)
+        said = self.berth.program.log()
+        self.assertEqual(said.count("event=auth.login user=bob "), 1)
+        self.assertRegex(said, r"level=warn event=call\.denied "
+                         r"method=/api.Submit/SubmitJobs user=bob peer=\S+ "
+                         r'queue=q .*error="bob lacks permission')
         missing = self.ctl("auth", "can-i", "submit", "none", "-c", "bob")
         self.assertEqual(missing.returncode, 3, missing.stderr)
         self.assertEqual(self.ctl("auth", "can-i", "dance").returncode, 2)

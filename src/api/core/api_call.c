@@ -33,6 +33,7 @@ static void fail_denied(struct api_call *call, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    call->is_denied = true;
     if (call->method->traits & METHOD_DENIES_WRAPPED) {
         api_call_fail_wrapped(call, RPC_UNKNOWN, "%s", text);
     } else {
@@ -81,17 +82,6 @@ static struct auth_claim claim_of(const struct api *api, struct rpc_call *rpc)
 
     claim.has_user = rpc_call_peer_user(rpc, &claim.user_id);
     return claim;
-}
-
-/* Wrong credentials are for the operator's eyes; none at all are not, and nor
- * is what was not looked at. */
-static void note_refusal(const struct api *api, const struct auth_claim *claim,
-                         int rc, const struct err *err)
-{
-    if (api->ports.refused && rc == -ERR_INVALID &&
-        claim->authorization.byte_count > 0) {
-        api->ports.refused(api->ports.ctx, claim->address, err->text);
-    }
 }
 
 /* By what name a caller's requests are counted: of who is anonymous, by user or
@@ -144,10 +134,11 @@ bool api_call_admit(struct api *api, const struct method *method,
     *call = (struct api_call){.api = api, .method = method, .rpc = rpc};
     rpc_call_own(rpc, call, api_call_destroy);
     struct auth_claim claim = claim_of(api, rpc);
+    call->began_ns = api->ports.clock->mono_ns(api->ports.clock);
+    call->has_credentials = claim.authorization.byte_count > 0;
     int rc = auth_authenticate(&api->auth, &claim, &call->arena,
                                &call->principal, &err);
     if (rc < 0) {
-        note_refusal(api, &claim, rc, &err);
         api_call_fail(call, RPC_UNAUTHENTICATED, "%s", err.text);
         return false;
     }
@@ -251,6 +242,8 @@ static bool authorize(struct api_call *call, struct str queue,
     const struct method *method = call->method;
     const struct queue_entry *entry =
         queue_table_find(call->api->ports.queues, queue);
+    call->queue = arena_str(&call->arena, queue);
+    call->job_set = arena_str(&call->arena, job_set);
     bool is_allowed = auth_has_permission(&call->api->auth, &call->principal,
                                           method->permission);
 
@@ -307,9 +300,96 @@ bool api_call_check_executor(struct api_call *call, struct str executor_id)
     return false;
 }
 
+/* The caller's request id, or one made up. */
+static const char *request_id(struct api_call *call)
+{
+    struct str given = rpc_call_header(call->rpc, "x-request-id");
+    uint8_t random[RANDOM_ID_BYTES];
+    char *id;
+
+    if (call->request_id) {
+        return call->request_id;
+    }
+    if (given.byte_count) {
+        return call->request_id = arena_strdup(&call->arena, given);
+    }
+    id = arena_alloc(&call->arena, 2 * sizeof(random) + 1);
+    call->api->ports.rng->fill(call->api->ports.rng, random, sizeof(random));
+    for (size_t i = 0; i < sizeof(random); i++) {
+        snprintf(id + 2 * i, 3, "%02x", random[i]);
+    }
+    return call->request_id = id;
+}
+
+/* Whether it sets what people set: what everybody does all the time (jobs
+ * submitted, executors' reports) does not. */
+static bool is_change(const struct method *method)
+{
+    return method->scope == SCOPE_SERVER || method->verb == VERB_CANCEL ||
+           method->verb == VERB_PREEMPT || method->verb == VERB_REPRIORITIZE;
+}
+
+/* Of who is anonymous, its user, if that is known. */
+static struct str name_of(const struct principal *caller)
+{
+    return caller->is_anonymous && caller->group_count > 1 ? caller->groups[1]
+                                                           : caller->name;
+}
+
+/* Whether more than a few of such calls a second would be strange: then an id
+ * is made up where the caller gave none. */
+static bool is_told(const struct api_note *note)
+{
+    return note->is_denied || note->is_change || note->is_login ||
+           note->code != RPC_OK;
+}
+
+/* The id that the call has already, or "". */
+static const char *given_id(struct api_call *call)
+{
+    return call->request_id
+               ? call->request_id
+               : arena_strdup(&call->arena,
+                              rpc_call_header(call->rpc, "x-request-id"));
+}
+
+static void tell(struct api_call *call, enum rpc_code code, const char *text)
+{
+    const struct api_ports *ports = &call->api->ports;
+    struct api_note note = {
+        .method = call->method->path,
+        .user = name_of(&call->principal),
+        .peer = str_of(rpc_call_peer(call->rpc)),
+        .queue = call->queue,
+        .job_set = call->job_set,
+        .code = code,
+        .text = text,
+        .is_denied = call->is_denied,
+        .is_change = is_change(call->method),
+        .is_login = call->principal.is_first_login,
+        .has_credentials = call->has_credentials,
+    };
+
+    if (ports->noted) {
+        note.request_id = is_told(&note) ? request_id(call) : given_id(call);
+        note.took_us =
+            (int64_t)(ports->clock->mono_ns(ports->clock) - call->began_ns) /
+            1000;
+        ports->noted(ports->ctx, &note);
+    }
+}
+
+/* The one way out: after it the call may be gone. */
+static void finish(struct api_call *call, enum rpc_code code, const char *text,
+                   struct str reply)
+{
+    tell(call, code, text);
+    rpc_call_finish(call->rpc, code, code == RPC_OK ? NULL : text, reply);
+}
+
 void api_call_reply_bytes(struct api_call *call, struct str reply)
 {
-    rpc_call_finish(call->rpc, RPC_OK, NULL, reply);
+    finish(call, RPC_OK, "", reply);
 }
 
 void api_call_reply(struct api_call *call, const ProtobufCMessage *reply)
@@ -336,25 +416,7 @@ void api_call_fail(struct api_call *call, enum rpc_code code,
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    rpc_call_finish(call->rpc, code, text, STR(""));
-}
-
-/* The caller's request id, or one made up. */
-static const char *request_id(struct api_call *call)
-{
-    struct str given = rpc_call_header(call->rpc, "x-request-id");
-    uint8_t random[RANDOM_ID_BYTES];
-    char *id;
-
-    if (given.byte_count) {
-        return arena_strdup(&call->arena, given);
-    }
-    id = arena_alloc(&call->arena, 2 * sizeof(random) + 1);
-    call->api->ports.rng->fill(call->api->ports.rng, random, sizeof(random));
-    for (size_t i = 0; i < sizeof(random); i++) {
-        snprintf(id + 2 * i, 3, "%02x", random[i]);
-    }
-    return id;
+    finish(call, code, text, STR(""));
 }
 
 /* The text, cut to the limit but not inside a character. */
@@ -381,7 +443,7 @@ void api_call_fail_wrapped(struct api_call *call, enum rpc_code code,
     va_end(args);
     const char *text = message_format(&call->arena, "[x-request-id: \"%s\"] %s",
                                       request_id(call), body);
-    rpc_call_finish(call->rpc, code, cut(call, text), STR(""));
+    finish(call, code, cut(call, text), STR(""));
 }
 
 void api_call_fail_field(struct api_call *call, const char *field,

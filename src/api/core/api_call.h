@@ -61,6 +61,10 @@ struct api_call {
     const struct method *method;
     struct rpc_call *rpc;
     struct principal principal;
+    struct str queue, job_set; /* asked for by it; "" or p NULL: none */
+    const char *request_id;    /* made when first asked for */
+    uint64_t began_ns;         /* on the monotonic clock */
+    bool is_denied, has_credentials;
     struct str counted_as;   /* for the rate; p NULL: it is not counted */
     struct arena arena;      /* until the call is over */
     struct str viewed_queue; /* that view.c asked for last; p NULL: none */

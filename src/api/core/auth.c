@@ -112,6 +112,14 @@ static bool was_right(struct auth *auth, uint32_t user, struct str password)
     return is_right;
 }
 
+static bool has_logged_in(struct auth *auth, uint32_t user)
+{
+    pthread_mutex_lock(&auth->lock);
+    bool has_seen = auth->known[user].p != NULL;
+    pthread_mutex_unlock(&auth->lock);
+    return has_seen;
+}
+
 static void remember(struct auth *auth, uint32_t user, struct str password)
 {
     struct str copy = str_make(str_dup(password), password.byte_count);
@@ -222,6 +230,9 @@ static enum auth_answer authenticate_basic(struct authenticator *authenticator,
     }
     size_t name_bytes = (size_t)(colon - pair.p);
     uint32_t user = find_user(auth->config, str_make(pair.p, name_bytes));
+    bool is_first = user < auth->config->user_count &&
+                    auth->config->users[user].password_hash.byte_count > 0 &&
+                    !has_logged_in(auth, user);
     enum auth_answer answer =
         check(auth, claim, user,
               str_make(colon + 1, pair.byte_count - name_bytes - 1), err);
@@ -229,6 +240,7 @@ static enum auth_answer authenticate_basic(struct authenticator *authenticator,
         return answer;
     }
     fill_principal(&auth->config->users[user], arena, ret_principal);
+    ret_principal->is_first_login = is_first;
     return AUTH_OK;
 }
 

@@ -70,6 +70,7 @@ struct principal {
     uint32_t group_count;
     const struct str *executors; /* that it may act for */
     uint32_t executor_count;     /* 0: for any */
+    bool is_first_login;         /* by a password that was not right before */
     bool is_administrator;       /* has every permission; set by
                                     auth_authenticate() */
     bool is_anonymous;           /* the name is nobody's: owns nothing by it */

@@ -125,13 +125,15 @@ int berthd_options_parse(int argument_count, char **arguments,
 static void warn_of_clear_text(const struct config_auth *auth)
 {
     for (uint32_t i = 0; i < auth->user_count; i++) {
-        if (auth->users[i].password.byte_count > 0) {
-            say(SAY_WARN, "config.clear_text",
-                "key=\"auth.basicAuthUsers[%u].password\" "
-                "advice=\"use passwordHash, from berthctl hash-password; the "
-                "next release does not start with this\"",
-                i);
+        auto_strbuf key = {0};
+        if (auth->users[i].password.byte_count == 0) {
+            continue;
         }
+        strbuf_addf(&key, "auth.basicAuthUsers[%u].password", i);
+        say(SAY_WARN, "config.clear_text", say_str("key", strbuf_str(&key)),
+            say_text("advice",
+                     "use passwordHash, from berthctl hash-password; the next "
+                     "release does not start with this"));
     }
 }
 

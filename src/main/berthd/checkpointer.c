@@ -27,11 +27,11 @@ static void write_one(struct checkpointer *checkpointer, uint64_t seq,
                             str_make(bytes, byte_count), &err);
     mem_free(bytes);
     if (rc < 0) {
-        say(SAY_WARN, "checkpoint.failed", "seq=%llu error=\"%s\"",
-            (unsigned long long)seq, err.text);
+        say(SAY_WARN, "checkpoint.failed", say_int("seq", (int64_t)seq),
+            say_text("error", err.text));
     } else {
-        say(SAY_INFO, "checkpoint.written", "seq=%llu bytes=%zu",
-            (unsigned long long)seq, byte_count);
+        say(SAY_INFO, "checkpoint.written", say_int("seq", (int64_t)seq),
+            say_int("bytes", (int64_t)byte_count));
     }
 }
 

@@ -82,7 +82,7 @@ static void note_state(struct leader *leader)
 
 static void note_failure(struct leader *leader, const struct err *err)
 {
-    say(SAY_ERROR, "leader.failed", "error=\"%s\"", err->text);
+    say(SAY_ERROR, "leader.failed", say_text("error", err->text));
     pthread_mutex_lock(&leader->lock);
     leader->has_failed = true;
     pthread_cond_broadcast(&leader->changed);
@@ -110,7 +110,7 @@ static void *run(void *ctx)
     if (!leader->has_failed &&
         control_state(leader->control) == CONTROL_LEADING &&
         control_checkpoint(leader->control, &err) < 0) {
-        say(SAY_WARN, "leader.checkpoint", "error=\"%s\"", err.text);
+        say(SAY_WARN, "leader.checkpoint", say_text("error", err.text));
     }
     inbox_close(leader->inbox);
     if (leader->has_failed) {
@@ -154,10 +154,9 @@ static void warn_of_twin(void *ctx, struct str executor_id)
 
     if (now_ms - leader->twin_said_ms >= TWIN_SAID_MS) {
         leader->twin_said_ms = now_ms;
-        say(SAY_WARN, "executor.twin",
-            "id=%.*s error=\"another executor with this id is connected: each "
-            "executor needs its own id\"",
-            STR_ARG(executor_id));
+        say(SAY_WARN, "executor.twin", say_str("id", executor_id),
+            say_text("error", "another executor with this id is connected: "
+                              "each executor needs its own id"));
     }
 }
 

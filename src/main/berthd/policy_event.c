@@ -11,8 +11,8 @@ static void done(struct command *command, void *ctx)
 {
     (void)ctx;
     if (command->result != COMMAND_OK) {
-        say(SAY_ERROR, "policy.refused", "error=\"%.*s\"",
-            STR_ARG(command->result_text));
+        say(SAY_ERROR, "policy.refused",
+            say_str("error", command->result_text));
     }
     command_destroy(command);
 }

@@ -39,7 +39,7 @@ static void prune(struct projector *projector)
                          now_ms - options->deduplication_ms, &err);
     }
     if (rc < 0) {
-        say(SAY_WARN, "store.prune", "error=\"%s\"", err.text);
+        say(SAY_WARN, "store.prune", say_text("error", err.text));
     }
 }
 
@@ -77,12 +77,12 @@ static void *run(void *ctx)
             continue;
         }
         if (!may_pass(rc)) {
-            say(SAY_ERROR, "store.failed", "error=\"%s\"", err.text);
+            say(SAY_ERROR, "store.failed", say_text("error", err.text));
             projector->options.failed(projector->options.ctx);
             break;
         }
         if (!projector->is_failing) {
-            say(SAY_WARN, "store.retrying", "error=\"%s\"", err.text);
+            say(SAY_WARN, "store.retrying", say_text("error", err.text));
         }
         projector->is_failing = true;
         (void)stopper_wait(&projector->stopper, RETRY_MS);

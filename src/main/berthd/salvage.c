@@ -1,7 +1,5 @@
 #include "main/berthd/salvage.h"
 
-#include <inttypes.h>
-
 #include "main/berthd/leader_query.h"
 #include "main/common/say.h"
 #include "wire/log/log_codec.h"
@@ -212,9 +210,10 @@ int salvage(const struct salvage_options *options, struct err *err)
     rc = take_up(&s, err);
     if (rc == 0) {
         say(SAY_WARN, "log.salvaged",
-            "jobs=%" PRIu64 " ended=%" PRIu64
-            " advice=\"see that all queues are there\"",
-            s.submit_count - (late_count(&s) - late), s.ended_count);
+            say_int("jobs",
+                    (int64_t)(s.submit_count - (late_count(&s) - late))),
+            say_int("ended", (int64_t)s.ended_count),
+            say_text("advice", "see that all queues are there"));
     }
     command_destroy(s.command);
     VEC_FREE(&s.jobs);

@@ -1,6 +1,5 @@
 #include "main/berthd/server.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -12,6 +11,7 @@
 #include "main/berthd/pod_logs.h"
 #include "main/berthd/policy_event.h"
 #include "main/berthd/projector.h"
+#include "main/berthd/request_notes.h"
 #include "main/berthd/salvage.h"
 #include "main/berthd/tls_files.h"
 #include "main/berthd/token_file.h"
@@ -41,6 +41,7 @@ struct server {
     struct rpc_server *rpc;
     struct executor_thread *executor;
     struct pages pages;
+    struct request_notes notes; /* of the API */
     struct http_server *http_server;
 };
 
@@ -72,7 +73,7 @@ static int open_log(struct server *server, struct err *err)
              ? rc
              : elog_sqlite_open(server->dir.log, &options, &server->log, err);
     if (rc == 0 && *elog_note(server->log)) {
-        say(SAY_WARN, "log.note", "note=\"%s\"", elog_note(server->log));
+        say(SAY_WARN, "log.note", say_text("note", elog_note(server->log)));
     }
     return rc;
 }
@@ -87,10 +88,10 @@ static int warn_of_partial_store(struct server *server,
     int rc = elog_bounds(reader, &bounds, err);
     if (rc == 0 && store_seq(server->store) == 0 && bounds.first_seq > 1) {
         say(SAY_WARN, "store.partial",
-            "first_record=%" PRIu64
-            " advice=\"the store is rebuilt from the records that the log "
-            "still has; older jobs and client ids are only in a backup\"",
-            bounds.first_seq);
+            say_int("first_record", (int64_t)bounds.first_seq),
+            say_text("advice",
+                     "the store is rebuilt from the records that the log still "
+                     "has; older jobs and client ids are only in a backup"));
     }
     return rc;
 }
@@ -107,8 +108,8 @@ static int rewind_store(struct server *server, struct elog_reader *reader,
                  : 0;
     if (rc == 1) {
         server->is_rewound = true;
-        say(SAY_WARN, "store.rewound", "from_record=%" PRIu64 " to=%" PRIu64,
-            was_seq, store_seq(server->store));
+        say(SAY_WARN, "store.rewound", say_int("from_record", (int64_t)was_seq),
+            say_int("to", (int64_t)store_seq(server->store)));
     }
     return rc < 0 ? rc : 0;
 }
@@ -191,14 +192,6 @@ static int start_leader(struct server *server, struct err *err)
     return server->leader ? 0 : -ERR_IO;
 }
 
-/* One has to wait before the next: there are not many of them. */
-static void on_refused(void *ctx, struct str address, const char *why)
-{
-    (void)ctx;
-    say(SAY_WARN, "auth.refused", "peer=%.*s error=\"%s\"", STR_ARG(address),
-        why);
-}
-
 static int make_api(struct server *server, struct err *err)
 {
     const struct config *config = server->options.config;
@@ -211,7 +204,8 @@ static int make_api(struct server *server, struct err *err)
         .store = server->store,
         .log = server->log,
         .logs = pod_logs_make(server->dir.jobs, &server->arena),
-        .refused = on_refused,
+        .noted = request_notes_say,
+        .ctx = &server->notes,
     };
 
     api_local_user_make(&machine_rng, &server->local_user);
@@ -398,6 +392,7 @@ struct server *server_start(const struct server_options *options,
     struct server *server = mem_alloc(sizeof(*server));
 
     server->options = *options;
+    request_notes_init(&server->notes, &machine_clock);
     if (start_all(server, err) < 0) {
         server_stop(server);
         return NULL;
@@ -438,7 +433,7 @@ static int set_policy(struct server *server, const struct config *config,
         strbuf_add_str(&server->policy_text, strbuf_str(&text));
         api_set_cpu_per_gpu(server->api,
                             config->scheduling.elastic.cpu_per_gpu_milli);
-        say(SAY_INFO, "policy.set", "bytes=%zu", text.byte_count);
+        say(SAY_INFO, "policy.set", say_int("bytes", (int64_t)text.byte_count));
     }
     return rc;
 }
@@ -453,11 +448,12 @@ static void warn_of_rest(const struct server *server,
     settings_compare(&config_settings, server->options.config, config, &arena,
                      &paths);
     for (uint32_t i = 0; i < paths.count; i++) {
-        if (!str_starts_with(paths.items[i], STR("scheduling."))) {
+        if (!str_starts_with(paths.items[i], STR("scheduling.")) &&
+            !str_starts_with(paths.items[i], STR("messages."))) {
             say(SAY_WARN, "config.needs_restart",
-                "key=%.*s advice=\"it has changed, and is read at the start "
-                "only: restart berthd\"",
-                STR_ARG(paths.items[i]));
+                say_str("key", paths.items[i]),
+                say_text("advice", "it has changed, and is read at the start "
+                                   "only: restart berthd"));
         }
     }
 }
@@ -465,6 +461,7 @@ static void warn_of_rest(const struct server *server,
 int server_reload(struct server *server, const struct config *config,
                   struct err *err)
 {
+    say_set_by_name(config->messages.level, config->messages.format);
     warn_of_rest(server, config);
     return set_policy(server, config, err);
 }
@@ -490,6 +487,7 @@ void server_stop(struct server *server)
     store_close(server->store);
     elog_close(server->log);
     strbuf_fini(&server->policy_text);
+    request_notes_fini(&server->notes);
     arena_fini(&server->arena);
     mem_free(server);
 }

@@ -1,39 +1,164 @@
 #include "main/common/say.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
-#include "wire/text/printable.h"
+#include "main/common/machine.h"
+#include "wire/text/rfc3339.h"
+#include "wire/text/utf8.h"
 
-void say(enum say_level level, const char *event, const char *format, ...)
+static atomic_int level_now = SAY_INFO;
+static atomic_int format_now = SAY_LOGFMT;
+
+void say_set(enum say_level level, enum say_format format)
 {
-    static const char *const names[] = {"error", "warn", "info"};
-    char line[SAY_LINE_BYTES_MAX];
-    va_list arguments;
+    atomic_store(&level_now, (int)level);
+    atomic_store(&format_now, (int)format);
+}
 
-    int length =
-        snprintf(line, sizeof(line) - 1, "%s %s ", names[level], event);
-    va_start(arguments, format);
-    int more = vsnprintf(line + length, sizeof(line) - 1 - (size_t)length,
-                         format, arguments);
-    va_end(arguments);
-    length += more < 0 ? 0 : more;
-    if (length > (int)sizeof(line) - 2) {
-        length = (int)sizeof(line) - 2;
-    }
-    while (length > 0 && line[length - 1] == ' ') {
-        length--;
-    }
-    for (int i = 0; i < length; i++) {
-        if (line[i] == '\n' || line[i] == '\t') {
-            line[i] = ' ';
+static const char *const level_names[] = {
+    [SAY_ERROR] = "error",
+    [SAY_WARN] = "warn",
+    [SAY_INFO] = "info",
+    [SAY_DEBUG] = "debug",
+};
+
+void say_set_by_name(struct str level, struct str format)
+{
+    enum say_level wanted = SAY_INFO;
+
+    for (size_t i = 0; i < ARRAY_COUNT(level_names); i++) {
+        if (str_equal(level, str_of(level_names[i]))) {
+            wanted = (enum say_level)i;
         }
     }
-    auto_strbuf shown = {0};
-    wire_printable(str_make(line, (size_t)length), PRINTABLE_LINE, &shown);
-    strbuf_add_char(&shown, '\n');
-    ssize_t written = write(STDERR_FILENO, shown.bytes, shown.byte_count);
+    say_set(wanted, str_equal(format, STR("json")) ? SAY_JSON : SAY_LOGFMT);
+}
+
+bool say_is_on(enum say_level level)
+{
+    return (int)level <= atomic_load(&level_now);
+}
+
+/* Whether a character needs no escape: neither a control character nor what
+ * ends a string. */
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
+}
+
+static void put_escape(struct strbuf *out, unsigned char c)
+{
+    switch (c) {
+    case '"':
+    case '\\':
+        strbuf_addf(out, "\\%c", c);
+        return;
+    case '\n':
+        strbuf_add_text(out, "\\n");
+        return;
+    case '\t':
+        strbuf_add_text(out, "\\t");
+        return;
+    default:
+        strbuf_addf(out, "\\u%04x", c);
+        return;
+    }
+}
+
+/* As a JSON string: what is not text becomes U+FFFD, and the control characters
+ * of ISO 6429 (two bytes from 0xc2) get escapes as well. */
+static void put_quoted(struct strbuf *out, struct str text)
+{
+    strbuf_add_char(out, '"');
+    for (size_t i = 0; i < text.byte_count; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        size_t left = text.byte_count - i;
+        struct str next = str_make(text.p + i, left < 4 ? left : 4);
+        size_t good = c < 0x80 ? 1 : utf8_text_bytes(next);
+        if (good == 0) {
+            strbuf_add_text(out, "\xef\xbf\xbd");
+        } else if (c == 0xc2 && (unsigned char)text.p[i + 1] < 0xa0) {
+            put_escape(out, (unsigned char)text.p[++i]);
+        } else if (c < 0x80) {
+            if (is_plain(c)) {
+                strbuf_add_char(out, (char)c);
+            } else {
+                put_escape(out, c);
+            }
+        } else {
+            size_t count = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+            strbuf_add(out, text.p + i, count);
+            i += count - 1;
+        }
+    }
+    strbuf_add_char(out, '"');
+}
+
+/* Whether every parser of logfmt takes the text for one word. */
+static bool is_word(struct str text)
+{
+    for (size_t i = 0; i < text.byte_count; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c <= ' ' || c == '=' || c >= 0x7f || !is_plain(c)) {
+            return false;
+        }
+    }
+    return text.byte_count > 0;
+}
+
+static void put_field(enum say_format format, const struct say_field *field,
+                      struct strbuf *out)
+{
+    struct str text = field->text;
+
+    strbuf_addf(out, format == SAY_JSON ? ",\"%s\":" : " %s=", field->key);
+    if (!text.p) {
+        strbuf_addf(out, "%" PRId64, field->number);
+        return;
+    }
+    if (text.byte_count > SAY_VALUE_BYTES_MAX) {
+        text.byte_count = SAY_VALUE_BYTES_MAX;
+    }
+    if (format == SAY_LOGFMT && is_word(text)) {
+        strbuf_add_str(out, text);
+    } else {
+        put_quoted(out, text);
+    }
+}
+
+void say_line(enum say_format format, int64_t wall_ms, enum say_level level,
+              const char *event, const struct say_field *fields,
+              struct strbuf *out)
+{
+    char time[WIRE_RFC3339_TEXT_BYTES_MAX];
+
+    wire_rfc3339_format(wall_ms / 1000, (int32_t)(wall_ms % 1000) * 1000000, 3,
+                        time);
+    strbuf_addf(out,
+                format == SAY_JSON
+                    ? "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\""
+                    : "time=%s level=%s event=%s",
+                time, level_names[level], event);
+    for (; fields->key; fields++) {
+        put_field(format, fields, out);
+    }
+    strbuf_add_text(out, format == SAY_JSON ? "}\n" : "\n");
+}
+
+void say_fields(enum say_level level, const char *event,
+                const struct say_field *fields)
+{
+    auto_strbuf line = {0};
+
+    if (!say_is_on(level)) {
+        return;
+    }
+    say_line((enum say_format)atomic_load(&format_now),
+             machine_clock.wall_ms(&machine_clock), level, event, fields,
+             &line);
+    ssize_t written = write(STDERR_FILENO, line.bytes, line.byte_count);
     (void)written;
 }
 
@@ -41,6 +166,6 @@ void say_each(enum say_level level, const char *event, const char *key,
               const struct setting_texts *texts)
 {
     for (uint32_t i = 0; i < texts->count; i++) {
-        say(level, event, "%s=\"%.*s\"", key, STR_ARG(texts->items[i]));
+        say(level, event, say_str(key, texts->items[i]));
     }
 }

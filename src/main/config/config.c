@@ -210,6 +210,18 @@ static const struct setting log_keys[] = {
 };
 static const struct settings log_table = TABLE(log_keys, config_log, NULL);
 
+static const struct setting messages_keys[] = {
+    SETTING("level", TEXT, config_messages, level,
+            .choices = "error warn info debug",
+            .about = "error: somebody must act. warn: berthd coped. info: its "
+                     "life cycle, and what people changed or were refused. "
+                     "debug: every call."),
+    SETTING("format", TEXT, config_messages, format, .choices = "logfmt json",
+            .about = "One line a message, as words key=value or as JSON."),
+};
+static const struct settings messages_table =
+    TABLE(messages_keys, config_messages, NULL);
+
 static const struct setting planner_keys[] = {
     SETTING("threads", INT, config_planner, thread_count,
             .max = PLANNER_THREADS_MAX,
@@ -360,6 +372,8 @@ static const struct setting config_keys[] = {
     SECTION("scheduling", config, scheduling, policy_settings,
             "The scheduling policy; berthd reads it again on SIGHUP."),
     SECTION("log", config, log, log_table, "The log of events."),
+    SECTION("messages", config, messages, messages_table,
+            "Messages on standard error; read again on SIGHUP."),
     SECTION("planner", config, planner, planner_table, "The planner."),
     SECTION("store", config, store, store_table, "The query store."),
     SECTION("executor", config, executor, executor_table,
@@ -449,6 +463,7 @@ static void init_config(void *record)
     default_submission(&config->submission);
     policy_settings.init(&config->scheduling);
     config->log = (struct config_log){14 * DAY_MS, 1000000};
+    config->messages = (struct config_messages){STR("info"), STR("logfmt")};
     config->store = (struct config_store){42 * DAY_MS, 7 * DAY_MS, 256 << 20};
     default_executor(&config->executor);
 }

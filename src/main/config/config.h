@@ -99,6 +99,11 @@ struct config_log {
     int64_t checkpoint_record_count;
 };
 
+/* What is said on standard error (main/common/say.h). */
+struct config_messages {
+    struct str level, format;
+};
+
 /* Who makes plans. */
 struct config_planner {
     int64_t thread_count; /* 0: one for each core */
@@ -160,6 +165,7 @@ struct config {
     struct config_submission submission;
     struct policy_form scheduling;
     struct config_log log;
+    struct config_messages messages;
     struct config_planner planner;
     struct config_store store;
     struct config_executor executor;

@@ -31,11 +31,11 @@ struct executor_thread {
 static void say_connection(const struct executor_stats *stats)
 {
     if (stats->is_connected) {
-        say(SAY_INFO, "executor.connected", "held=%s",
-            stats->is_held ? "true" : "false");
+        say(SAY_INFO, "executor.connected",
+            say_text("held", stats->is_held ? "true" : "false"));
     } else {
-        say(SAY_WARN, "executor.disconnected", "error=\"%s\"",
-            stats->last_failure.text);
+        say(SAY_WARN, "executor.disconnected",
+            say_text("error", stats->last_failure.text));
     }
 }
 

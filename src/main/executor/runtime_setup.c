@@ -76,7 +76,7 @@ static int open_process(const struct executor_thread_options *options,
     process.has_no_cgroups = !config->has_cgroups;
     int rc = process_open(&process, options->clock, ret_runtime, &info, err);
     if (rc == 0) {
-        say(SAY_INFO, "runtime.process", "info=\"%s\"", info.text);
+        say(SAY_INFO, "runtime.process", say_text("info", info.text));
     }
     return rc;
 }
