@@ -153,6 +153,20 @@ class TwoExecutors(unittest.TestCase):
             job.get("state", "QUEUED") in ("SUCCEEDED", "FAILED")
             for job in self.jobs()), 60)
 
+    def test_a_killed_executor_starts_no_run_again(self):
+        self.berth.ctl("cordon", "executor", "local", "elsewhere")
+        file = json.loads(job_file("q", "s", "true"))
+        file["jobs"][0]["annotations"] = {"berth.dev/fakeRunMs": "3600000"}
+        self.berth.ctl("submit", "-", input_text=json.dumps(file))
+        self.wait_all(1, "RUNNING")
+        self.executor.kill()
+        # Its pods were in its memory alone.
+        self.executor.start()
+        lost, = self.wait_all(1, "FAILED")
+        self.assertEqual(lost["runCount"], 1)
+        self.assertIn("The pod of this run is gone", self.berth.ctl(
+            "explain", lost["jobId"]).stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

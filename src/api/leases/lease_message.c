@@ -16,6 +16,7 @@ enum {
     LEASE_USER = 4,
     LEASE_JOB = 6,
     LEASE_RUN_ID = 7,
+    LEASE_WAS_REPORTED = 1000,
     CANCEL_RUN_IDS = 2,
     HEARTBEAT_REQUEST_COUNT = 1,
     SUBMIT_OBJECT_META = 4,
@@ -281,6 +282,7 @@ int lease_message_put(struct strbuf *buf, const struct exchange_lease *lease,
     int rc = put_job(&edit, buf, submit_job);
     field_end(buf, job);
     field_put_bytes(buf, LEASE_RUN_ID, str_of(run_id_format(lease->run, run)));
+    field_put_set_u64(buf, LEASE_WAS_REPORTED, lease->was_reported);
     field_end(buf, message);
     return rc;
 }

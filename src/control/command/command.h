@@ -126,6 +126,7 @@ struct exchange_lease {
     struct str queue, job_set, user;
     struct str node_name, pool;
     bool is_preemptible;
+    bool was_reported; /* as pending or running: it is not to start again */
     /* Tolerations and annotations that scheduling added are rebuilt by the
      * API from these. */
     struct str gang_uniformity_label, gang_uniformity_value;

@@ -82,6 +82,7 @@ static void fill_lease(struct control *c,
         .node_name = arena_str(arena, view.run.node_name),
         .pool = arena_str(arena, view.run.pool),
         .is_preemptible = jobs_is_preemptible(c->jobs, job),
+        .was_reported = view.state == JOB_PENDING || view.state == JOB_RUNNING,
     };
     fill_away(c, &view, arena, lease);
     if (digest.gang_uniformity.byte_count) {

@@ -47,8 +47,20 @@ static struct str lease_pool(const struct executor *executor,
     return executor->options.pool;
 }
 
-/* A new run, or one that we had forgotten: then the row says so, and the
- * server is told that there is no such pod any more. */
+/* Whether a run that we do not hold is known to have had a pod, which is then
+ * gone: what its row says of that, or NEVER. */
+static enum reconcile_phase past_of(const struct executor *executor,
+                                    const Executorapi__JobRunLease *lease,
+                                    struct run_id id)
+{
+    if (map_find(&executor->is_forgotten, id.v) != MAP_NONE) {
+        return RECONCILE_FORGOTTEN;
+    }
+    return lease->was_reported ? RECONCILE_LOST : RECONCILE_NEVER;
+}
+
+/* A new run, or one that had a pod before: then the server is told that there
+ * is no such pod any more. */
 static void take_lease(struct executor *executor,
                        const Executorapi__JobRunLease *lease,
                        struct arena *arena)
@@ -78,8 +90,10 @@ static void take_lease(struct executor *executor,
                        lease_pool(executor, lease), field(lease->user)});
     run = &executor->runs.items[index];
     run->row.want = RECONCILE_WANT_RUN;
-    if (map_find(&executor->is_forgotten, id.v) != MAP_NONE) {
-        run->row.phase = RECONCILE_FORGOTTEN;
+    run->row.phase = past_of(executor, lease, id);
+    if (run->row.phase != RECONCILE_NEVER) {
+        run->row.acked =
+            lease->was_reported ? RECONCILE_PENDING : RECONCILE_NEVER;
         run->ended_ms = executor_wall_ms(executor);
         return;
     }

@@ -183,6 +183,26 @@ static void leases_are_sent_until_they_are_reported(void **state)
     stage_end(s);
 }
 
+/* It is leased again as one that had a pod, which must not start twice. */
+static void a_lease_says_whether_its_run_was_reported(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct job_id job = stage_leased(s, (struct stage_job){0});
+
+    (void)state;
+    stage_exchange(s, "e", 1, NULL, 0);
+    assert_int_equal(s->answer->exchange.response.lease_count, 1);
+    assert_false(s->answer->exchange.response.leases->was_reported);
+    stage_report(s, job, EVENT_RUN_ASSIGNED);
+    stage_exchange(s, "e", 1, NULL, 0);
+    assert_true(s->answer->exchange.response.leases->was_reported);
+    stage_report(s, job, EVENT_RUN_RUNNING);
+    stage_exchange(s, "e", 1, NULL, 0);
+    assert_int_equal(s->answer->exchange.response.lease_count, 1);
+    assert_true(s->answer->exchange.response.leases->was_reported);
+    stage_end(s);
+}
+
 static void an_unchanged_inventory_is_not_logged(void **state)
 {
     struct stage *s = stage_begin(1);
@@ -294,6 +314,7 @@ int main(void)
         TEST(our_own_absence_is_not_their_silence),
         TEST(an_executor_reports_on_its_own_runs),
         TEST(leases_are_sent_until_they_are_reported),
+        TEST(a_lease_says_whether_its_run_was_reported),
         TEST(an_unchanged_inventory_is_not_logged),
         TEST(nodes_that_come_and_go_leave_the_state_as_it_was),
         TEST(a_cordoned_executor_gets_no_leases),

@@ -98,6 +98,7 @@ static void push_lease(struct server *server, struct server_job *offered)
     lease.jobset = field("set");
     lease.job_run_id = run_id_format(offered->run, run);
     lease.job = job.submit;
+    lease.was_reported = offered->was_reported;
     message.event_case = EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE;
     message.lease = &lease;
     push_message(server, &message);

@@ -25,6 +25,7 @@ struct server_job {
     char node[64]; /* that it was last told to be on; "": not told */
     bool is_cancelled;
     bool is_ended;
+    bool was_reported; /* as the lease says */
     bool is_sent; /* on this stream */
     bool is_held; /* in the last full request */
 };

@@ -179,6 +179,25 @@ static void a_forgotten_run_that_is_leased_again_is_told_lost(void **state)
     assert_int_equal(executor_stats(fixture->executor)->run_count, 0);
 }
 
+/* As after a restart of a runtime that kept nothing. */
+static void a_reported_run_without_a_pod_is_told_lost(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    uint32_t job = server_offer(&fixture->server, 1);
+    uint32_t other = server_offer(&fixture->server, 2);
+    fixture->server.jobs.items[job].was_reported = true;
+    loop_start(fixture);
+
+    loop_run_for(fixture, 20000);
+
+    assert_string_equal(loop_events_of(fixture, job), "f");
+    assert_string_equal(fixture->server.jobs.items[job].subcategory,
+                        "pod-missing");
+    assert_string_equal(loop_events_of(fixture, other), "ars");
+    assert_int_equal(loop_stub.create_count, 1);
+    assert_int_equal(executor_stats(fixture->executor)->run_count, 0);
+}
+
 static void while_the_server_is_away_nothing_is_lost(void **state)
 {
     struct loop_fixture *fixture = *state;
@@ -254,6 +273,7 @@ int main(void)
         LOOP_TEST(a_run_that_cannot_be_made_here_is_given_back),
         LOOP_TEST(warnings_are_told_once),
         LOOP_TEST(a_forgotten_run_that_is_leased_again_is_told_lost),
+        LOOP_TEST(a_reported_run_without_a_pod_is_told_lost),
         LOOP_TEST(while_the_server_is_away_nothing_is_lost),
         LOOP_TEST(acknowledged_phases_are_remembered_by_the_runtime),
         LOOP_TEST(thousands_of_runs_at_once_are_fine),
