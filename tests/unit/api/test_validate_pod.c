@@ -46,6 +46,31 @@ static void test_i4_node_affinity(void **state)
     }
 }
 
+/* All that is wrong is told, with where and what. */
+static void test_i4_every_error_of_an_affinity_is_told(void **state)
+{
+    auto_arena arena = {0};
+    K8s__Io__Api__Core__V1__PodSpec *pod = sample_pod(&arena);
+    char evil[] = "no\033label";
+
+    (void)state;
+    sample_affinity(&arena, pod, "-arch", "In", evil);
+    assert_string_equal(
+        text_of_usual_pod(pod, &arena),
+        "invalid RequiredDuringSchedulingIgnoredDuringExecution node affinity: "
+        "[nodeSelectorTerms[0].matchExpressions[0].key: Invalid value: "
+        "\"-arch\": not a label key, "
+        "nodeSelectorTerms[0].matchExpressions[0].values[0]: Invalid value: "
+        "\"no\\x1blabel\": not a label value]");
+    pod = sample_pod(&arena);
+    sample_affinity(&arena, pod, "arch", "Like", NULL);
+    assert_string_equal(
+        text_of_usual_pod(pod, &arena),
+        "invalid RequiredDuringSchedulingIgnoredDuringExecution node affinity: "
+        "nodeSelectorTerms[0].matchExpressions[0].operator: Invalid value: "
+        "\"Like\": not a valid selector operator");
+}
+
 static void test_i4_no_preferred_affinity(void **state)
 {
     auto_arena arena = {0};
@@ -338,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_i4_node_affinity),
+        TEST(test_i4_every_error_of_an_affinity_is_told),
         TEST(test_i4_no_preferred_affinity),
         TEST(test_i5_to_i10_requests_and_limits),
         TEST(test_i8_names_match),
