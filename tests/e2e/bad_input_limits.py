@@ -142,7 +142,7 @@ class Names(bad_input.Case):
         status = b"".join(field(1, f"{i:026d}") for i in range(100000))
         code, text = self.client.outcome("/api.Jobs/GetJobStatus", status)
         self.assertEqual(code, "UNKNOWN", text)  # as Armada has it
-        self.assertIn("100000 items in one query, more than the 500", text)
+        self.assertIn("request contained more than 500 jobIds", text)
 
 
 class Queues(bad_input.Case):

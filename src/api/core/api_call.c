@@ -234,6 +234,15 @@ static bool is_job_set_known(struct api_call *call, struct str queue,
     return rc > 0;
 }
 
+bool api_call_reaches_orphans(struct api_call *call, struct str queue,
+                              struct str job_set)
+{
+    return job_set.byte_count > 0 &&
+           auth_has_permission(&call->api->auth, &call->principal,
+                               call->method->permission) &&
+           is_job_set_known(call, queue, job_set);
+}
+
 /* May the caller do the method's verb on this job set (or, with an empty name,
  * on the whole queue)? */
 static bool authorize(struct api_call *call, struct str queue,
@@ -244,18 +253,17 @@ static bool authorize(struct api_call *call, struct str queue,
         queue_table_find(call->api->ports.queues, queue);
     call->queue = arena_str(&call->arena, queue);
     call->job_set = arena_str(&call->arena, job_set);
-    bool is_allowed = auth_has_permission(&call->api->auth, &call->principal,
-                                          method->permission);
 
     if (!entry) {
-        if (is_allowed && job_set.byte_count &&
-            is_job_set_known(call, queue, job_set)) {
+        if (api_call_reaches_orphans(call, queue, job_set)) {
             return true;
         }
         fail_denied(call, "could not find queue \"%.*s\"", STR_ARG(queue));
         return false;
     }
-    is_allowed = is_allowed || api_call_is_granted(call, entry, method->verb);
+    bool is_allowed = auth_has_permission(&call->api->auth, &call->principal,
+                                          method->permission) ||
+                      api_call_is_granted(call, entry, method->verb);
     queue_entry_unref(entry);
     if (!is_allowed) {
         auto_strbuf hint = {0};

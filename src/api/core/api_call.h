@@ -111,6 +111,11 @@ bool api_call_authorize_queue(struct api_call *call,
 bool api_call_authorize_job_set(struct api_call *call, struct str queue,
                                 struct str job_set) must_check;
 
+/* Whether that is so of a queue that is not there: the caller holds the
+ * permission, and the job set has jobs that are remembered. */
+bool api_call_reaches_orphans(struct api_call *call, struct str queue,
+                              struct str job_set) must_check;
+
 /* Whether the caller may act for the executor of that id; false: the call is
  * over. */
 bool api_call_check_executor(struct api_call *call,

@@ -10,14 +10,15 @@ static void start(struct api_call *call, const struct event_stream_query *query)
     const struct queue_entry *entry =
         queue_table_find(call->api->ports.queues, query->queue);
 
-    if (!entry) {
+    if (!entry &&
+        !api_call_reaches_orphans(call, query->queue, query->job_set)) {
         api_call_fail(call, RPC_NOT_FOUND,
                       "[GetJobSetEvents] Queue %.*s does not exist",
                       STR_ARG(query->queue));
         return;
     }
     queue_entry_unref(entry);
-    if (api_call_authorize_queue(call, query->queue)) {
+    if (api_call_authorize_job_set(call, query->queue, query->job_set)) {
         event_stream_start(call, query);
     }
 }

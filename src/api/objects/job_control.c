@@ -31,8 +31,7 @@ static bool check_reason(struct api_call *call, const char *reason)
     return true;
 }
 
-/* The checks in their order: names, then who may. */
-static bool check_target(struct api_call *call, const struct target *target)
+static bool check_names(struct api_call *call, const struct target *target)
 {
     if (!*target->queue) {
         api_call_fail_field(call, "Queue", "", "queue cannot be empty");
@@ -48,8 +47,19 @@ static bool check_target(struct api_call *call, const struct target *target)
                               JOB_SET_ID_BYTES_MAX);
         return false;
     }
+    return true;
+}
+
+static bool check_permission(struct api_call *call, const struct target *target)
+{
     return api_call_authorize_job_set(call, str_of(target->queue),
                                       str_of(target->job_set));
+}
+
+/* The checks in their order: names, then who may. */
+static bool check_target(struct api_call *call, const struct target *target)
+{
+    return check_names(call, target) && check_permission(call, target);
 }
 
 /* An event that comes from a request, now. */
@@ -228,14 +238,17 @@ void handle_cancel_job_set(struct api_call *call, struct str request)
     }
     struct target target = {message->queue, message->job_set_id,
                             message->reason};
-    if (!check_target(call, &target)) {
+    if (!check_names(call, &target)) {
         return;
     }
     if (!read_filter(message->filter, &states)) {
         api_call_fail_wrapped(
             call, RPC_UNKNOWN,
-            "unsupported state combination: pending and running "
-            "must be given together or neither");
+            "unsupported state combination: states pending and running must "
+            "always be used together");
+        return;
+    }
+    if (!check_permission(call, &target)) {
         return;
     }
     struct event event = event_now(call, EVENT_CANCEL_SET);

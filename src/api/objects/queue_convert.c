@@ -178,7 +178,8 @@ int queue_validate(const Api__Queue *queue, struct refusal *refusal)
     for (size_t i = 0; i < queue->n_labels; i++) {
         if (!*queue->labels[i]->key || !*queue->labels[i]->value) {
             return refusal_set(refusal,
-                               "queue labels must have a key and a value");
+                               "queue labels must not have an empty key or "
+                               "value");
         }
     }
     return check_scheduling(queue->scheduling, refusal);

@@ -48,16 +48,22 @@ static void post_set(struct api_call *call, const Api__Queue *queue)
 static int check_policies(struct api_call *call, const Api__Queue *queue,
                           struct refusal *refusal)
 {
+    auto_strbuf missing = {0};
+
     for (size_t i = 0; i < queue->n_retry_policies; i++) {
         const struct queue_entry *entry = queue_table_find(
             call->api->ports.retry_policies, str_of(queue->retry_policies[i]));
-        if (!entry) {
-            return refusal_set(refusal, "retry policy \"%s\" does not exist",
-                               queue->retry_policies[i]);
+        if (entry) {
+            queue_entry_unref(entry);
+            continue;
         }
-        queue_entry_unref(entry);
+        strbuf_addf(&missing, "%s%s", missing.byte_count ? ", " : "",
+                    queue->retry_policies[i]);
     }
-    return 0;
+    return missing.byte_count
+               ? refusal_set(refusal, "retry policies do not exist: %s",
+                             strbuf_text(&missing))
+               : 0;
 }
 
 /* Check a queue and bring it into the form that is kept. */

@@ -103,6 +103,15 @@ static void detach_all(struct api_call *call, struct sequence *sequence,
     queue_list_free(entries, count);
 }
 
+static bool check_name(struct api_call *call, const char *name)
+{
+    if (!*name) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "retry policy name cannot be empty");
+    }
+    return *name != '\0';
+}
+
 void handle_delete_retry_policy(struct api_call *call, struct str request)
 {
     struct event_scope scope = {.user = call->principal.name};
@@ -111,6 +120,9 @@ void handle_delete_retry_policy(struct api_call *call, struct str request)
 
     if (!api_call_decode(call, &api__retry_policy_delete_request__descriptor,
                          request, &message)) {
+        return;
+    }
+    if (!check_name(call, message->name)) {
         return;
     }
     if (!is_there(call, message->name)) {
@@ -134,9 +146,7 @@ void handle_get_retry_policy(struct api_call *call, struct str request)
                          request, &message)) {
         return;
     }
-    if (!*message->name) {
-        api_call_fail(call, RPC_INVALID_ARGUMENT,
-                      "retry policy name cannot be empty");
+    if (!check_name(call, message->name)) {
         return;
     }
     const struct queue_entry *entry = queue_table_find(

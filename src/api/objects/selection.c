@@ -63,23 +63,6 @@ static bool check_name(struct api_call *call, const char *what,
     return *name != '\0';
 }
 
-static bool check_queue(struct api_call *call, const char *name)
-{
-    const struct queue_entry *entry;
-
-    if (!check_name(call, "queue", name)) {
-        return false;
-    }
-    entry = queue_table_find(call->api->ports.queues, str_of(name));
-    if (!entry) {
-        api_call_fail_wrapped(call, RPC_UNKNOWN, "could not find queue \"%s\"",
-                              name);
-        return false;
-    }
-    queue_entry_unref(entry);
-    return true;
-}
-
 /* The states that CancelOnQueue may name; false: another one. */
 static bool read_states(const Api__JobState *states, size_t count,
                         unsigned *ret_states)
@@ -115,7 +98,7 @@ void handle_cancel_on_queue(struct api_call *call, struct str request)
 
     if (!api_call_decode(call, &api__queue_cancel_request__descriptor, request,
                          &message) ||
-        !check_queue(call, message->name)) {
+        !check_name(call, "queue", message->name)) {
         return;
     }
     if (!read_states(message->jobstates, message->n_jobstates, &states)) {
@@ -143,7 +126,7 @@ void handle_preempt_on_queue(struct api_call *call, struct str request)
 
     if (!api_call_decode(call, &api__queue_preempt_request__descriptor, request,
                          &message) ||
-        !check_queue(call, message->name)) {
+        !check_name(call, "queue", message->name)) {
         return;
     }
     struct event event = selection_of(SELECTION_PREEMPT);

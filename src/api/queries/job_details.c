@@ -187,7 +187,7 @@ void handle_get_job_details(struct api_call *call, struct str request)
 
     if (!api_call_decode(call, &api__job_details_request__descriptor, request,
                          &message) ||
-        !job_query_begin(&query, call, message->n_job_ids)) {
+        !job_query_begin(&query, call, message->n_job_ids, "jobIds")) {
         return;
     }
     response.job_details = arena_alloc_array(query.arena, message->n_job_ids,
@@ -234,7 +234,7 @@ void handle_get_job_run_details(struct api_call *call, struct str request)
 
     if (!api_call_decode(call, &api__job_run_details_request__descriptor,
                          request, &message) ||
-        !job_query_begin(&query, call, message->n_run_ids)) {
+        !job_query_begin(&query, call, message->n_run_ids, "runIds")) {
         return;
     }
     response.job_run_details = arena_alloc_array(

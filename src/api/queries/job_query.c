@@ -3,15 +3,14 @@
 #include "api/core/state.h"
 
 bool job_query_begin(struct job_query *query, struct api_call *call,
-                     size_t count)
+                     size_t count, const char *ids)
 {
     uint32_t max = call->api->config->query_items_max;
 
     if (count > max) {
         api_call_fail_wrapped(call, RPC_UNKNOWN,
-                              "%zu items in one query, more than the %u "
-                              "allowed",
-                              count, max);
+                              "request contained more than %u %s: %zu", max,
+                              ids, count);
         return false;
     }
     *query = (struct job_query){.call = call, .arena = &call->arena};

@@ -20,9 +20,10 @@ struct job_query {
     struct err err;
 };
 
-/* Begin a query of `count` ids; false: the call is over. */
+/* Begin a query of `count` ids, which the request calls `ids`; false: the call
+ * is over. */
 bool job_query_begin(struct job_query *query, struct api_call *call,
-                     size_t count) must_check;
+                     size_t count, const char *ids) must_check;
 
 /* Find a job that the caller may see: as store_job(), and 0 if they may
  * not. */

@@ -53,7 +53,7 @@ void handle_get_job_status(struct api_call *call, struct str request)
 
     if (!api_call_decode(call, &api__job_status_request__descriptor, request,
                          &message) ||
-        !job_query_begin(&query, call, message->n_job_ids)) {
+        !job_query_begin(&query, call, message->n_job_ids, "jobIds")) {
         return;
     }
     response.job_states = arena_alloc_array(query.arena, message->n_job_ids,
@@ -83,7 +83,7 @@ void handle_get_job_status_by_uri(struct api_call *call, struct str request)
                               "external job uri cannot be empty");
         return;
     }
-    if (!job_query_begin(&query, call, 1)) {
+    if (!job_query_begin(&query, call, 1, "jobUris")) {
         return;
     }
     int count = store_jobs_by_uri(
@@ -106,7 +106,8 @@ void handle_get_job_status_by_uri(struct api_call *call, struct str request)
     job_query_end(&query, rc, &response.base);
 }
 
-/* The job's own error, else its latest run's, else "". */
+/* The job's own error, else its latest run's, else "": 1; 0 of a job that is
+ * not known. */
 static int find_error(struct job_query *query, const char *text,
                       char **ret_error)
 {
@@ -129,7 +130,7 @@ static int find_error(struct job_query *query, const char *text,
         error = rc > 0 ? run.error : error;
     }
     *ret_error = message_copy(query->arena, error);
-    return rc;
+    return rc < 0 ? rc : 1;
 }
 
 void handle_get_job_errors(struct api_call *call, struct str request)
@@ -141,7 +142,7 @@ void handle_get_job_errors(struct api_call *call, struct str request)
 
     if (!api_call_decode(call, &api__job_errors_request__descriptor, request,
                          &message) ||
-        !job_query_begin(&query, call, message->n_job_ids)) {
+        !job_query_begin(&query, call, message->n_job_ids, "jobIds")) {
         return;
     }
     response.job_errors = arena_alloc_array(query.arena, message->n_job_ids,
@@ -152,7 +153,9 @@ void handle_get_job_errors(struct api_call *call, struct str request)
             &api__job_errors_response__job_errors_entry__descriptor);
         entry->key = message->job_ids[i];
         rc = find_error(&query, message->job_ids[i], &entry->value);
-        response.job_errors[response.n_job_errors++] = entry;
+        if (rc > 0) {
+            response.job_errors[response.n_job_errors++] = entry;
+        }
     }
     job_query_end(&query, rc, &response.base);
 }
@@ -198,7 +201,7 @@ void handle_get_active_queues(struct api_call *call, struct str request)
                          request, &message)) {
         return;
     }
-    if (!job_query_begin(&query, call, 0)) {
+    if (!job_query_begin(&query, call, 0, "queues")) {
         return;
     }
     int count = store_active_queues(query.readers->store, query.arena, &pairs,

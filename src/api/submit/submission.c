@@ -315,7 +315,7 @@ static int begin(struct submission_builder *builder,
     if (!*request->job_set_id) {
         request->job_set_id = message_text(annotations_job_set(request));
     }
-    int rc = validate_request(request, context->rules, builder->refusal);
+    int rc = validate_request(request, builder->refusal);
     if (rc < 0) {
         return rc;
     }

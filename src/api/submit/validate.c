@@ -53,11 +53,10 @@ struct gang_book {
 static int inconsistent(struct refusal *refusal, const char *what,
                         struct str gang, struct str expected, struct str got)
 {
-    return refusal_set(
-        refusal,
-        "invalid gang information: inconsistent %s in gang %.*s: "
-        "expected %.*s but got %.*s",
-        what, STR_ARG(gang), STR_ARG(expected), STR_ARG(got));
+    return refusal_set(refusal,
+                       "inconsistent %s in gang %.*s: "
+                       "expected %.*s but got %.*s",
+                       what, STR_ARG(gang), STR_ARG(expected), STR_ARG(got));
 }
 
 static int compare_terms(const struct common_terms *first,
@@ -68,17 +67,17 @@ static int compare_terms(const struct common_terms *first,
 
     if (first->gang.cardinality != terms->gang.cardinality) {
         return refusal_set(refusal,
-                           "invalid gang information: inconsistent gang "
+                           "inconsistent gang "
                            "cardinality in gang %.*s: expected %u but got %u",
                            STR_ARG(id), first->gang.cardinality,
                            terms->gang.cardinality);
     }
     if (first->gang.minimum != terms->gang.minimum) {
-        return refusal_set(
-            refusal,
-            "invalid gang information: inconsistent gang minimum "
-            "cardinality in gang %.*s: expected %u but got %u",
-            STR_ARG(id), first->gang.minimum, terms->gang.minimum);
+        return refusal_set(refusal,
+                           "inconsistent gang minimum "
+                           "cardinality in gang %.*s: expected %u but got %u",
+                           STR_ARG(id), first->gang.minimum,
+                           terms->gang.minimum);
     }
     if (!str_equal(first->priority_class, terms->priority_class)) {
         return inconsistent(refusal, "PriorityClassName", id,
@@ -88,11 +87,10 @@ static int compare_terms(const struct common_terms *first,
         first->gang.has_exclusive_nodes != terms->gang.has_exclusive_nodes ||
         first->gang.hops_max != terms->gang.hops_max ||
         first->gang.freezing_window_ms != terms->gang.freezing_window_ms) {
-        return refusal_set(
-            refusal,
-            "invalid gang information: members of gang %.*s differ in "
-            "nodeReservation, maxHops or freezingWindowSeconds",
-            STR_ARG(id));
+        return refusal_set(refusal,
+                           "members of gang %.*s differ in "
+                           "nodeReservation, maxHops or freezingWindowSeconds",
+                           STR_ARG(id));
     }
     if (!str_equal(first->gang.uniformity, terms->gang.uniformity)) {
         return inconsistent(refusal, "nodeUniformityLabel", id,
@@ -103,7 +101,6 @@ static int compare_terms(const struct common_terms *first,
 
 static int check_member(struct gang_book *book,
                         const Berth__Submission__Item *item,
-                        const struct submit_rules *rules,
                         struct refusal *refusal)
 {
     struct refusal detail;
@@ -118,9 +115,6 @@ static int check_member(struct gang_book *book,
         return 0;
     }
     terms.priority_class = priority_class_of(any_pod_spec(item));
-    if (!terms.priority_class.byte_count) {
-        terms.priority_class = rules->default_class;
-    }
     if (!book->ids) {
         book->ids = intern_create();
     }
@@ -133,14 +127,13 @@ static int check_member(struct gang_book *book,
 }
 
 static int check_gangs(const Berth__Submission__Request *request,
-                       const struct submit_rules *rules,
                        struct refusal *refusal)
 {
     struct gang_book book = {0};
     int rc = 0;
 
     for (size_t i = 0; i < request->n_job_request_items && rc == 0; i++) {
-        rc = check_member(&book, request->job_request_items[i], rules, refusal);
+        rc = check_member(&book, request->job_request_items[i], refusal);
         refusal->item_number = rc < 0 ? (uint32_t)i + 1 : 0;
     }
     intern_destroy(book.ids);
@@ -149,14 +142,14 @@ static int check_gangs(const Berth__Submission__Request *request,
 }
 
 int validate_request(const Berth__Submission__Request *request,
-                     const struct submit_rules *rules, struct refusal *refusal)
+                     struct refusal *refusal)
 {
     size_t job_set_bytes = strlen(request->job_set_id);
 
     if (!*request->queue) {
         return refusal_set(refusal, "queue is a required field");
     }
-    int rc = check_gangs(request, rules, refusal);
+    int rc = check_gangs(request, refusal);
     if (rc < 0) {
         return rc;
     }

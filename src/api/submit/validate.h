@@ -31,7 +31,6 @@ enum {
 
 /* R1, R2, R3, R4. */
 int validate_request(const Berth__Submission__Request *request,
-                     const struct submit_rules *rules,
                      struct refusal *refusal) must_check;
 
 /* I1 and I2, and I3 as far as it can be told without decoding; the one pod

@@ -97,7 +97,7 @@ static void test_queue_validation(void **state)
     Api__Queue queue = fixture_queue_message("q", 0.5);
     Api__Queue__LabelsEntry label = API__QUEUE__LABELS_ENTRY__INIT;
     Api__Queue__LabelsEntry *labels[] = {&label};
-    char *policies[] = {field("none")};
+    char *policies[] = {field("none"), field("nor")};
 
     (void)state;
     fixture_init(&f);
@@ -113,15 +113,20 @@ static void test_queue_validation(void **state)
                         "error: priority factor cannot be lower than 1.0");
     queue.priority_factor = 1;
     queue.retry_policies = policies;
-    queue.n_retry_policies = 1;
+    queue.n_retry_policies = 2;
     assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
                      RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.message,
+                        "error validating queue: retry policies do not exist: "
+                        "none, nor");
     queue.n_retry_policies = 0;
     label.key = field("k");
     queue.labels = labels;
     queue.n_labels = 1;
     assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
                      RPC_INVALID_ARGUMENT);
+    assert_non_null(
+        strstr(f.status.message, "must not have an empty key or value"));
     label.value = field("v");
     assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
                      RPC_OK);

@@ -111,6 +111,10 @@ static void test_retry_policies(void **state)
     assert_int_equal(fixture_code(&f, "/api.RetryPolicyService/GetRetryPolicy",
                                   &get_request.base),
                      RPC_INVALID_ARGUMENT);
+    assert_int_equal(fixture_code(&f,
+                                  "/api.RetryPolicyService/DeleteRetryPolicy",
+                                  &delete.base),
+                     RPC_INVALID_ARGUMENT);
     queue.retry_policies = policies;
     queue.n_retry_policies = 1;
     assert_int_equal(fixture_code(&f, "/api.Submit/UpdateQueue", &queue.base),

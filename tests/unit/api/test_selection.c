@@ -31,6 +31,10 @@ static void test_trap_12_selections(void **state)
     assert_int_equal(
         fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
         RPC_OK);
+    queue.name = field("unknown"); /* has no jobs that match */
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
+        RPC_OK);
     states[0] = API__JOB_STATE__SUCCEEDED;
     assert_int_equal(
         fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),

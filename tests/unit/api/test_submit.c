@@ -216,6 +216,22 @@ static void delete_queue_with_job(struct fixture *f,
     cancel->job_set_id = field("s");
 }
 
+/* Whether the stream of a job set of queue q has an event. */
+static bool has_events(struct fixture *f, const char *job_set)
+{
+    Api__JobSetRequest request = API__JOB_SET_REQUEST__INIT;
+
+    request.queue = field("q");
+    request.id = field(job_set);
+    request.errorifmissing = true;
+    struct rpc_stream *stream =
+        fixture_stream(f, "/api.Event/GetJobSetEvents", &request.base);
+    bool has_any =
+        fixture_next(f, stream, &api__event_stream_message__descriptor) != NULL;
+    rpc_stream_close(stream);
+    return has_any;
+}
+
 /* Jobs outlive their queue; who may act on jobs of any queue still can. */
 static void jobs_of_a_deleted_queue_can_be_cancelled(void **state)
 {
@@ -227,6 +243,9 @@ static void jobs_of_a_deleted_queue_can_be_cancelled(void **state)
     delete_queue_with_job(&f, &cancel);
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_OK);
+    assert_true(has_events(&f, "s"));
+    assert_false(has_events(&f, "never heard of"));
+    assert_int_equal(f.status.code, RPC_NOT_FOUND);
     cancel.job_set_id = field("never heard of");
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_UNKNOWN);
@@ -296,20 +315,33 @@ static void test_trap_12_filter_of_cancel_job_set(void **state)
     (void)state;
     fixture_init(&f);
     fixture_start(&f);
-    fixture_queue(&f, "q");
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         Api__JobSetCancelRequest request = API__JOB_SET_CANCEL_REQUEST__INIT;
         Api__JobSetFilter filter = API__JOB_SET_FILTER__INIT;
         Api__JobState states[3];
+        char set[] = {(char)('a' + i), '\0'};
         memcpy(states, cases[i].states, sizeof(states));
         filter.states = states;
         filter.n_states = cases[i].count;
         request.queue = field("q");
-        request.job_set_id = field("s");
+        request.job_set_id = set;
         request.filter = &filter;
+        /* What is wrong with it is told before what is of the queue. */
+        assert_int_equal(
+            fixture_code(&f, "/api.Submit/CancelJobSet", &request.base),
+            RPC_UNKNOWN);
+        assert_non_null(
+            strstr(f.status.message, cases[i].code == RPC_OK
+                                         ? "could not find queue"
+                                         : "must always be used together"));
+        fixture_queue(&f, "q");
         assert_int_equal(
             fixture_code(&f, "/api.Submit/CancelJobSet", &request.base),
             cases[i].code);
+        Api__QueueDeleteRequest delete = API__QUEUE_DELETE_REQUEST__INIT;
+        delete.name = field("q");
+        assert_int_equal(
+            fixture_code(&f, "/api.Submit/DeleteQueue", &delete.base), RPC_OK);
     }
     fixture_fini(&f);
 }

@@ -16,10 +16,8 @@ const char *text_of_request(Berth__Submission__Request *request,
                             struct arena *arena)
 {
     struct refusal *refusal = arena_alloc(arena, sizeof(*refusal));
-    struct submit_rules rules;
 
-    submit_rules_defaults(&rules);
-    return validate_request(request, &rules, refusal) < 0 ? refusal->text : "";
+    return validate_request(request, refusal) < 0 ? refusal->text : "";
 }
 
 const char *text_of_rest(Berth__Submission__Item *item, struct arena *arena)
