@@ -53,9 +53,9 @@ const uint32_t command_common_option_count =
         "file", 'f', OPTION_TEXT, "FILE",              \
             "file of the objects; - is standard input" \
     }
-#define VERBOSE                                                         \
-    {                                                                   \
-        "verbose", 'v', OPTION_COUNT, NULL, "say more; may be repeated" \
+#define VERBOSE                                                            \
+    {                                                                      \
+        "verbose", 'v', OPTION_COUNT, NULL, "more detail; may be repeated" \
     }
 
 static const struct option_spec submit_options[] = {
@@ -86,9 +86,9 @@ static const struct option_spec job_sets_options[] = {
 static const struct option_spec watch_options[] = {
     {"raw", 0, OPTION_FLAG, NULL, "write events as JSON"},
     {"exit-if-inactive", 0, OPTION_FLAG, NULL,
-     "exit when no job is left, with code 0"},
+     "exit with code 0 when all jobs have ended"},
     {"exit-code", 0, OPTION_FLAG, NULL,
-     "the same, with code 7 unless all have succeeded"},
+     "the same, but with code 7 unless all have succeeded"},
     {"force-new-events", 0, OPTION_FLAG, NULL,
      "accepted for armadactl; no effect"},
     {"force-legacy-events", 0, OPTION_FLAG, NULL,
@@ -99,20 +99,21 @@ static const struct option_spec wait_options[] = {
     {"for", 0, OPTION_TEXT, "WHAT",
      "until all have ended (ended), until one has (any), or until all have "
      "succeeded or one has not (succeeded)"},
-    {"timeout", 0, OPTION_TEXT, "TIME", "at most so long (90s, 1h30m)"},
+    {"timeout", 0, OPTION_TEXT, "TIME",
+     "stop waiting after this time (90s, 1h30m)"},
 };
-#define YES                                       \
-    {                                             \
-        "yes", 'y', OPTION_FLAG, NULL,            \
-            "do not ask about jobs that options " \
-            "select"                              \
+#define YES                                     \
+    {                                           \
+        "yes", 'y', OPTION_FLAG, NULL,          \
+            "do not ask for confirmation when " \
+            "options select the jobs"           \
     }
 static const struct option_spec job_act_options[] = {SELECTION_FILTER_OPTIONS,
                                                      YES};
 static const struct option_spec preempt_job_options[] = {
     SELECTION_FILTER_OPTIONS,
     YES,
-    {"reason", 0, OPTION_TEXT, "TEXT", "why; the jobs' events tell it"},
+    {"reason", 0, OPTION_TEXT, "TEXT", "reason, shown in the jobs' events"},
 };
 static const struct option_spec run_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "queue of the job (required)"},
@@ -123,28 +124,29 @@ static const struct option_spec run_options[] = {
     {"label", 'l', OPTION_LIST, "K=V,...", "labels of the job"},
     {"cpu", 0, OPTION_TEXT, "N", "processors (1)"},
     {"memory", 'm', OPTION_TEXT, "M", "memory (1Gi)"},
-    {"gpu", 0, OPTION_TEXT, "N", "GPUs: so many of nvidia.com/gpu (0)"},
+    {"gpu", 0, OPTION_TEXT, "N", "number of GPUs, nvidia.com/gpu (0)"},
     {"storage", 0, OPTION_TEXT, "M", "ephemeral storage (1Gi)"},
     {"image", 0, OPTION_TEXT, "IMAGE", "image of the container (none)"},
     {"env", 'e', OPTION_LIST, "K=V,...", "variables of its environment"},
     {"namespace", 0, OPTION_TEXT, "NAME", "namespace of the pod (default)"},
-    {"priority", 0, OPTION_TEXT, "N", "smaller goes first (0)"},
+    {"priority", 0, OPTION_TEXT, "N",
+     "priority in the queue; smaller goes first (0)"},
     {"priority-class", 'p', OPTION_TEXT, "CLASS",
      "priority class (the server's default)"},
     {"script", 0, OPTION_TEXT, "FILE",
-     "run this script, which the job gets as it is now; what follows are its "
-     "arguments"},
+     "run this script, whose present text is sent with the job; the "
+     "arguments follow"},
     {"array", 0, OPTION_TEXT, "INDEXES",
-     "a job for each index, as in 0-99 or 1,4,7-9; BERTH_ARRAY_INDEX tells it "
-     "its own"},
+     "submit a job for each index (0-99 or 1,4,7-9); the job finds its index "
+     "in BERTH_ARRAY_INDEX"},
     {"after", 0, OPTION_LIST, "JOB,...",
-     "start it after these jobs: ids or client/CLIENT_ID, with :succeeded "
-     "(what is meant without it), :ended or :failed"},
-    {"hold", 0, OPTION_FLAG, NULL, "do not start it before release job"},
+     "start it after these jobs: ids or client/CLIENT_ID, followed by "
+     ":succeeded (the default), :ended or :failed"},
+    {"hold", 0, OPTION_FLAG, NULL, "hold the job until release job"},
     {"begin", 0, OPTION_TEXT, "TIME",
      "do not start it before this time (RFC 3339)"},
     {"max-wait", 0, OPTION_TEXT, "TIME",
-     "let it fail if it has not started by then (90s, 1h30m)"},
+     "fail the job if it has not started after this time (90s, 1h30m)"},
     {"follow", 'f', OPTION_FLAG, NULL,
      "show the output until the job has ended, and exit with its code"},
     {"timestamps", 0, OPTION_FLAG, NULL,
@@ -193,16 +195,16 @@ static const struct option_spec queue_options[] = {
     {"ignore-class-priority", 0, OPTION_SWITCH, NULL,
      "in orderings other than priority, urgent classes do not go first"},
     {"allow-stateaware-disable", 0, OPTION_SWITCH, NULL,
-     "let jobs ask that their application skips Starting"},
+     "let jobs request that their application skips Starting"},
     {"max-running-apps", 0, OPTION_TEXT, "N",
-     "at most so many applications Starting or Running at once"},
+     "limit of applications that are Starting or Running"},
     {"over-share-factor", 0, OPTION_TEXT, "F",
      "replaces the pool's overShareFactor; -1: no limit"},
     {"excess-budget", 0, OPTION_TEXT, "M",
      "resource-minutes, replaces the pool's excess budget; -1: no limit"},
     {"quota", 0, OPTION_LIST, "R=Q,...",
-     "at most so much in all pools together (cpu=40,nvidia.com/gpu=2); \"\": "
-     "no limit"},
+     "limits over all pools together (cpu=40,nvidia.com/gpu=2); \"\": no "
+     "limit"},
 };
 static const struct option_spec apps_options[] = {
     {"states", 's', OPTION_LIST, "S,...",
@@ -240,7 +242,7 @@ static const struct option_spec pool_options[] = {
 };
 static const struct option_spec get_pools_options[] = {
     {"statistics", 0, OPTION_FLAG, NULL,
-     "resources of each pool: existing, used, lent and waited for"},
+     "resources of each pool: total, used, lent and pending"},
     {"rules", 0, OPTION_FLAG, NULL,
      "rules by which each pool is scheduled: profile, window, limits"},
 };
@@ -254,7 +256,8 @@ static const struct option_spec queue_report_options[] = {VERBOSE};
 static const struct option_spec jobs_options[] = {
     SELECTION_FILTER_OPTIONS,
     {"states", 's', OPTION_LIST, "S,...", "only jobs in these states"},
-    {"limit", 'n', OPTION_TEXT, "N", "list at most so many (100); 0: all"},
+    {"limit", 'n', OPTION_TEXT, "N",
+     "largest number of jobs to list (100); 0: all"},
     {"gang", 0, OPTION_TEXT, "ID",
      "all jobs of this gang or group of pods that have not ended"},
 };
@@ -270,7 +273,7 @@ static const struct option_spec nodes_options[] = {
 };
 static const struct option_spec node_options[] = {
     {"executor", 'e', OPTION_TEXT, "NAME",
-     "executor of the node (any that has it)"},
+     "executor of the node (any that has the node)"},
 };
 static const struct option_spec logs_options[] = {
     {"container", 0, OPTION_TEXT, "NAME", "only this container of the pod"},
@@ -306,11 +309,11 @@ const struct command_spec command_table[] = {
     ROW_WITH("get jobs", "get job", "[ID...]", 0, -1, cmd_get_jobs,
              jobs_options, "list jobs"),
     ROW_WITH("get jobsets", "get jobset", "", 0, 0, cmd_get_job_sets,
-             job_sets_options, "list job sets, and how their jobs stand"),
+             job_sets_options, "list job sets, and the states of their jobs"),
     ROW_WITH("get podgroups", "get podgroup", "[ID]", 0, 1, cmd_get_pod_groups,
              groups_options, "show gangs and groups of pods by sub-group"),
     ROW("explain", NULL, "ID", 1, 1, cmd_explain,
-        "explain why a job waits, or what became of it"),
+        "explain why a job waits, or how it ended"),
     ROW_WITH("logs", NULL, "ID", 1, 1, cmd_logs, logs_options,
              "show the output of a job"),
     ROW_WITH("cancel job", "cancel jobs", "[ID...]", 0, -1, cmd_cancel_job,
@@ -324,9 +327,9 @@ const struct command_spec command_table[] = {
     ROW_WITH("cancel queues", "cancel queue", "[QUEUE...]", 0, -1,
              cmd_cancel_queues, cancel_queues_options, "cancel jobs of queues"),
     ROW_WITH("hold job", "hold jobs", "[ID...]", 0, -1, cmd_hold_job,
-             job_act_options, "keep waiting jobs from starting"),
+             job_act_options, "hold waiting jobs, so that they do not start"),
     ROW_WITH("release job", "release jobs", "[ID...]", 0, -1, cmd_release_job,
-             job_act_options, "let jobs start that were held"),
+             job_act_options, "release held jobs"),
     ROW_WITH("preempt job", "preempt jobs", "[ID...]", 0, -1, cmd_preempt_job,
              preempt_job_options, "preempt jobs; also QUEUE JOBSET ID REASON"),
     ROW_WITH("preempt executor", NULL, "NAME", 1, 1, cmd_preempt_executor,
@@ -344,28 +347,28 @@ const struct command_spec command_table[] = {
     ROW_WITH("create", NULL, "", 0, 0, cmd_create, create_options,
              "create the queue, retry policy or pools of a file"),
     ROW_WITH("apply", NULL, "", 0, 0, cmd_apply, create_options,
-             "create what a file describes, or update it if it exists"),
+             "create or update the objects of a file"),
     ROW_WITH("create queue", NULL, "NAME", 1, 1, cmd_create_queue,
              queue_options, "create a queue"),
     ROW_WITH("update queue", NULL, "NAME", 1, 1, cmd_update_queue,
              queue_options,
-             "change the given settings of a queue, keep the others"),
+             "change the given settings of a queue and keep the others"),
     ROW("delete queue", NULL, "NAME", 1, 1, cmd_delete_queue, "delete a queue"),
     ROW("get queue", NULL, "NAME", 1, 1, cmd_get_queue, "show a queue"),
     ROW_WITH("get queues", NULL, "[QUEUE...]", 0, -1, cmd_get_queues,
              get_queues_options, "show queues"),
     ROW_WITH("get shares", NULL, "", 0, 0, cmd_get_shares, shares_options,
-             "show the shares that queues are due and that they have"),
+             "show the share that each queue is due, and what it holds"),
     ROW("hash-password", NULL, "", 0, 0, cmd_hash_password,
         "print the hash of the password on standard input, for the "
         "configuration of berthd"),
     ROW("get permissions", "get permission", "", 0, 0, cmd_get_permissions,
-        "show which methods there are, and who may call them"),
+        "list the methods, and who may call them"),
     ROW("whoami", NULL, "", 0, 0, cmd_whoami,
-        "show as whom the server knows you, and your permissions"),
+        "show your user name, groups and permissions on the server"),
     ROW("auth can-i", NULL, "VERB [QUEUE]", 1, 2, cmd_can_i,
         "say whether you may do something (a queue's verb, a permission or a "
-        "method), and else who can grant it"),
+        "method), and if not, who can grant it"),
     ROW_WITH("get apps", NULL, "[QUEUE]", 0, 1, cmd_get_apps, apps_options,
              "show the applications of queues and their states"),
     ROW_WITH("get trainingjobs", "get trainingjob", "[NAME]", 0, 1,
@@ -376,7 +379,7 @@ const struct command_spec command_table[] = {
              "change the priority class of a TrainingJob"),
     ROW_WITH("delete trainingjob", NULL, "NAME", 1, 1, cmd_delete_training_job,
              delete_training_job_options,
-             "cancel the rest of a TrainingJob and delete it"),
+             "delete a TrainingJob and cancel its pods"),
     ROW_WITH("cordon queues", "cordon queue", "[QUEUE...]", 0, -1,
              cmd_cordon_queues, cordon_options, "start no more jobs of queues"),
     ROW_WITH("uncordon queues", "uncordon queue", "[QUEUE...]", 0, -1,
@@ -390,11 +393,11 @@ const struct command_spec command_table[] = {
     ROW("uncordon node", NULL, "NAME", 1, 1, cmd_uncordon_node,
         "start jobs on a node again"),
     ROW("get executors", "get executor", "", 0, 0, cmd_get_executors,
-        "show executors: what they offer and what is free"),
+        "show executors, their capacity and free resources"),
     ROW_WITH("get nodes", "get node", "[NAME]", 0, 1, cmd_get_nodes,
-             nodes_options, "show nodes: their state and what is free"),
+             nodes_options, "show nodes, their state and free resources"),
     ROW_WITH("quarantine node", NULL, "NAME REASON", 2, 2, cmd_quarantine_node,
-             node_options, "give a node no new work until it is released"),
+             node_options, "start no more jobs on a node until it is released"),
     ROW_WITH("release node", NULL, "NAME", 1, 1, cmd_release_node, node_options,
              "end a node's quarantine and forget its failures"),
     ROW_WITH("create pool", "create pools", "[NAME]", 0, 1, cmd_create_pool,
@@ -402,11 +405,11 @@ const struct command_spec command_table[] = {
              "create the pools of a file, or one pool from options"),
     ROW_WITH("edit pool", "edit pools", "[NAME]", 0, 1, cmd_edit_pool,
              pool_options,
-             "change the given settings of pools, keep the others"),
+             "change the given settings of pools and keep the others"),
     ROW("delete pool", "delete pools", "NAME...", 1, -1, cmd_delete_pool,
         "delete pools; their nodes and waiting jobs move to the default pool"),
     ROW_WITH("get pools", "get pool", "[NAME...]", 0, -1, cmd_get_pools,
-             get_pools_options, "show pools and whose jobs are in them"),
+             get_pools_options, "show pools, and whose jobs they run"),
     ROW("delete executor", NULL, "NAME", 1, 1, cmd_delete_executor,
         "delete an executor from the server's memory"),
     ROW_WITH("create retry-policy", NULL, "", 0, 0, cmd_create_retry_policy,
@@ -434,7 +437,7 @@ const struct command_spec command_table[] = {
     ROW("config current-context", NULL, "", 0, 0, cmd_config_current_context,
         "show the context in use"),
     {"completion", NULL, "bash|zsh|fish", 1, -1,
-     "write a script that completes command lines", cmd_completion, NULL, 0,
+     "print a script that completes command lines", cmd_completion, NULL, 0,
      true},
     ROW("version", NULL, "", 0, 0, cmd_version, "show the version"),
 };

@@ -36,15 +36,14 @@ static const struct usage_option usage_options[] = {
     [OPTION_RUNTIME - 1] = {"runtime", "NAME",
                             "process (the default), or fake: no processes run, "
                             "and pods start again after a restart"},
-    [OPTION_DATA - 1] =
-        {"data", "DIR",
-         "directory in which the runtime process keeps its runs (berth-data)"},
+    [OPTION_DATA - 1] = {"data", "DIR",
+                         "data directory of the runtime process (berth-data)"},
     [OPTION_CONFIG -
         1] = {"config", "FILE",
-              "configuration file, of which the section executor is used"},
+              "configuration file (YAML); only its section executor is used"},
     [OPTION_STOP_JOBS -
         1] = {"stop-jobs", NULL,
-              "on SIGTERM end the jobs instead of leaving them running"},
+              "on SIGTERM stop the jobs instead of leaving them running"},
     [OPTION_ALLOW_ROOT_JOBS - 1] = {"allow-root-jobs", NULL,
                                     "let jobs request to run as root"},
 };

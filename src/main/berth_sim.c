@@ -18,7 +18,7 @@ static const struct {
 
 static void print_help(void)
 {
-    printf("berth-sim - Berth's control loop and scheduler on virtual time\n\n"
+    printf("berth-sim - Berth's leader and scheduler on virtual time\n\n"
            "usage: berth-sim COMMAND [OPTIONS]\n\n");
     for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
         const struct usage *usage = &commands[i].syntax->usage;
@@ -29,7 +29,7 @@ static void print_help(void)
     }
     printf(
         "  %-28s  show this help or the version and exit\n\n"
-        "berth-sim COMMAND --help explains a command.  Exit codes: 0 "
+        "berth-sim COMMAND --help describes a command.  Exit codes: 0 "
         "success,\n1 failure, 2 the command line or the scenario is wrong.\n",
         "--help, --version");
 }
@@ -68,7 +68,7 @@ int main(int argument_count, char **arguments)
     if (argument_count > 1) {
         fprintf(stderr, "berth-sim: unknown command \"%s\"\n", name);
     } else {
-        fputs("berth-sim: a command must be given\n", stderr);
+        fputs("berth-sim: no command given\n", stderr);
     }
     fputs("try: berth-sim --help\n", stderr);
     return SIM_EXIT_USAGE;

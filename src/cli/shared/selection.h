@@ -23,7 +23,7 @@ enum {
          "only jobs of this name (label " SELECTION_NAME_LABEL ")"},           \
         {"label", 'l', OPTION_LIST, "K=V,...", "only jobs with these labels"}, \
     {                                                                          \
-        "me", 0, OPTION_FLAG, NULL, "only jobs that you have submitted"        \
+        "me", 0, OPTION_FLAG, NULL, "only jobs that you submitted"             \
     }
 
 /* Jobs, each once, in the arena. */

@@ -22,7 +22,7 @@ enum {
 
 static const struct usage_option usage_options[] = {
     [OPTION_STANDALONE - 1] = {"standalone", NULL,
-                               "run jobs on this machine too"},
+                               "also run jobs on this machine"},
     [OPTION_DATA -
         1] = {"data", "DIR",
               "directory of the log, the store and the jobs (berth-data)"},
@@ -34,23 +34,23 @@ static const struct usage_option usage_options[] = {
     [OPTION_CONFIG - 1] = {"config", "FILE", "configuration file (YAML)"},
     [OPTION_CHECK_CONFIG - 1] = {"check-config", NULL,
                                  "read the configuration and the TLS files, "
-                                 "say all that is wrong, and exit"},
+                                 "print every error, and exit"},
     [OPTION_PRINT_CONFIG -
         1] = {"print-config", NULL,
-              "write the configuration with all defaults and exit"},
+              "print the configuration with all defaults and exit"},
     [OPTION_PRINT_MANUAL - 1] =
         {"print-manual", NULL,
-         "write the keys of the configuration as a Markdown table and exit"},
+         "print the keys of the configuration as a Markdown table and exit"},
     [OPTION_STOP_JOBS -
         1] = {"stop-jobs", NULL,
-              "on SIGTERM end the jobs instead of leaving them running"},
+              "on SIGTERM stop the jobs instead of leaving them running"},
     [OPTION_ALLOW_ROOT_JOBS - 1] = {"allow-root-jobs", NULL,
                                     "let jobs request to run as root"},
     [OPTION_ACCEPT_LOSS -
         1] = {"accept-loss", NULL,
-              "start although the log has lost records: end it before the "
-              "first one that is missing or damaged, and take up again from "
-              "the query store what jobs it still knows"},
+              "start although the log has lost records: cut it before the "
+              "first missing or damaged record, and recover from the query "
+              "store the jobs that it still has"},
 };
 
 static const struct usage usage = {
@@ -59,8 +59,9 @@ static const struct usage usage = {
     .about = "a batch scheduler for many clusters",
     .options = usage_options,
     .option_count = ARRAY_COUNT(usage_options),
-    .notes = "On SIGTERM berthd stops within 5 s; on SIGHUP it reads the "
-             "scheduling policy\nagain.\n",
+    .notes = "On SIGTERM berthd stops within 5 s. On SIGHUP it reads the "
+             "configuration\nagain and applies the sections scheduling and "
+             "messages.\n",
 };
 
 /* Take one option; 0, 1 or -1 as berthd_options_parse() answers. */

@@ -38,15 +38,15 @@ static const struct usage_option usage_options[] = {
               "pools lend to one another"},
     [OPTION_PART - 1] = {"part", "1:N", "use every Nth machine of each type"},
     [OPTION_FROM - 1] = {"from", "T",
-                         "play only jobs that arrive T or later after the "
+                         "simulate only jobs that arrive at least T after the "
                          "first one (30d, 12h)"},
     [OPTION_FOR - 1] = {"for", "T",
-                        "play only jobs that arrive within T after --from"},
-    [OPTION_LIMIT - 1] = {"limit", "N", "play only the first N jobs"},
+                        "simulate only jobs that arrive within T after --from"},
+    [OPTION_LIMIT - 1] = {"limit", "N", "simulate only the first N jobs"},
     [OPTION_JSON - 1] = {"json", NULL, "write the summary as JSON"},
     [OPTION_CSV - 1] = {"csv", "FILE",
-                        "write use over time, one line per sample"},
-    [OPTION_SVG - 1] = {"svg", "FILE", "draw use over time"},
+                        "write a CSV of use over time, one line per sample"},
+    [OPTION_SVG - 1] = {"svg", "FILE", "draw a chart of use over time"},
     [OPTION_QUIET - 1] = {"quiet", NULL, "show no progress"},
 };
 
@@ -178,7 +178,7 @@ const struct sim_syntax sim_fleet_syntax = {
             .program = "berth-sim",
             .command = "fleet",
             .arguments = "--trace philly FILE [OPTIONS]",
-            .about = "play a trace of GPU jobs",
+            .about = "simulate a trace of GPU jobs",
             .options = usage_options,
             .option_count = ARRAY_COUNT(usage_options),
         },

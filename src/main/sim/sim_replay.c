@@ -13,7 +13,7 @@ enum { RECORDS_PER_READ = 256 };
 enum { OPTION_JSON = 1, OPTION_QUIET };
 
 static const struct usage_option usage_options[] = {
-    [OPTION_JSON - 1] = {"json", NULL, "write the outcome as JSON"},
+    [OPTION_JSON - 1] = {"json", NULL, "write the result as JSON"},
     [OPTION_QUIET - 1] = {"quiet", NULL, "show no progress"},
 };
 
@@ -47,12 +47,11 @@ const struct sim_syntax sim_replay_syntax = {
             .about = "repeat the decisions of a berthd's log and compare them",
             .options = usage_options,
             .option_count = ARRAY_COUNT(usage_options),
-            .notes =
-                "DATA_DIR is the data directory of a berthd, which may be "
-                "running, or a log file.\n\n"
-                "Exit codes: 0 every decision is the same to the byte, 1 the "
-                "log cannot\nbe read, 2 the command line is wrong, 3 a "
-                "decision differs.\n",
+            .notes = "DATA_DIR is the data directory of a berthd, which may be "
+                     "running, or a log file.\n\n"
+                     "Exit codes: 0 all decisions are the same, 1 the "
+                     "log cannot\nbe read, 2 the command line is wrong, 3 a "
+                     "decision differs.\n",
         },
     .wants = "a data directory",
     .take = take,
@@ -134,7 +133,7 @@ static void print_text(const struct control_audit_counts *counts,
                difference->seq, difference->index, difference->expected,
                difference->got);
     } else {
-        printf("all the same, to the byte\n");
+        printf("all decisions are the same, byte for byte\n");
     }
 }
 

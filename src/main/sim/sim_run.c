@@ -25,16 +25,17 @@ static const struct usage_option usage_options[] = {
                           "divide nodes, counts and rates by N"},
     [OPTION_JSON - 1] = {"json", NULL, "write the summary as JSON"},
     [OPTION_CSV - 1] = {"csv", "FILE",
-                        "write use over time, one line per sample"},
-    [OPTION_SVG - 1] = {"svg", "FILE", "draw use over time"},
-    [OPTION_JOBS - 1] = {"jobs", "FILE",
-                         "write what became of each job, one line per job"},
+                        "write a CSV of use over time, one line per sample"},
+    [OPTION_SVG - 1] = {"svg", "FILE", "draw a chart of use over time"},
+    [OPTION_JOBS - 1] =
+        {"jobs", "FILE",
+         "write a line for each job: when it was submitted, started and ended"},
     [OPTION_LOG - 1] = {"log", "FILE",
                         "write the log to a new file, for berth-sim replay"},
     [OPTION_QUIET - 1] = {"quiet", NULL, "show no progress"},
     [OPTION_MANUAL -
         1] = {"print-manual", NULL,
-              "write the keys of scenarios as a Markdown table and exit"},
+              "print the keys of scenarios as a Markdown table and exit"},
 };
 
 struct run_options {
@@ -112,7 +113,8 @@ const struct sim_syntax sim_run_syntax = {
             .program = "berth-sim",
             .command = "run",
             .arguments = "SCENARIO.yaml [OPTIONS]",
-            .about = "play a scenario of clusters, queues and streams of jobs",
+            .about =
+                "simulate a scenario of clusters, queues and streams of jobs",
             .options = usage_options,
             .option_count = ARRAY_COUNT(usage_options),
         },

@@ -28,9 +28,10 @@ static const struct usage_option usage_options[] = {
          "order of events within one second: instant (the default) or sc15"},
     [OPTION_EXACT - 1] = {"exact-estimates", NULL,
                           "use the real run times as estimates"},
-    [OPTION_LIMIT - 1] = {"limit", "N", "play only the first N jobs"},
-    [OPTION_STARTS - 1] = {"starts", "FILE",
-                           "write lines job,start in the order of arrival"},
+    [OPTION_LIMIT - 1] = {"limit", "N", "simulate only the first N jobs"},
+    [OPTION_STARTS -
+        1] = {"starts", "FILE",
+              "write a line job,start for each job, in order of arrival"},
     [OPTION_JSON - 1] = {"json", NULL, "write the figures as JSON"},
     [OPTION_QUIET - 1] = {"quiet", NULL, "show no progress"},
 };
@@ -131,8 +132,8 @@ const struct sim_syntax sim_swf_syntax = {
             .program = "berth-sim",
             .command = "swf",
             .arguments = "FILE --processors N [OPTIONS]",
-            .about =
-                "play a log in the Standard Workload Format, plain or gzipped",
+            .about = "simulate a log in the Standard Workload Format, plain or "
+                     "gzipped",
             .options = usage_options,
             .option_count = ARRAY_COUNT(usage_options),
         },
