@@ -95,11 +95,13 @@ static void fill_row(struct control *c, const struct offer *offer,
     *row = (struct executor_status){
         .name = arena_str(arena, executor->id),
         .pool = arena_str(arena, offer->pool),
-        .state = words[executor->state],
+        .state =
+            executor->state == EXECUTOR_LIVE && executor_is_silent(c, executor)
+                ? words[EXECUTOR_STALE]
+                : words[executor->state],
         .is_cordoned = executor->is_cordoned,
         .is_held = executor->session != NULL,
-        .silent_ms =
-            (int64_t)((control_mono_ns(c) - executor->heard_ns) / NS_PER_MS),
+        .silent_ms = executor_silent_ms(c, executor),
         .node_count = offer->node_count,
         .open_node_count = offer->open_count,
         .run_count = offer->run_count,

@@ -64,7 +64,7 @@ struct node_status {
 /* What an executor offers to a pool. */
 struct executor_status {
     struct str name, pool; /* pool: "" while it has no nodes */
-    const char *state;     /* live, stale (silent: no new leases), lost */
+    const char *state;     /* live, stale (three beats missed), lost */
     bool is_cordoned;
     struct str cordon_reason;
     bool is_held;             /* over a held stream */

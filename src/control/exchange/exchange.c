@@ -8,6 +8,18 @@
 #include "control/state/inbox.h"
 #include "control/state/state.h"
 
+/* What comes within a second of something else is news, and no beat. */
+static void hear(struct control *c, struct control_executor *executor)
+{
+    uint64_t now_ns = control_mono_ns(c);
+    uint64_t gap_ns = now_ns - executor->heard_ns;
+
+    if (gap_ns >= (uint64_t)EXECUTOR_GAP_MS * NS_PER_MS) {
+        executor->gap_ns = gap_ns;
+    }
+    executor->heard_ns = now_ns;
+}
+
 bool exchange_must_wait(struct control *c, const struct command *command)
 {
     const struct exchange_request *request = &command->exchange.request;
@@ -15,7 +27,7 @@ bool exchange_must_wait(struct control *c, const struct command *command)
         control_find_executor(c, request->executor_id);
 
     if (executor && inventory_must_wait(c, executor, request)) {
-        executor->heard_ns = control_mono_ns(c);
+        hear(c, executor);
         c->holds_plans = true;
         return true;
     }
@@ -91,7 +103,7 @@ bool exchange_take(struct control *c, struct command *command)
     }
     struct control_executor *executor = executor_get(c, request->executor_id);
     ASSERT(!executor->is_in_batch); /* one exchange of each in a batch */
-    executor->heard_ns = control_mono_ns(c);
+    hear(c, executor);
     c->exchange_no++;
     if (!executor->is_known || request->has_nodes || request->has_protected) {
         is_logged = inventory_add(c, executor, request);
@@ -145,7 +157,7 @@ void exchange_answer(struct control *c, struct command *command)
     struct control_executor *executor = executor_get(c, request->executor_id);
 
     executor->is_in_batch = false;
-    executor->heard_ns = control_mono_ns(c);
+    hear(c, executor);
     c->exchange_no++;
     if (request->session) {
         session_attach(c, executor, request->session);

@@ -403,6 +403,7 @@ void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
         strbuf_addf(buf, "Run %u is on node %.*s of executor %.*s.\n",
                     view.run_count, STR_ARG(view.run.node_name),
                     STR_ARG(view.run.executor_id));
+        silent_put(buf, c, &view);
         promise_put_yielding(buf, c, waiting);
     } else {
         put_waiting(buf, c, waiting);

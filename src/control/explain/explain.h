@@ -99,6 +99,16 @@ void promise_put_yielding(struct strbuf *buf, struct control *c,
 void pool_put_home(struct strbuf *buf, const struct control *c, uint32_t job,
                    bool has_run);
 
+/* silent.c */
+
+/* Append that a job's executor has missed its beats, and what happens if it
+ * stays silent; nothing where it has not, or the job has no run. */
+void silent_put(struct strbuf *buf, const struct control *c,
+                const struct job_view *view);
+/* The same as a JSON member behind a comma. */
+void silent_put_json(struct strbuf *buf, const struct control *c,
+                     const struct job_view *view);
+
 /* explain_json.c */
 
 /* The same as explain_put_job(), as a JSON object. */

@@ -230,6 +230,7 @@ void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
     if (!view.has_run) {
         put_json_wait(buf, c, waiting);
     }
+    silent_put_json(buf, c, &view);
     if (waiting->is_yielding) {
         put_json_yielding(buf, c, &waiting->yielding);
     }

@@ -40,6 +40,21 @@ struct control_executor *executor_get(struct control *c, struct str id)
     return executor;
 }
 
+int64_t executor_silent_ms(const struct control *c,
+                           const struct control_executor *executor)
+{
+    return (int64_t)((control_mono_ns(c) - executor->heard_ns) / NS_PER_MS);
+}
+
+bool executor_is_silent(const struct control *c,
+                        const struct control_executor *executor)
+{
+    int64_t beat_ms = (int64_t)(executor->gap_ns / NS_PER_MS);
+
+    beat_ms = beat_ms > EXECUTOR_BEAT_MS ? beat_ms : EXECUTOR_BEAT_MS;
+    return executor_silent_ms(c, executor) >= EXECUTOR_BEATS_MISSED * beat_ms;
+}
+
 static void executor_free(struct control_executor *executor)
 {
     for (size_t k = 0; k < executor->nodes.count; k++) {

@@ -25,6 +25,14 @@ struct control_node {
     bool is_cordoned; /* by an operator, here; goes with the node */
 };
 
+enum {
+    /* An executor says something at least so often, unless it was seen to come
+     * less often. */
+    EXECUTOR_BEAT_MS = 5000,
+    EXECUTOR_GAP_MS = 1000,    /* the least that is one between beats */
+    EXECUTOR_BEATS_MISSED = 3, /* then it counts as silent */
+};
+
 /* An executor, by the index of its name. */
 struct control_executor {
     struct str id; /* borrowed from its name */
@@ -40,9 +48,9 @@ struct control_executor {
         uint32_t byte_count;
     } pending;                        /* what others ask for there in vain */
     struct control_pending protected; /* runs, by disruption budgets */
-    uint64_t heard_ns;
-    uint32_t unacknowledged_count; /* leased, not reported */
-    uint32_t in_batch_count;       /* leases in the batch being formed */
+    uint64_t heard_ns, gap_ns;        /* gap: between the last two beats */
+    uint32_t unacknowledged_count;    /* leased, not reported */
+    uint32_t in_batch_count;          /* leases in the batch being formed */
     uint32_t node_count;
     struct intern node_names;
     VEC(struct control_node) nodes;
@@ -72,6 +80,12 @@ struct control_executor *executor_get(struct control *c, struct str id);
 /* The one of that name, or NULL. */
 struct control_executor *control_find_executor(const struct control *c,
                                                struct str id);
+/* How long ago it was last heard. */
+int64_t executor_silent_ms(const struct control *c,
+                           const struct control_executor *executor);
+/* Whether it has missed EXECUTOR_BEATS_MISSED of its beats. */
+bool executor_is_silent(const struct control *c,
+                        const struct control_executor *executor);
 /* The index of an executor: that of its name. */
 uint32_t executor_index(const struct control *c,
                         const struct control_executor *executor);
