@@ -50,8 +50,11 @@ static bool is_refused(const struct question *question, uint32_t p)
     struct limit_question asked =
         limits_ask(&sched->pools.items[p].base, &limits,
                    usage_ledger ? &usage_ledger->all : &none);
-    for (uint32_t i = 0; i < question->class_count; i++) {
-        limits_add(&asked, &sched->classes.items[question->classes[i]]);
+    if (question->record->gang == NONE) {
+        (void)limits_add(&asked, question->class);
+    } else {
+        limits_add_gang(sched, &asked,
+                        &sched->gangs.items[question->record->gang]);
     }
     enum limit_answer why = limits_answer(&asked);
     if (why == LIMIT_NONE) {

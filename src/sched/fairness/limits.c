@@ -215,6 +215,17 @@ int64_t limits_add(struct limit_question *question, const struct class *class)
     return charge;
 }
 
+void limits_add_gang(const struct sched *sched, struct limit_question *question,
+                     const struct gang *gang)
+{
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
+         seq_next(&gang->waiting, &at)) {
+        uint32_t job = seq_get(&gang->waiting, at);
+        (void)limits_add(question,
+                         &sched->classes.items[class_of_job(sched, job)]);
+    }
+}
+
 double limits_over_share(const struct limits *limits)
 {
     return (1 + (double)limits->over_share_ppm / PPM) *

@@ -69,6 +69,9 @@ struct limit_question limits_ask(const struct cost_base *base,
                                  const struct resource_vec *all);
 /* One more job of a class is asked for; what it would be charged. */
 int64_t limits_add(struct limit_question *question, const struct class *class);
+/* Likewise all of a gang that waits, one after the other. */
+void limits_add_gang(const struct sched *sched, struct limit_question *question,
+                     const struct gang *gang);
 /* Whether all of it may be had. */
 enum limit_answer limits_answer(const struct limit_question *question);
 /* When the flow will have fallen so far that it may be had, or INT64_MAX. */

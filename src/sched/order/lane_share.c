@@ -148,12 +148,7 @@ static struct limit_question question_of(const struct round *round,
         limits_add(&question, class_at(round, class_index));
         return question;
     }
-    const struct gang *gang = &sched->gangs.items[head->item];
-    for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
-         seq_next(&gang->waiting, &at)) {
-        uint32_t job = seq_get(&gang->waiting, at);
-        limits_add(&question, class_at(round, class_of_job(sched, job)));
-    }
+    limits_add_gang(sched, &question, &sched->gangs.items[head->item]);
     return question;
 }
 
