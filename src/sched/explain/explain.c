@@ -1,51 +1,12 @@
 #include "sched/explain/private.h"
 #include "sched/gang/locality_fit.h"
 #include "sched/order/order.h"
+#include "sched/order/queue_order.h"
 #include "sched/order/sweep.h"
-#include "sched/state/cfs.h"
 #include "sched/state/distance_cap.h"
 #include "sched/state/floating.h"
 #include "sched/state/sub_groups.h"
 #include "sched/state/topology.h"
-
-/* Whether what stands by one job goes before another of its level. */
-static bool goes_before(const struct queue *queue, const struct sched *sched,
-                        uint32_t a, uint32_t b)
-{
-    return queue->ordering == QUEUE_BY_CFS ? cfs_less(sched, a, b)
-                                           : job_less(sched, a, b);
-}
-
-/* Waiting jobs of its queue that come first: a full count, list by list. */
-static uint32_t count_ahead(const struct question *question)
-{
-    const struct sched *sched = question->sched;
-    const struct queue *queue = &sched->queues.items[question->queue];
-    uint32_t count = 0;
-
-    if (queue->apps) {
-        return order_ahead(sched, question->job);
-    }
-    for (size_t i = 0; i < queue->fronts.count; i++) {
-        const struct list *list =
-            &sched->lists.items[queue->fronts.items[i].list];
-        if (list->level < question->class->level) {
-            continue;
-        }
-        bool is_gangs = list->class_index == NONE;
-        for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
-             seq_next(&list->seq, &at)) {
-            uint32_t item = seq_get(&list->seq, at);
-            uint32_t job = is_gangs ? sched->gangs.items[item].position : item;
-            if (list->level == question->class->level &&
-                !goes_before(queue, sched, job, question->job)) {
-                break;
-            }
-            count += is_gangs ? sched->gangs.items[item].waiting.count : 1;
-        }
-    }
-    return count;
-}
 
 /* Whether a sub-group of its gang has too little room near enough in a pool:
  * though there is room further away, or though nodes were empty. */
@@ -234,7 +195,7 @@ static void answer_waiting(struct question *question)
     uint32_t lookback_max = sched->policy->lookback_max;
 
     explain_nodes(question);
-    answer->ahead = count_ahead(question);
+    answer->ahead = queue_order_ahead(sched, question->job);
     if (lacks_nearness(question)) {
         answer->wait = SCHED_WAIT_TOPOLOGY;
         return;

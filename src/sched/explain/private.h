@@ -94,7 +94,5 @@ bool explain_rates(const struct question *question);
 /* Whether, in every pool that it might go to, what its queue holds above its
  * share does. */
 bool explain_share(const struct question *question);
-/* The first of a queue that goes by priority, or NONE. */
-uint32_t explain_first_of(const struct sched *sched, const struct queue *queue);
 /* The same of the job that is its queue's first. */
 bool explain_share_of_first(const struct question *question);

@@ -3,7 +3,7 @@
 #include "sched/explain/private.h"
 #include "sched/fairness/limits.h"
 #include "sched/fairness/usage_ledger.h"
-#include "sched/state/cfs.h"
+#include "sched/order/queue_order.h"
 
 /* A charge in millionths of the pool x ms, as minutes of the whole pool. */
 static const double CHARGE_PER_MINUTE = 60e9;
@@ -86,36 +86,13 @@ bool explain_share(const struct question *question)
     return is_any;
 }
 
-uint32_t explain_first_of(const struct sched *sched, const struct queue *queue)
-{
-    uint32_t first = NONE;
-    uint8_t level = 0;
-
-    for (size_t i = 0; i < queue->fronts.count; i++) {
-        const struct list *list =
-            &sched->lists.items[queue->fronts.items[i].list];
-        uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
-        uint32_t job = list->class_index == NONE
-                           ? sched->gangs.items[item].position
-                           : item;
-        if (first == NONE || list->level > level ||
-            (list->level == level &&
-             (queue->ordering == QUEUE_BY_CFS ? cfs_less(sched, job, first)
-                                              : job_less(sched, job, first)))) {
-            first = job;
-            level = list->level;
-        }
-    }
-    return first;
-}
-
 bool explain_share_of_first(const struct question *question)
 {
     const struct sched *sched = question->sched;
     const struct queue *queue = &sched->queues.items[question->queue];
     uint32_t first = queue->apps || !sched->keeps_usage_ledgers
                          ? NONE
-                         : explain_first_of(sched, queue);
+                         : queue_order_first(sched, queue);
 
     if (first == NONE || first == question->job ||
         (question->record->gang != NONE &&

@@ -1,6 +1,7 @@
 /* Why a job waits, in a word: what is known without looking at the nodes. */
 #include "sched/explain/private.h"
 #include "sched/order/order.h"
+#include "sched/order/queue_order.h"
 #include "sched/state/sub_groups.h"
 
 static bool take_looks(uint32_t *looks_left, uint32_t count)
@@ -26,7 +27,7 @@ static bool is_first(const struct question *question)
 {
     const struct sched *sched = question->sched;
     const struct queue *queue = &sched->queues.items[question->queue];
-    uint32_t first = queue->apps ? NONE : explain_first_of(sched, queue);
+    uint32_t first = queue->apps ? NONE : queue_order_first(sched, queue);
 
     return first == NONE || first == question->job ||
            (question->record->gang != NONE &&

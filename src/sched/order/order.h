@@ -53,5 +53,3 @@ void order_wake(struct round *round);
 /* Whether the ordering keeps a waiting job back, and why. */
 bool order_explain(const struct sched *sched, uint32_t job, int64_t now_ms,
                    struct sched_explanation *answer);
-/* Waiting jobs of the queue that go before `job`, were none kept back. */
-uint32_t order_ahead(const struct sched *sched, uint32_t job);

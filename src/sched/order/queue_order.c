@@ -1,0 +1,137 @@
+#include "sched/order/queue_order.h"
+
+#include "sched/apps/apps.h"
+#include "sched/state/cfs.h"
+
+/* What a job stands at in its queue; the smaller place goes first. */
+struct place {
+    uint32_t job;
+    uint32_t level;       /* the higher goes first */
+    bool is_by_score;     /* then its score decides (cfs.h), ... */
+    int64_t submitted_ms; /* ... else that of its application; 0: it has none */
+};
+
+static struct place place_of(const struct sched *sched, const struct list *list,
+                             uint32_t job)
+{
+    const struct queue *queue = &sched->queues.items[list->queue];
+    bool is_by_score = queue->ordering == QUEUE_BY_CFS;
+    bool is_by_app = queue->apps && queue->ordering != QUEUE_BY_PRIORITY;
+    bool is_level_ignored = is_by_app && queue->is_class_priority_ignored;
+
+    return (struct place){
+        .job = job,
+        .level = is_level_ignored ? 0 : list->level,
+        .is_by_score = is_by_score,
+        .submitted_ms = is_by_app && !is_by_score
+                            ? app_submitted_ms(&sched->apps.items[list->app])
+                            : 0,
+    };
+}
+
+static bool place_less(const struct sched *sched, const struct place *a,
+                       const struct place *b)
+{
+    ASSERT(a->is_by_score == b->is_by_score); /* a queue has one order */
+    if (a->level != b->level) {
+        return a->level > b->level;
+    }
+    if (a->is_by_score) {
+        return cfs_less(sched, a->job, b->job);
+    }
+    return a->submitted_ms != b->submitted_ms
+               ? a->submitted_ms < b->submitted_ms
+               : job_less(sched, a->job, b->job);
+}
+
+static const struct list *list_of(const struct sched *sched, uint32_t job)
+{
+    return &sched->lists.items[sched->jobs.items[job].list];
+}
+
+bool queue_order_less(const struct sched *sched, uint32_t a, uint32_t b)
+{
+    struct place place_a = place_of(sched, list_of(sched, a), a);
+    struct place place_b = place_of(sched, list_of(sched, b), b);
+
+    return place_less(sched, &place_a, &place_b);
+}
+
+/* The job that an item of a list is, or that stands for it. */
+static uint32_t job_of(const struct sched *sched, const struct list *list,
+                       uint32_t item)
+{
+    return list->class_index == NONE ? sched->gangs.items[item].position : item;
+}
+
+uint32_t queue_order_first(const struct sched *sched, const struct queue *queue)
+{
+    struct place first = {.job = NONE};
+
+    ASSERT(!queue->apps);
+    for (size_t i = 0; i < queue->fronts.count; i++) {
+        const struct list *list =
+            &sched->lists.items[queue->fronts.items[i].list];
+        uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
+        struct place place = place_of(sched, list, job_of(sched, list, item));
+        if (first.job == NONE || place_less(sched, &place, &first)) {
+            first = place;
+        }
+    }
+    return first.job;
+}
+
+/* Of a list, which is in the order of its queue. */
+static uint32_t count_before(const struct sched *sched, const struct list *list,
+                             const struct place *of)
+{
+    bool is_gangs = list->class_index == NONE;
+    uint32_t count = 0;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
+         seq_next(&list->seq, &at)) {
+        uint32_t item = seq_get(&list->seq, at);
+        struct place place = place_of(sched, list, job_of(sched, list, item));
+        if (!place_less(sched, &place, of)) {
+            break;
+        }
+        count += is_gangs ? sched->gangs.items[item].waiting.count : 1;
+    }
+    return count;
+}
+
+static uint32_t count_in_apps(const struct sched *sched,
+                              const struct app_queue *apps,
+                              const struct place *of)
+{
+    uint32_t count = 0;
+
+    for (int state = 0; state < SCHED_APP_STATES; state++) {
+        for (uint32_t at = apps->first[state]; at != NONE;
+             at = sched->apps.items[at].next) {
+            const struct app *app = &sched->apps.items[at];
+            for (size_t i = 0; i < app->lists.count; i++) {
+                count += count_before(
+                    sched, &sched->lists.items[app->lists.items[i]], of);
+            }
+        }
+    }
+    return count;
+}
+
+uint32_t queue_order_ahead(const struct sched *sched, uint32_t job)
+{
+    const struct list *own = list_of(sched, job);
+    const struct queue *queue = &sched->queues.items[own->queue];
+    struct place of = place_of(sched, own, job);
+    uint32_t count = 0;
+
+    if (queue->apps) {
+        return count_in_apps(sched, queue->apps, &of);
+    }
+    for (size_t i = 0; i < queue->fronts.count; i++) {
+        uint32_t list = queue->fronts.items[i].list;
+        count += count_before(sched, &sched->lists.items[list], &of);
+    }
+    return count;
+}

@@ -1,0 +1,22 @@
+/*
+ * queue_order - which waiting jobs of a queue go before others, as far as a
+ * round does not change it: what people are told.
+ *
+ * A round draws the same order from lists (lane_lists.h).  Only under `fair`
+ * does it also go by what applications have of the pool, which each lease
+ * changes; and only there is what is said here not what a round does.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/state/state.h"
+
+/* Whether waiting job `a` goes before `b` of the same queue; a gang goes by
+ * the job that stands for it. */
+bool queue_order_less(const struct sched *sched, uint32_t a, uint32_t b);
+/* The first of a queue that goes by no applications; NONE: nothing waits. */
+uint32_t queue_order_first(const struct sched *sched,
+                           const struct queue *queue);
+/* Waiting jobs of its queue that go before a job, were none kept back. */
+uint32_t queue_order_ahead(const struct sched *sched, uint32_t job);
