@@ -10,6 +10,7 @@
 #include "sched/feature_table.h"
 #include "sched/health/health.h"
 #include "sched/input/relink.h"
+#include "sched/order/refusals.h"
 #include "sched/order/sweep.h"
 #include "sched/order/sweep_undo.h"
 #include "sched/reserve/reserve.h"
@@ -216,6 +217,7 @@ static const struct feature FEATURES[] = {
      .version = 1,
      .pack = sweep_pack,
      .unpack = sweep_unpack},
+    {.name = "refusals", .fini = refusals_fini, .let_go = refusals_fini},
     {.name = "reservations",
      .fini = reserve_fini,
      .let_go = reserve_fini,

@@ -22,7 +22,8 @@ enum sched_wait {
     SCHED_WAIT_RATE,           /* all queues' starts; ends at `until_ms` */
     SCHED_WAIT_QUEUE_RATE,     /* this queue's starts */
     SCHED_WAIT_RESOURCE_RATE,  /* a pool's starts of `resource` */
-    SCHED_WAIT_LOOKBACK,       /* too far behind others of its queue */
+    SCHED_WAIT_LOOKBACK,       /* too far behind others of its queue: the last
+                                  round ended its turn before */
     SCHED_WAIT_APP_STARTING,   /* `application` starts since `since_ms`, until
                                   `until_ms` at the latest */
     SCHED_WAIT_APP_TURN,       /* `application` is the next to start */
@@ -70,6 +71,11 @@ enum sched_wait {
     SCHED_WAIT_FROZEN, /* its gang was scaled, and is not again before
                           `until_ms` */
     SCHED_WAIT_AWAY,   /* its gang runs where it is not at home */
+    SCHED_WAIT_ADMITTED_FIRST, /* `for_job` is admitted, and the pool lets
+                                  nobody past it */
+    /* The last round ended before it came to it: as many as may be tried would
+     * have delayed `for_job`, which is admitted. */
+    SCHED_WAIT_CANDIDATES,
     /* Only of sched_wait_of(). */
     SCHED_WAIT_PRIORITY, /* others of its queue go before it */
 };
@@ -120,7 +126,7 @@ struct sched_explanation {
     uint32_t kept_count;
     bool kept_is_young; /* KEPT: only since the gang is; else while every queue
                            has half of what it is due and wants */
-    uint32_t behind;    /* the queue's first, which the reason is about, or
+    uint32_t behind;    /* the job ahead of it that the reason is about, or
                            SCHED_NONE: itself */
     struct str pool;    /* of a share or budget; borrowed */
     double asked, allowed;  /* likewise */

@@ -94,6 +94,13 @@ static const char *const wait_texts[] = {
         "Its queue is due a larger share, but only a protected gang could make "
         "room: without it, that gang's own queue would be no nearer to its "
         "share.",
+    [SCHED_WAIT_ADMITTED_FIRST] =
+        "An admitted job goes before it, and its pool lets no other job start "
+        "ahead of that one (strictOrder, or backfill is off).",
+    [SCHED_WAIT_CANDIDATES] =
+        "Nodes are reserved for an admitted job, and the last round had tried "
+        "as many jobs beside it as it may (backfillMaxCandidates) before it "
+        "came to this one.",
     [SCHED_WAIT_PRIORITY] = "Others of its queue go before it.",
 };
 
@@ -159,23 +166,29 @@ static void put_application(struct strbuf *buf,
     }
 }
 
-/* Limits on what is above a share, in numbers. */
-static void put_share(struct strbuf *buf, struct control *c,
-                      const struct sched_explanation *e)
+/* The job ahead of it that the reason is about. */
+static void put_behind(struct strbuf *buf, const struct control *c,
+                       const struct sched_explanation *e)
 {
-    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
     char id[ID_TEXT_BYTES_MAX];
     struct job_view view;
-    bool is_share = e->wait == SCHED_WAIT_OVER_SHARE;
 
-    if (!is_share && e->wait != SCHED_WAIT_BUDGET) {
-        return;
-    }
     if (e->behind != SCHED_NONE) {
         jobs_get(c->jobs, e->behind, &view);
         strbuf_addf(
             buf, "Job %s, which is ahead of it, waits for the same reason.\n",
             job_id_format(view.id, id));
+    }
+}
+
+/* Limits on what is above a share, in numbers. */
+static void put_share(struct strbuf *buf, const struct sched_explanation *e)
+{
+    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+    bool is_share = e->wait == SCHED_WAIT_OVER_SHARE;
+
+    if (!is_share && e->wait != SCHED_WAIT_BUDGET) {
+        return;
     }
     if (is_share) {
         strbuf_addf(buf,
@@ -314,7 +327,8 @@ static void put_details(struct strbuf *buf, struct control *c,
     }
     put_application(buf, e);
     promise_put_reservation(buf, c, e);
-    put_share(buf, c, e);
+    put_behind(buf, c, e);
+    put_share(buf, e);
     put_cooldown(buf, e);
     put_amounts(buf, c, e);
     if (e->until_ms > 0 && e->growth == SCHED_WAIT_FROZEN) {

@@ -56,6 +56,8 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_LOAD] = "load",
     [SCHED_WAIT_FROZEN] = "frozen",
     [SCHED_WAIT_AWAY] = "away",
+    [SCHED_WAIT_ADMITTED_FIRST] = "admittedFirst",
+    [SCHED_WAIT_CANDIDATES] = "backfillCandidates",
     [SCHED_WAIT_PRIORITY] = "priority",
 };
 
@@ -107,18 +109,24 @@ static void put_json_application(struct strbuf *buf,
     }
 }
 
-static void put_json_share(struct strbuf *buf, const struct control *c,
+static void put_json_share(struct strbuf *buf,
                            const struct sched_explanation *e)
 {
-    char id[ID_TEXT_BYTES_MAX];
-    struct job_view view;
-
     if (e->wait != SCHED_WAIT_OVER_SHARE && e->wait != SCHED_WAIT_BUDGET) {
         return;
     }
     explain_put_json_text(buf, "pool", e->pool);
     strbuf_addf(buf, ",\"asked\":%.12g,\"allowed\":%.12g", e->asked,
                 e->allowed);
+}
+
+/* The job ahead of it that the reason is about. */
+static void put_json_behind(struct strbuf *buf, const struct control *c,
+                            const struct sched_explanation *e)
+{
+    char id[ID_TEXT_BYTES_MAX];
+    struct job_view view;
+
     if (e->behind != SCHED_NONE) {
         jobs_get(c->jobs, e->behind, &view);
         strbuf_addf(buf, ",\"behind\":\"%s\"", job_id_format(view.id, id));
@@ -181,7 +189,8 @@ static void put_json_wait(struct strbuf *buf, struct control *c,
         strbuf_addf(buf, ",\"nodesClosed\":%u", e->closed_count);
     }
     put_json_application(buf, e);
-    put_json_share(buf, c, e);
+    put_json_share(buf, e);
+    put_json_behind(buf, c, e);
     waiting_put_json(buf, c, waiting);
 }
 

@@ -69,6 +69,10 @@ void promise_put_reservation(struct strbuf *buf, struct control *c,
     }
     if (is_for && e->wait == SCHED_WAIT_GANG_PROTECTION) {
         put_kept(buf, c, e);
+    } else if (is_for && e->wait == SCHED_WAIT_ADMITTED_FIRST) {
+        strbuf_add_text(buf, "Admitted is ");
+        put_who(buf, c, e->for_job);
+        strbuf_add_text(buf, ".\n");
     } else if (is_for) {
         strbuf_add_text(buf, "Nodes are reserved for ");
         put_who(buf, c, e->for_job);

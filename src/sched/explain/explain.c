@@ -192,7 +192,6 @@ static void answer_waiting(struct question *question)
 {
     struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
-    uint32_t lookback_max = sched->policy->lookback_max;
 
     explain_nodes(question);
     answer->ahead = queue_order_ahead(sched, question->job);
@@ -212,7 +211,7 @@ static void answer_waiting(struct question *question)
     } else if (answer->wait != SCHED_WAIT_TURN &&
                answer->wait != SCHED_WAIT_CAPACITY) {
         return;
-    } else if (explain_share(question) || explain_share_of_first(question)) {
+    } else if (explain_share(question) || explain_behind(question, true)) {
         return;
     } else if (explain_floating(question)) {
         answer->wait = SCHED_WAIT_FLOATING;
@@ -224,8 +223,8 @@ static void answer_waiting(struct question *question)
         }
     } else if (explain_rates(question)) {
         return;
-    } else if (lookback_max && answer->ahead >= lookback_max) {
-        answer->wait = SCHED_WAIT_LOOKBACK;
+    } else if (explain_behind(question, false)) {
+        return;
     } else if (sweep_is_before(sched, question->job)) {
         answer->wait = SCHED_WAIT_ROUND;
     }

@@ -94,5 +94,6 @@ bool explain_rates(const struct question *question);
 /* Whether, in every pool that it might go to, what its queue holds above its
  * share does. */
 bool explain_share(const struct question *question);
-/* The same of the job that is its queue's first. */
-bool explain_share_of_first(const struct question *question);
+/* Whether in every pool that it might go to the last round ended its turn, or
+ * its queue's, before it came to it; only where it was for the share. */
+bool explain_behind(const struct question *question, bool is_for_share);

@@ -3,7 +3,6 @@
 #include "sched/explain/private.h"
 #include "sched/fairness/limits.h"
 #include "sched/fairness/usage_ledger.h"
-#include "sched/order/queue_order.h"
 
 /* A charge in millionths of the pool x ms, as minutes of the whole pool. */
 static const double CHARGE_PER_MINUTE = 60e9;
@@ -84,34 +83,4 @@ bool explain_share(const struct question *question)
         is_any = true;
     }
     return is_any;
-}
-
-bool explain_share_of_first(const struct question *question)
-{
-    const struct sched *sched = question->sched;
-    const struct queue *queue = &sched->queues.items[question->queue];
-    uint32_t first = queue->apps || !sched->keeps_usage_ledgers
-                         ? NONE
-                         : queue_order_first(sched, queue);
-
-    if (first == NONE || first == question->job ||
-        (question->record->gang != NONE &&
-         sched->jobs.items[first].gang == question->record->gang)) {
-        return false;
-    }
-    const struct list *list =
-        &sched->lists.items[sched->jobs.items[first].list];
-    auto_arena arena = {0};
-    struct question of_first = *question;
-    of_first.job = first;
-    of_first.record = &sched->jobs.items[first];
-    of_first.pool = list->pool;
-    of_first.class_index = list->class_index;
-    of_first.class = &sched->classes.items[list->class_index];
-    explain_ask_for(&of_first, &arena);
-    if (!explain_share(&of_first)) {
-        return false;
-    }
-    question->answer->behind = first;
-    return true;
 }

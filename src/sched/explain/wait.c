@@ -79,7 +79,7 @@ static enum sched_wait ask_limits(const struct question *question)
 
     if (order_explain(question->sched, question->job, question->now_ms,
                       answer) ||
-        explain_share(question) || explain_share_of_first(question)) {
+        explain_share(question) || explain_behind(question, true)) {
         return answer->wait;
     }
     if (explain_floating(question)) {

@@ -42,7 +42,7 @@ static bool grow(void *context, uint32_t index)
         round->keeps_gpus = growth_keeps_gpus(round);
         growth->is_gpu_known = true;
     }
-    uint32_t node = growth_may_grow(growth, team->lane, class)
+    uint32_t node = growth_may_grow(growth, team->lane, &search)
                         ? growth_find(growth, part, &search)
                         : NONE;
     if (node == NONE) {

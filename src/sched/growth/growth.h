@@ -139,7 +139,7 @@ uint32_t growth_class_of(const struct growth *growth,
                          const struct growth_part *part, uint32_t job);
 /* Whether the limits of its queue and class, rates and load allow a pod. */
 bool growth_may_grow(struct growth *growth, struct lane *lane,
-                     const struct class *class);
+                     const struct search *search);
 /* A free node for a pod of a part, where the topology has a say or where it has
  * none; or NONE. */
 uint32_t growth_find(struct growth *growth, struct growth_part *part,

@@ -44,9 +44,10 @@ uint32_t growth_class_of(const struct growth *growth,
 }
 
 bool growth_may_grow(struct growth *growth, struct lane *lane,
-                     const struct class *class)
+                     const struct search *search)
 {
     struct round *round = growth->round;
+    const struct class *class = class_at(round, search->class_index);
     const struct usage *usage = lane_usage(round, lane, class->priority_class);
     struct resource_vec load = growth->load;
 
@@ -56,7 +57,7 @@ bool growth_may_grow(struct growth *growth, struct lane *lane,
            quota_short(round, lane, &class->request) < 0 &&
            floating_short(round->sched, round->p, &round->used,
                           &class->request) < 0 &&
-           round_may_start(round, lane, 1, &class->request);
+           round_may_start(round, lane, search->job, 1, &class->request);
 }
 
 /* A free node, asked of each class and group only until there is none. */

@@ -1,6 +1,7 @@
 #include "sched/order/starts.h"
 
 #include "sched/fairness/rates.h"
+#include "sched/order/refusals.h"
 
 uint32_t round_columns_held(const struct round *round,
                             const struct resource_vec *request)
@@ -65,8 +66,8 @@ static bool hold(struct round *round, const struct start_question *question,
     return held | refused;
 }
 
-bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
-                     const struct resource_vec *request)
+bool round_may_start(struct round *round, struct lane *lane, uint32_t job,
+                     uint32_t count, const struct resource_vec *request)
 {
     struct start_question question = question_of(round, lane, count, request);
 
@@ -80,16 +81,21 @@ bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
     switch (refusal.why) {
     case START_NOT_ANY:
         round->are_starts_over = true;
+        refusals_end_all(round, job, REFUSAL_STARTS);
         round_wake_by(round, refusal.until_ms);
         return false;
     case START_NOT_OF_QUEUE:
         round_wake_by(round, refusal.until_ms);
         lane->are_starts_over = true;
+        refusals_end_queue(round, lane->queue, job, REFUSAL_STARTS);
         lane->head_count = 0;
         return false;
     case START_NOT_OF_POOL:
     case START_MAY:
         break;
+    }
+    if (refusal.columns & ~round->held_columns) {
+        refusals_hold(round, job, refusal.columns & ~round->held_columns);
     }
     return !hold(round, &question, refusal.columns);
 }

@@ -54,14 +54,20 @@ bool head_is_closed(const struct round *round, const struct lane *lane)
                              : count_waiting(round, level, NULL) > 0;
 }
 
-bool head_waits(const struct round *round)
+uint32_t head_first_waiting(const struct round *round)
 {
     for (uint32_t i = 0; i < round->reserve.count; i++) {
-        if (!round->reserve.entries[i].is_done) {
-            return true;
+        const struct head_entry *entry = &round->reserve.entries[i];
+        if (!entry->is_done) {
+            return entry->claim.job;
         }
     }
-    return false;
+    return NONE;
+}
+
+bool head_waits(const struct round *round)
+{
+    return head_first_waiting(round) != NONE;
 }
 
 bool head_has(const struct round *round, uint32_t item, bool is_gang)

@@ -150,7 +150,7 @@ static bool try_entry(struct round *round, const struct claim *claim)
         claim->is_gang ? sched->gangs.items[claim->item].waiting.count : 1;
     size_t mark = sched->decisions.count;
 
-    if (!round_may_start(round, claim->lane, count,
+    if (!round_may_start(round, claim->lane, claim->job, count,
                          head_request(round, claim))) {
         if (claim->lane->head_count == 0) { /* so held back is all of it */
             lane_refresh_new(round, claim->lane);

@@ -9,6 +9,7 @@
 #include "sched/order/lanes.h"
 #include "sched/order/lending.h"
 #include "sched/order/order.h"
+#include "sched/order/refusals.h"
 #include "sched/place/changes.h"
 #include "sched/place/place.h"
 #include "sched/reserve/admission.h"
@@ -139,6 +140,7 @@ void round_plan(struct round *round)
 
     sched->stamp++;
     round->decision_first = sched->decisions.count;
+    refusals_begin(round);
     make_tables(round, (uint32_t)sched->active.count);
     round->starts = start_rules_of(sched, round->p);
     make_lanes(round);

@@ -7,6 +7,7 @@
 #include "sched/order/lanes.h"
 #include "sched/order/lending.h"
 #include "sched/order/order.h"
+#include "sched/order/refusals.h"
 #include "sched/order/sweep.h"
 #include "sched/place/place.h"
 #include "sched/reserve/admission.h"
@@ -32,6 +33,24 @@ static void give_up(struct round *round, struct class *class)
     }
 }
 
+/* The job at the lane's head, or that stands for the gang there. */
+static uint32_t job_of_head(const struct round *round, const struct lane *lane)
+{
+    const struct head *head = lane_first(lane);
+
+    return head->class_index == NONE
+               ? round->sched->gangs.items[head->item].position
+               : head->item;
+}
+
+/* What stands behind the lane's head does not pass it. */
+static void end_lane(struct round *round, struct lane *lane, uint32_t job,
+                     enum refusal_why why)
+{
+    refusals_end_queue(round, lane->queue, job, why);
+    lane->head_count = 0;
+}
+
 /* There is no room for the lane's head. */
 static void pass_over(struct round *round, struct lane *lane)
 {
@@ -43,6 +62,9 @@ static void pass_over(struct round *round, struct lane *lane)
     if (reserve->has_refused &&
         ++reserve->candidate_count >= policy->backfill_candidates_max) {
         round->are_starts_over = true;
+        if (reserve->hold) {
+            refusals_end_all(round, reserve->hold->job, REFUSAL_CANDIDATES);
+        }
     }
     reserve->has_refused = false;
 }
@@ -272,13 +294,21 @@ static void step_head(struct round *round, struct lane *lane)
     uint32_t count = is_gang ? sched->gangs.items[head->item].waiting.count : 1;
 
     ASSERT(count > 0 && !round->reserve.own);
-    if (round->are_starts_over || head_is_closed(round, lane) ||
-        (lookback_max && lane->looked_count >= lookback_max)) {
+    uint32_t job = job_of_head(round, lane);
+    if (round->are_starts_over) {
         lane->head_count = 0;
         return;
     }
+    if (head_is_closed(round, lane)) {
+        end_lane(round, lane, head_first_waiting(round), REFUSAL_ADMITTED);
+        return;
+    }
+    if (lookback_max && lane->looked_count >= lookback_max) {
+        end_lane(round, lane, job, REFUSAL_LOOKBACK);
+        return;
+    }
     if (round_counts_starts(round) &&
-        !round_may_start(round, lane, count, lane->request)) {
+        !round_may_start(round, lane, job, count, lane->request)) {
         return;
     }
     if (!round_is_under_limits(round, lane)) {
@@ -286,7 +316,7 @@ static void step_head(struct round *round, struct lane *lane)
         return;
     }
     if (lane->limits && !share_allows(round, lane)) {
-        lane->head_count = 0; /* what is behind it does not pass it */
+        end_lane(round, lane, job, REFUSAL_SHARE);
         lane->is_refused = true;
         return;
     }

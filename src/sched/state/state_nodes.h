@@ -11,6 +11,7 @@
 #include "sched/data/bucket.h"
 #include "sched/data/cost.h"
 #include "sched/data/node_index.h"
+#include "sched/state/state_plans.h"
 #include "sched/state/state_reserve.h"
 
 struct node {
@@ -73,6 +74,7 @@ struct pool {
     struct resource_vec foreign_pending; /* and would have, were there room */
     VEC(struct admitted) admitted;       /* first come first */
     struct kept_reservation kept;
+    VEC(struct refusal) refusals; /* of its last round */
     struct ready_memories ready;
     struct label_memory *labels; /* owned; see label_groups.c; or NULL */
     struct topology *topology;   /* owned; see topology.h; NULL: none */

@@ -10,6 +10,27 @@
 #include "sched/data/amounts.h"
 #include "sched/state/state_links.h"
 
+/* Why a round ended the turn of a queue before it came to all that waits. */
+enum refusal_why {
+    REFUSAL_STARTS,     /* a limit on starts refused the job */
+    REFUSAL_SHARE,      /* a limit on what is above the share did */
+    REFUSAL_LOOKBACK,   /* so many of the queue had been looked at */
+    REFUSAL_ADMITTED,   /* the job is admitted, and its pool lets nobody past */
+    REFUSAL_CANDIDATES, /* so many that fit were not let past what is reserved
+                           for the admitted job */
+};
+
+enum { REFUSAL_ALL_COLUMNS = 0 };
+
+/* Which it was; see refusals.h. */
+struct refusal {
+    uint8_t why;      /* enum refusal_why */
+    uint32_t queue;   /* NONE: all queues */
+    uint32_t columns; /* only of those that ask for one of them (bits) */
+    uint32_t job;     /* as long as its id is this */
+    struct job_id id;
+};
+
 /* A job that ended too soon, and still counts; see penalty.h. */
 struct penalty {
     int64_t until_ms;

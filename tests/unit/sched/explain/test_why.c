@@ -435,6 +435,101 @@ static void a_limit_on_starts_is_asked_for_the_whole_gang(void **state)
     assert_int_equal(w->leased_count, 2);
 }
 
+static struct sched_explanation explanation_of(struct world *w, uint32_t job,
+                                               int64_t now_ms)
+{
+    struct sched_explanation why;
+
+    sched_explain(w->sched, job, now_ms, &why);
+    return why;
+}
+
+static uint32_t submit_cores(struct world *w, int64_t cores)
+{
+    return world_submit(w, &(struct world_job){.queue = "A", .cores = cores});
+}
+
+/* What keeps a gang from starting keeps what is behind it, though there would
+ * be starts enough for that. */
+static void who_is_refused_a_start_is_named_to_those_behind(void **state)
+{
+    struct world *w = *state;
+    uint32_t gang = SCHED_NONE;
+
+    w->policy.rate_per_queue = (struct rate_limit){1000, 2};
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 9});
+    (void)submit_cores(w, 1);
+    world_round(w, ROUND_BALANCE, 0);
+    for (int i = 0; i < 2; i++) {
+        gang = world_submit(
+            w, &(struct world_job){
+                   .queue = "A", .cores = 1, .gang = "g", .cardinality = 2});
+    }
+    uint32_t behind = submit_cores(w, 1);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 0);
+    struct sched_explanation why = explanation_of(w, behind, 0);
+    assert_int_equal(why.wait, SCHED_WAIT_QUEUE_RATE);
+    assert_int_equal(why.behind, gang); /* stands for all of it */
+    assert_int_equal(why.until_ms, SECOND);
+    /* A second later the note is not true any more. */
+    why = explanation_of(w, behind, SECOND);
+    assert_int_equal(why.wait, SCHED_WAIT_TURN);
+    assert_int_equal(why.behind, SCHED_NONE);
+}
+
+/* A round counts what it looks at, which is one for all that are alike. */
+static void the_round_says_whom_it_did_not_look_at(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.lookback_max = 2;
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 3});
+    for (int i = 0; i < 3; i++) {
+        (void)submit_cores(w, 4);
+    }
+    uint32_t job = submit_cores(w, 1);
+    assert_int_equal(explanation_of(w, job, 0).wait, SCHED_WAIT_TURN);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, job), "n");
+    (void)submit_cores(w, 5);
+    job = submit_cores(w, 2);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, job), "");
+    assert_int_equal(explanation_of(w, job, 1).wait, SCHED_WAIT_LOOKBACK);
+    assert_int_equal(explanation_of(w, job, 1).ahead, 4);
+    uint32_t urgent = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .cores = 2, .priority_class = "high"});
+    assert_int_equal(explanation_of(w, urgent, 1).wait, SCHED_WAIT_TURN);
+}
+
+/* Nobody is let past what is admitted. */
+static void a_strict_pool_names_who_is_admitted(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].is_strict = true;
+    w->policy.pools[0].admitted_window = 1;
+    w->policy.pools[0].admitted_window_per_queue = 1;
+    world_restart(w);
+    world_node(w, &(struct world_node){"m", .cores = 1});
+    world_node(w, &(struct world_node){"n", .cores = 3});
+    (void)submit_cores(w, 2);
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t first = submit_cores(w, 2);
+    uint32_t behind = submit_cores(w, 1);
+    world_round(w, ROUND_BALANCE, 0);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, behind), "");
+    struct sched_explanation why = explanation_of(w, behind, 1);
+    assert_int_equal(why.wait, SCHED_WAIT_ADMITTED_FIRST);
+    assert_int_equal(why.for_job, first);
+}
+
 #define CASE(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -447,6 +542,9 @@ int main(void)
         CASE(the_sub_group_that_lacks_room_is_named),
         CASE(growth_that_waits_says_which_rule_keeps_it),
         CASE(a_limit_on_starts_is_asked_for_the_whole_gang),
+        CASE(who_is_refused_a_start_is_named_to_those_behind),
+        CASE(the_round_says_whom_it_did_not_look_at),
+        CASE(a_strict_pool_names_who_is_admitted),
         CASE(growth_says_what_the_next_pod_needs),
         CASE(what_is_named_is_a_node_that_could_have_the_room),
         CASE(what_others_take_first_is_counted_in),

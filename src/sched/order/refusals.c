@@ -1,0 +1,121 @@
+#include "sched/order/refusals.h"
+
+#include "sched/order/queue_order.h"
+#include "sched/state/what_if.h"
+
+static void note(struct round *round, uint32_t queue, uint32_t job,
+                 enum refusal_why why, uint32_t columns)
+{
+    const struct sched *sched = round->sched;
+
+    if (is_what_if(sched) || job == NONE) {
+        return;
+    }
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    struct refusal refusal = {
+        .why = why,
+        .queue = queue,
+        .columns = columns,
+        .job = job,
+        .id = sched->jobs.items[job].id,
+    };
+    VEC_PUSH(&round->pool->refusals, refusal);
+}
+
+void refusals_begin(struct round *round)
+{
+    if (!is_what_if(round->sched)) {
+        round->pool->refusals.count = 0;
+    }
+}
+
+void refusals_end_queue(struct round *round, uint32_t queue, uint32_t job,
+                        enum refusal_why why)
+{
+    note(round, queue, job, why, REFUSAL_ALL_COLUMNS);
+}
+
+void refusals_end_all(struct round *round, uint32_t job, enum refusal_why why)
+{
+    note(round, NONE, job, why, REFUSAL_ALL_COLUMNS);
+}
+
+void refusals_hold(struct round *round, uint32_t job, uint32_t columns)
+{
+    note(round, NONE, job, REFUSAL_STARTS, columns);
+}
+
+/* Whether the job of a note still waits. */
+static bool is_current(const struct sched *sched, const struct refusal *refusal)
+{
+    if (refusal->job >= sched->jobs.count) {
+        return false;
+    }
+    const struct job *job = &sched->jobs.items[refusal->job];
+    return job->list != LIST_NONE && job->run == NONE &&
+           key128_compare(job->id.v, refusal->id.v) == 0;
+}
+
+/* Whether a job stands before the one at which its queue's turn ended: it is
+ * new since, or its standing is.  Where a round has an order of its own nobody
+ * can tell. */
+static bool is_before(const struct sched *sched, uint32_t p, uint32_t job,
+                      const struct refusal *refusal)
+{
+    const struct queue *queue = &sched->queues.items[refusal->queue];
+    int index = sched->pools.items[p].policy_index;
+
+    if (refusal->why == REFUSAL_ADMITTED || queue->ordering == QUEUE_BY_FAIR ||
+        index < 0 ||
+        sched->policy->pools[index].backfill_order == BACKFILL_SHORTEST_FIRST) {
+        return false;
+    }
+    return queue_order_less(sched, job, refusal->job);
+}
+
+/* Whether a job asks for some of the columns. */
+static bool asks_for(const struct sched *sched, uint32_t job, uint32_t columns)
+{
+    const struct resource_vec *request =
+        &sched->classes.items[class_of_job(sched, job)].request;
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if ((columns >> r & 1) && request->v[r] > 0) {
+            return true;
+        }
+    }
+    return columns == REFUSAL_ALL_COLUMNS;
+}
+
+static bool is_for(const struct sched *sched, uint32_t p, uint32_t job,
+                   const struct refusal *refusal)
+{
+    uint32_t queue = sched->lists.items[sched->jobs.items[job].list].queue;
+
+    if (!is_current(sched, refusal) ||
+        !asks_for(sched, job, refusal->columns)) {
+        return false;
+    }
+    return refusal->queue == NONE ||
+           (refusal->queue == queue && !is_before(sched, p, job, refusal));
+}
+
+const struct refusal *refusals_find(const struct sched *sched, uint32_t p,
+                                    uint32_t job)
+{
+    const struct pool *pool = &sched->pools.items[p];
+
+    for (size_t i = 0; i < pool->refusals.count; i++) {
+        if (is_for(sched, p, job, &pool->refusals.items[i])) {
+            return &pool->refusals.items[i];
+        }
+    }
+    return NULL;
+}
+
+void refusals_fini(struct sched *sched)
+{
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        VEC_FREE(&sched->pools.items[p].refusals);
+    }
+}
