@@ -84,7 +84,8 @@ static const struct option_spec job_sets_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
 };
 static const struct option_spec watch_options[] = {
-    {"raw", 0, OPTION_FLAG, NULL, "write events as JSON"},
+    {"raw", 0, OPTION_FLAG, NULL,
+     "write events as JSON; without it a terminal shows a table"},
     {"exit-if-inactive", 0, OPTION_FLAG, NULL,
      "exit with code 0 when all jobs have ended"},
     {"exit-code", 0, OPTION_FLAG, NULL,

@@ -17,26 +17,34 @@ static void pause_ms(int64_t ms)
     (void)nanosleep(&span, NULL);
 }
 
-/* The columns of the terminal that a stream is; 0: it is none. */
-static int width_of(int file)
+/* The columns and lines of the terminal that a stream is; 0: it is none. */
+static struct winsize size_of(int file)
 {
     struct winsize size;
 
-    return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return ioctl(file, TIOCGWINSZ, &size) == 0 ? size : (struct winsize){0};
+}
+
+/* Whether it knows more than letters. */
+static bool is_clever(void)
+{
+    const char *terminal = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) &&
+           !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
 /* NO_COLOR, if it says anything, forbids colours (no-color.org). */
 static bool may_colour(void)
 {
     const char *no = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) && !(no && *no) &&
-           !(terminal && strcmp(terminal, "dumb") == 0);
+    return is_clever() && !(no && *no);
 }
 
 int main(int argument_count, char **arguments)
 {
+    struct winsize size = size_of(STDOUT_FILENO);
     struct cli_ports ports = {
         .in = stdin,
         .out = stdout,
@@ -48,7 +56,8 @@ int main(int argument_count, char **arguments)
         .is_terminal = isatty(STDOUT_FILENO),
         .is_input_terminal = isatty(STDIN_FILENO),
         .has_colours = may_colour(),
-        .width = width_of(STDOUT_FILENO),
+        .width = size.ws_col,
+        .height = is_clever() ? size.ws_row : 0,
         .pause_ms = pause_ms,
     };
 

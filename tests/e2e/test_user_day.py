@@ -1,9 +1,13 @@
 """What users do every day with berthctl: run, wait, follow, select."""
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
+import struct
 import subprocess
+import termios
 import unittest
 
 import harness
@@ -372,6 +376,47 @@ class UserDay(unittest.TestCase):
             env={**os.environ, "BERTH_SERVER": self.berth.grpc},
             capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def on_terminal(self, *words):
+        """What berthctl shows on a terminal of 100 columns, and its code."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", 20, 100, 0, 0))
+        with subprocess.Popen(
+                [harness.program("berthctl"), "--berthUrl", self.berth.grpc,
+                 *words], stdin=theirs, stdout=theirs, stderr=theirs,
+                env={**os.environ, "TERM": "xterm"}) as process:
+            os.close(theirs)
+            shown = b""
+            while True:
+                try:
+                    piece = os.read(ours, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not piece:
+                    break
+                shown += piece
+        os.close(ours)
+        return shown.decode(), process.returncode
+
+    def test_a_terminal_shows_one_live_table(self):
+        ids = [self.run_job("true", options=["-j", "s"]) for _ in range(3)]
+        bad = self.run_job("sleep 0.2; exit 1", options=["-j", "s"])
+        shown, code = self.on_terminal("watch", self.queue, "s", "--exit-code")
+        self.assertEqual(code, 7)
+        last = shown.rsplit("\x1b[J", 1)[-1]
+        self.assertIn("3 succeeded, 1 failed", last)
+        self.assertIn("100%", last)
+        for job_id in (*ids, bad):
+            self.assertEqual(last.count(job_id), 1, last)
+        self.assertIn("\x1b[31mfailed", last)
+        self.assertNotIn("JobFailedEvent", shown)
+        shown, code = self.on_terminal("watch", self.queue, "s",
+                                       "--exit-if-inactive", "--raw")
+        self.assertIn("JobFailedEvent {", shown)
+        shown, code = self.on_terminal("wait", "-q", self.queue)
+        self.assertEqual(code, 7)
+        self.assertIn("[========================] 100% 4 of 4 jobs", shown)
 
     def test_watch_tells_how_it_went(self):
         self.run_job("true", options=["-j", "well"])

@@ -4,6 +4,7 @@
 #include "base/intern.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/event_stream.h"
+#include "cli/shared/progress.h"
 #include "cli/shared/selection.h"
 #include "wire/settings/settings.h"
 
@@ -116,14 +117,13 @@ static bool is_over(const struct waiting *waiting)
 
 static void show_progress(const struct waiting *waiting)
 {
-    const struct cli_ports *ports = waiting->cli->ports;
     uint32_t ended = waiting->good_count + waiting->bad_count;
+    uint32_t all = ended + open_count(waiting);
+    char text[80];
 
-    if (ports->is_terminal) {
-        fprintf(ports->err, "\r%u of %u jobs have ended, %u of them failed ",
-                ended, ended + open_count(waiting), waiting->bad_count);
-        (void)fflush(ports->err);
-    }
+    (void)snprintf(text, sizeof(text), "%u of %u jobs have ended, %u failed",
+                   ended, all, waiting->bad_count);
+    progress_show(waiting->cli->ports, ended, all, text);
 }
 
 static void take_message(struct waiting *waiting, struct wait_set *set,
@@ -246,9 +246,7 @@ static enum cli_exit report(const struct waiting *waiting)
 {
     struct cli *cli = waiting->cli;
 
-    if (cli->ports->is_terminal) {
-        fputc('\n', cli->ports->err);
-    }
+    progress_end(cli->ports);
     for (uint32_t i = 0; i < waiting->jobs->count; i++) {
         if (waiting->states[i] == WAIT_BAD) {
             cli_remark(cli, "job %s did not succeed: %s",

@@ -6,7 +6,9 @@
 #include "armada/services.pb-c.h"
 #include "base/intern.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/watch_screen.h"
 #include "cli/shared/event_stream.h"
+#include "cli/shared/progress.h"
 
 enum { RECONNECT_MS = 5000 };
 
@@ -34,6 +36,7 @@ struct watch {
     /* Whether what comes is awaited.  A watch that is to end with the last job
      * reads first what there is: a job set may have been idle before. */
     bool is_live;
+    struct watch_screen *screen; /* NULL: a line for each event */
 };
 
 /* One event, whatever its type. */
@@ -142,10 +145,11 @@ static void see_rest(const Api__EventMessage *message, struct seen *seen)
     }
 }
 
-static void count(struct watch *watch, const struct seen *seen)
+/* Count it; the index of its job, or INTERN_NONE where it is about none. */
+static uint32_t count(struct watch *watch, const struct seen *seen)
 {
     if (!seen->is_submission && seen->state == WATCHED_NONE) {
-        return;
+        return INTERN_NONE;
     }
     uint32_t index = intern_add(watch->ids, str_of(seen->job_id));
     while (watch->states.count <= index) {
@@ -157,6 +161,58 @@ static void count(struct watch *watch, const struct seen *seen)
         watch->counts[seen->state]++;
         watch->states.items[index] = (uint8_t)seen->state;
     }
+    return index;
+}
+
+/* The node that an event tells; "": none. */
+static char *node_of(const Api__EventMessage *message)
+{
+    return message->events_case == API__EVENT_MESSAGE__EVENTS_RUNNING
+               ? message->running->node_name
+               : NULL;
+}
+
+/* Note on the screen what became of a job. */
+static void note_row(struct watch *watch, uint32_t index,
+                     const struct seen *seen, const Api__EventMessage *message)
+{
+    static const char *const names[] = {
+        [WATCHED_NONE] = "submitted",  [WATCHED_QUEUED] = "queued",
+        [WATCHED_LEASED] = "leased",   [WATCHED_PENDING] = "pending",
+        [WATCHED_RUNNING] = "running", [WATCHED_SUCCEEDED] = "succeeded",
+        [WATCHED_FAILED] = "failed",   [WATCHED_CANCELLED] = "cancelled",
+    };
+    const char *reason =
+        seen->failed_reason ? seen->failed_reason : seen->preempted_reason;
+    enum watched_state state = watch->states.items[index];
+    struct watch_row row = {
+        .job_id = (char *)(uintptr_t)seen->job_id,
+        .state = names[state],
+        .is_over = state >= WATCHED_SUCCEEDED,
+        .since_s = seen->created ? seen->created->seconds : 0,
+        .node = node_of(message),
+        .reason = (char *)(uintptr_t)reason,
+    };
+
+    watch_screen_note(watch->screen, index, &row);
+}
+
+static void draw(struct watch *watch)
+{
+    const uint32_t *counts = watch->counts;
+    uint32_t ended = counts[WATCHED_SUCCEEDED] + counts[WATCHED_FAILED] +
+                     counts[WATCHED_CANCELLED];
+    auto_strbuf line = {0};
+
+    progress_put(&line, ended, watch->states.count);
+    strbuf_addf(&line,
+                " %u queued, %u starting, %u running, %u succeeded, %u failed, "
+                "%u cancelled",
+                counts[WATCHED_QUEUED] + counts[WATCHED_NONE],
+                counts[WATCHED_LEASED] + counts[WATCHED_PENDING],
+                counts[WATCHED_RUNNING], counts[WATCHED_SUCCEEDED],
+                counts[WATCHED_FAILED], counts[WATCHED_CANCELLED]);
+    watch_screen_draw(watch->screen, strbuf_text(&line));
 }
 
 static void print_seen(struct cli *cli, const struct watch *watch,
@@ -255,7 +311,13 @@ static bool take_message(struct cli *cli, struct watch *watch, struct str bytes)
         return false;
     }
     see_rest(message->message, &seen);
-    count(watch, &seen);
+    uint32_t index = count(watch, &seen);
+    if (watch->screen) {
+        if (index != INTERN_NONE) {
+            note_row(watch, index, &seen, message->message);
+        }
+        return watch->is_live && is_over(cli, watch);
+    }
     if (cli->output != CLI_OUTPUT_TEXT) {
         print_object(cli, &seen);
     } else if (cli_has(cli, "raw")) {
@@ -267,6 +329,25 @@ static bool take_message(struct cli *cli, struct watch *watch, struct str bytes)
     return watch->is_live && is_over(cli, watch);
 }
 
+/* The next message, while a screen shows what has come. */
+static enum rpc_wait next(struct watch *watch, struct rpc_stream *stream,
+                          struct strbuf *bytes)
+{
+    enum rpc_wait wait = RPC_WAIT_TIMEOUT;
+
+    if (!watch->screen) {
+        return rpc_stream_next(stream, -1, bytes);
+    }
+    while (wait == RPC_WAIT_TIMEOUT) {
+        wait =
+            rpc_stream_next(stream, watch_screen_wait_ms(watch->screen), bytes);
+        if (wait != RPC_WAIT_READY || watch_screen_is_due(watch->screen)) {
+            draw(watch);
+        }
+    }
+    return wait;
+}
+
 /* Follow one stream to its end; `ret_is_done`: do not open another. */
 static enum cli_exit follow(struct cli *cli, struct watch *watch,
                             bool *ret_is_done)
@@ -276,11 +357,14 @@ static enum cli_exit follow(struct cli *cli, struct watch *watch,
                           watch->last_id ? watch->last_id : "", watch->is_live);
     auto_strbuf bytes = {0};
 
-    while (rpc_stream_next(stream, -1, &bytes) == RPC_WAIT_READY) {
+    while (next(watch, stream, &bytes) == RPC_WAIT_READY) {
         if (take_message(cli, watch, strbuf_str(&bytes))) {
             *ret_is_done = true;
             return CLI_OK;
         }
+    }
+    if (watch->screen && rpc_stream_status(stream)->code != RPC_OK) {
+        watch->screen->line_count = 0; /* what is said now stays */
     }
     const struct rpc_status *status = rpc_stream_status(stream);
     *ret_is_done = event_stream_is_final(status->code);
@@ -307,6 +391,10 @@ enum cli_exit cmd_watch(struct cli *cli)
             cli, CLI_USAGE,
             "give --force-new-events or --force-legacy-events, not both");
     }
+    struct watch_screen screen = {.cli = cli};
+    if (watch_screen_fits(cli) && !cli_has(cli, "raw")) {
+        watch.screen = &screen;
+    }
     enum cli_exit rc = cli_connect(cli);
     while (rc == CLI_OK || !is_done) {
         if (!cli->channel) {
@@ -322,6 +410,10 @@ enum cli_exit cmd_watch(struct cli *cli)
         struct timespec pause = {RECONNECT_MS / 1000, 0};
         (void)nanosleep(&pause, NULL);
     }
+    if (watch.screen && screen.is_stale) {
+        draw(&watch);
+    }
+    watch_screen_fini(&screen);
     if (rc == CLI_OK && cli_has(cli, "exit-code") &&
         watch.counts[WATCHED_SUCCEEDED] < watch.states.count) {
         rc = CLI_JOB_FAILED;

@@ -35,5 +35,7 @@ struct cli_ports {
     bool is_input_terminal;       /* `in` is one */
     bool has_colours;             /* `out` may get them */
     int width;                    /* of `out`, a terminal; 0: unknown */
+    int height;                   /* likewise; 0 also if nothing may be drawn
+                                     over what was written */
     void (*pause_ms)(int64_t ms); /* NULL: not at all */
 };
