@@ -95,7 +95,7 @@ int quota_short_beside(const struct round *round, const struct lane *lane,
         return -1;
     }
     struct resource_vec all = lane->all;
-    amounts_subtract(&all, &lane->quota->later);
+    amounts_add(&all, &lane->quota->earlier);
     if (lane->held) {
         amounts_subtract(&all, &lane->held->asked);
     }

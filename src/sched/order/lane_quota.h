@@ -11,9 +11,9 @@
 /* What a lane's queue has in other pools, and had here before the round. */
 struct lane_quota {
     struct resource_vec elsewhere, before;
-    /* Admitted work whose turn comes after what is tried: it is in the lane's
-     * sums, and must not keep that waiting. */
-    struct resource_vec later;
+    /* While an admitted claim is tried as if it were the only one: what is
+     * before it in the list counts in the quota. */
+    struct resource_vec earlier;
 };
 
 /* Note that; the lane's sums are there. */
@@ -23,9 +23,8 @@ void quota_begin(const struct round *round, struct lane *lane);
  * count elsewhere meanwhile (`sign` -1), nor later, if it has started (1). */
 void quota_count_own(const struct round *round, struct lane *lane,
                      uint32_t item, bool is_gang, int sign);
-/* The same for what is tried now: neither what is admitted later counts, nor
- * the claim that the lane's limits are held for, which lane_held.h answers
- * for. */
+/* The same for what is tried now: the claim that the lane's limits are held
+ * for does not count, for which lane_held.h answers. */
 int quota_short_beside(const struct round *round, const struct lane *lane,
                        const struct resource_vec *request);
 /* See quota_short(). */

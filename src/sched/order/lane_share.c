@@ -31,6 +31,7 @@ static void set_floor(const struct round *round, struct lane *lane,
     lane->flow->has_floor = excess > NEAR * flow;
     lane->flow->floor =
         cost_of_fraction(&round->pool->base, flow, lane->factor_micro);
+    lane->flow->fraction = flow;
 }
 
 void share_begin(struct round *round, struct lane *lane)
@@ -68,6 +69,7 @@ void share_fell(struct round *round, struct lane *lane,
     struct fall fall = {
         .lane = lane,
         .floor = lane->flow->floor,
+        .fraction = lane->flow->fraction,
         .has_floor = lane->flow->has_floor,
         .infinite_floor = lane->limits ? lane->limits->infinite_floor : 0,
         .journal_count = round->sched->journal.count,
@@ -80,6 +82,7 @@ void share_fell(struct round *round, struct lane *lane,
     VEC_PUSH(&round->falls, fall);
     if (!fall.has_floor || cost_compare(base, &usage, &fall.floor) > 0) {
         lane->flow->floor = usage;
+        lane->flow->fraction = cost_fraction(base, all);
         lane->flow->has_floor = true;
     }
     if (lane->limits) {
@@ -103,11 +106,47 @@ void share_rollback(struct round *round, size_t journal_count)
             return;
         }
         fall->lane->flow->floor = fall->floor;
+        fall->lane->flow->fraction = fall->fraction;
         fall->lane->flow->has_floor = fall->has_floor;
         if (fall->lane->limits) {
             fall->lane->limits->infinite_floor = fall->infinite_floor;
         }
         round->falls.count--;
+    }
+}
+
+struct share_whole share_leave_out(const struct round *round, struct lane *lane,
+                                   const struct resource_vec *others)
+{
+    const struct cost_base *base = &round->pool->base;
+    struct share_whole whole = {.others = *others};
+    double before = cost_fraction(base, &lane->all);
+
+    amounts_subtract(&lane->all, others);
+    ASSERT(amounts_is_sum(&lane->all)); /* admitted work is in the sums */
+    if (lane->flow && lane->flow->has_floor) {
+        double left = lane->flow->fraction -
+                      (before - cost_fraction(base, &lane->all));
+        whole.floor = lane->flow->floor;
+        whole.fraction = lane->flow->fraction;
+        whole.has_floor = true;
+        lane->flow->fraction = left > 0 ? left : 0;
+        lane->flow->floor = cost_of_fraction(base, lane->flow->fraction,
+                                             lane->factor_micro);
+    }
+    return whole;
+}
+
+void share_put_back(const struct round *round, struct lane *lane,
+                    const struct share_whole *whole)
+{
+    struct lane_flow *flow = lane->flow;
+
+    amounts_add(&lane->all, &whole->others);
+    if (flow && whole->has_floor &&
+        cost_compare(&round->pool->base, &whole->floor, &flow->floor) > 0) {
+        flow->floor = whole->floor;
+        flow->fraction = whole->fraction;
     }
 }
 

@@ -16,6 +16,7 @@
 /* The flow of a lane's queue. */
 struct lane_flow {
     struct cost floor; /* when the round began, or before usage fell */
+    double fraction;   /* the floor as a part of the pool, without its weight */
     bool has_floor;    /* it was above the usage that was left */
     struct cost now;   /* see share_note() */
 };
@@ -33,7 +34,22 @@ void share_fall(struct round *round, struct lane *lane);
 void share_fell(struct round *round, struct lane *lane,
                 const struct resource_vec *all,
                 const struct resource_vec *infinite);
-/* Undo that down to a count of the journal. */
+/* What a lane's flow was with all that it has admitted. */
+struct share_whole {
+    struct resource_vec others;
+    struct cost floor;
+    double fraction;
+    bool has_floor;
+};
+/* One of several admitted claims is asked as if it were the only one (model.md
+ * 6.6 d): what the lane has admitted beside it counts neither in its sums nor
+ * in its flow. */
+struct share_whole share_leave_out(const struct round *round, struct lane *lane,
+                                   const struct resource_vec *others);
+/* It counts again; the flow has not fallen meanwhile. */
+void share_put_back(const struct round *round, struct lane *lane,
+                    const struct share_whole *whole);
+/* Undo share_fall() and share_fell() down to a count of the journal. */
 void share_rollback(struct round *round, size_t journal_count);
 
 /* The larger of a cost of the lane and its floor; the lane has a flow. */

@@ -107,6 +107,7 @@ struct heap_entry {
 struct fall {
     struct lane *lane;
     struct cost floor;
+    double fraction;
     bool has_floor;
     double infinite_floor;
     size_t journal_count; /* then */

@@ -267,9 +267,70 @@ static void note_started(struct round *round, struct lane *lane,
     }
 }
 
-/* The turn of an entry. */
-static void pass_entry(struct round *round, struct head_entry *entry)
+/* What the lane of the entry at `at` has admitted beside it that still waits;
+ * in `ret_earlier` what is before it. */
+static struct resource_vec sum_others(const struct round *round, uint32_t at,
+                                      struct resource_vec *ret_earlier)
 {
+    const struct reserve *reserve = &round->reserve;
+    const struct lane *lane = reserve->entries[at].claim.lane;
+    struct resource_vec sum = {0};
+
+    *ret_earlier = sum;
+    for (uint32_t i = 0; i < reserve->count; i++) {
+        const struct head_entry *entry = &reserve->entries[i];
+        if (i == at) {
+            *ret_earlier = sum;
+        } else if (!entry->is_done && entry->claim.lane == lane) {
+            amounts_add(&sum, head_request(round, &entry->claim));
+        }
+    }
+    return sum;
+}
+
+/* The entry at `at` is asked as if its lane had admitted nothing else; but
+ * what came before it counts in the quota. */
+static struct share_whole leave_out_others(struct round *round, uint32_t at)
+{
+    struct lane *lane = round->reserve.entries[at].claim.lane;
+    struct resource_vec none = {0}, earlier, others;
+
+    if (round->sched->policy->rules_revision < POLICY_RULES_LIMITS) {
+        return share_leave_out(round, lane, &none);
+    }
+    others = sum_others(round, at, &earlier);
+    if (lane->quota) {
+        lane->quota->earlier = earlier;
+    }
+    return share_leave_out(round, lane, &others);
+}
+
+static void put_back_others(struct round *round, struct lane *lane,
+                            const struct share_whole *whole)
+{
+    if (lane->quota) {
+        lane->quota->earlier = (struct resource_vec){0};
+    }
+    share_put_back(round, lane, whole);
+}
+
+/* Try an entry, or reserve for it; false: neither can be. */
+static bool try_or_hold(struct round *round, struct head_entry *entry)
+{
+    const struct claim *claim = &entry->claim;
+
+    if (!may_ever(round, claim)) {
+        return false;
+    }
+    entry->is_done = is_let(round, claim) && try_in_turn(round, claim);
+    return entry->is_done || round->is_truncated ||
+           head_hold_for(round, claim) || has_closed_nodes(round);
+}
+
+/* The turn of the entry at `at`. */
+static void pass_entry(struct round *round, uint32_t at)
+{
+    struct head_entry *entry = &round->reserve.entries[at];
     const struct claim *claim = &entry->claim;
     struct lane *lane = claim->lane;
     const struct resource_vec own = *head_request(round, claim);
@@ -279,17 +340,17 @@ static void pass_entry(struct round *round, struct head_entry *entry)
 
     ASSERT(!entry->is_done);
     count_claim(round, claim, &own, -1);
-    bool is_possible = may_ever(round, claim);
-    entry->is_done =
-        is_possible && is_let(round, claim) && try_in_turn(round, claim);
+    struct share_whole whole = leave_out_others(round, at);
+    bool is_possible = try_or_hold(round, entry);
+    put_back_others(round, lane, &whole);
     if (entry->is_done) {
         note_started(round, lane, &all, &infinite);
+        lane_refresh(round, lane); /* it was put in order without the others */
     }
     if (entry->is_done || round->is_truncated) {
         return;
     }
-    if (!is_possible ||
-        (!head_hold_for(round, claim) && !has_closed_nodes(round))) {
+    if (!is_possible) {
         dismiss(round, entry, &own);
         return;
     }
@@ -299,35 +360,11 @@ static void pass_entry(struct round *round, struct head_entry *entry)
     wake_for_revocables(round, claim);
 }
 
-/* What the lane of the entry at `at` has admitted behind it. */
-static struct resource_vec sum_later(const struct round *round, uint32_t at)
-{
-    const struct reserve *reserve = &round->reserve;
-    struct resource_vec sum = {0};
-
-    for (uint32_t i = at + 1; i < reserve->count; i++) {
-        const struct claim *claim = &reserve->entries[i].claim;
-        if (claim->lane == reserve->entries[at].claim.lane) {
-            amounts_add(&sum, head_request(round, claim));
-        }
-    }
-    return sum;
-}
-
 void head_pass(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
-    bool is_by_limits =
-        round->sched->policy->rules_revision >= POLICY_RULES_LIMITS;
 
     for (uint32_t i = 0; i < reserve->count && !round->is_truncated; i++) {
-        struct lane *lane = reserve->entries[i].claim.lane;
-        if (lane->quota && is_by_limits) {
-            lane->quota->later = sum_later(round, i);
-        }
-        pass_entry(round, &reserve->entries[i]);
-        if (lane->quota) {
-            lane->quota->later = (struct resource_vec){0};
-        }
+        pass_entry(round, i);
     }
 }

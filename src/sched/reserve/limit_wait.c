@@ -57,7 +57,7 @@ static void find_quota(struct limited *limited, const struct lane *lane)
     if (lane->quota) {
         limited->quota_used = lane->quota->elsewhere;
         amounts_add(&limited->quota_used, &lane->all);
-        amounts_subtract(&limited->quota_used, &lane->quota->later);
+        amounts_add(&limited->quota_used, &lane->quota->earlier);
     }
 }
 

@@ -85,8 +85,10 @@ static struct fraction usage_with(const struct oracle *o, int queue,
     memcpy(amounts, more, sizeof(amounts));
 
     for (int j = 0; j < o->in->job_count; j++) {
+        bool is_left_out = o->alone == queue + 1;
         bool counts = (oracle_runs(o, j) ||
-                       (o->status[j] == WAITING && o->admitted[j])) &&
+                       (o->status[j] == WAITING && o->admitted[j] &&
+                        !is_left_out)) &&
                       o->in->jobs[j].queue == queue &&
                       (!is_endless || is_lasting(o->in, j));
         for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
@@ -127,8 +129,33 @@ static struct number flow_with(const struct oracle *o, int unit,
     int queue = o->in->jobs[unit].queue, request[INSTANCE_KINDS] = {0};
 
     oracle_unit_sum(o, unit, request);
-    return larger(o->flow[queue][is_endless],
-                  oracle_number(usage_with(o, queue, is_endless, request)));
+    struct number used =
+        oracle_number(usage_with(o, queue, is_endless, request));
+    if (o->alone != queue + 1) {
+        return larger(o->flow[queue][is_endless], used);
+    }
+    return o->in->half_ms > 0 ? larger(o->alone_flow, used) : used;
+}
+
+void oracle_leave_out(struct oracle *o, int unit)
+{
+    static const int NOTHING[INSTANCE_KINDS] = {0};
+    int queue = o->in->jobs[unit].queue;
+    double whole = fraction_value(usage_with(o, queue, false, NOTHING));
+
+    o->alone = queue + 1;
+    o->alone_flow = (struct number){
+        {0, 1},
+        o->flow[queue][0].value - whole +
+            fraction_value(usage_with(o, queue, false, NOTHING)),
+        false,
+    };
+}
+
+void oracle_put_back(struct oracle *o, int unit)
+{
+    o->alone = 0;
+    oracle_flows_rise(o, o->in->jobs[unit].queue);
 }
 
 struct number oracle_flow_with(const struct oracle *o, int unit)

@@ -165,6 +165,7 @@ static void try_admitted(struct oracle *o, int unit)
     oracle_mark_admitted(o, unit, 0);
     o->turn_serial = serial;
     o->turn_level = oracle_level(o, unit);
+    oracle_leave_out(o, unit);
     bool is_possible = may_ever(o, unit);
     /* A gang that lost members to those before it starts nobody now. */
     if (is_possible && is_let(o, unit) && !o->is_settled[unit] &&
@@ -180,6 +181,7 @@ static void try_admitted(struct oracle *o, int unit)
         is_possible = oracle_hold_for(o, unit, serial) || has_closed_nodes(o);
     }
     o->turn_serial = 0;
+    oracle_put_back(o, unit);
     if (is_placed) {
         return;
     }

@@ -114,6 +114,8 @@ struct oracle {
     /* Admitted behind this serial of this level does not count in the quota;
      * 0: all does. */
     int turn_serial, turn_level;
+    int alone; /* 1 + a queue of whose admitted work one is asked; 0: none */
+    struct number alone_flow; /* of that queue */
     struct own own[INSTANCE_QUEUES_MAX];
     int own_of; /* 1 + the queue whose own binds what is tried; 0: none */
     /* While an admitted one is tried: its serial, and the first of the evicted
@@ -199,6 +201,11 @@ struct number oracle_number(struct fraction exact);
 void oracle_flows_begin(struct oracle *o);
 /* A queue's usage changed: its flows rise to it at once. */
 void oracle_flows_rise(struct oracle *o, int queue);
+/* What its queue has admitted beside a unit counts neither in what the queue
+ * uses nor in its flow, until it is put back. */
+void oracle_leave_out(struct oracle *o, int unit);
+/* See oracle_leave_out(). */
+void oracle_put_back(struct oracle *o, int unit);
 /* What a queue's flow would be with a unit of new work, times its factor. */
 struct number oracle_flow_with(const struct oracle *o, int unit);
 /* What it is, times its factor. */

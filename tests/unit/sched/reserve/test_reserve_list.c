@@ -71,6 +71,39 @@ static void a_promise_counts_on_no_preemption_where_there_is_none(void **state)
     assert_true(reserve_runs(w, head));
 }
 
+/* A has all of the pool past its lifetime, B is due half and waits with four
+ * jobs of 30: of several admitted each is asked as if it were the only one, so
+ * that the first starts when it was promised to. */
+static void what_else_is_admitted_does_not_count_against_a_head(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_FLOW);
+    w->policy.pools[0].cost_weights_ppm[CPU] = FRACTION_ONE_PPM;
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 100});
+    world_queue(w, "A", 1);
+    world_queue(w, "B", 1);
+    const struct world_job ten = {
+        .queue = "A", .cores = 10, .lifetime_s = 30};
+    const struct world_job thirty = {
+        .queue = "B", .cores = 30, .lifetime_s = 30};
+    uint32_t first = world_submit_many(w, &ten, 10);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, first, 10), 10);
+    for (uint32_t i = 0; i < 10; i++) {
+        (void)sched_job_started(w->sched, first + i);
+    }
+    uint32_t heads = world_submit_many(w, &thirty, 4);
+    world_round(w, ROUND_BALANCE, 1 * S);
+    assert_int_equal(reserve_promise(w, heads), 30 * S);
+    world_round(w, ROUND_BALANCE, 30 * S);
+    assert_true(reserve_runs(w, heads));
+    assert_int_equal(world_running_of(w, first, 10), 7);
+    /* Its like would put B further above its share than A is. */
+    assert_int_equal(world_running_of(w, heads, 4), 1);
+}
+
 static void fl_17_keeps_it_within_its_queues_share(void **state)
 {
     struct world *w = *state;
@@ -377,6 +410,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENARIO(fl_17_takes_what_is_older_than_its_lifetime),
         SCENARIO(a_promise_counts_on_no_preemption_where_there_is_none),
+        SCENARIO(what_else_is_admitted_does_not_count_against_a_head),
         SCENARIO(fl_17_keeps_it_within_its_queues_share),
         SCENARIO(fl_18_never_takes_infinite_work_for_its_like),
         SCENARIO(fl_18_not_preemptible_work_gives_way_to_production),
