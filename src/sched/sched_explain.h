@@ -122,6 +122,7 @@ struct sched_explanation {
     int64_t until_ms;    /* a rate limit or an application's start lets
                             it go, or it starts; 0: unknown */
     int64_t promised_ms; /* admitted, it starts by then; 0: nobody can tell */
+    int64_t broken_ms;   /* it was to, and that was not kept; 0: no such */
     uint32_t for_job;    /* of a reservation, or SCHED_NONE */
     uint32_t kept_count;
     bool kept_is_young; /* KEPT: only since the gang is; else while every queue

@@ -313,6 +313,9 @@ static void put_json_reason(struct strbuf *buf, struct control *c,
     if (why->promised_ms > 0) {
         strbuf_addf(buf, ",\"promisedStartMs\":%" PRId64, why->promised_ms);
     }
+    if (why->broken_ms > 0) {
+        strbuf_addf(buf, ",\"brokenPromiseMs\":%" PRId64, why->broken_ms);
+    }
     if (why->for_job == SCHED_NONE || !jobs_is_live(c->jobs, why->for_job)) {
         return;
     }

@@ -132,8 +132,8 @@ static bool is_kept_back(const struct question *question)
                          question->answer);
 }
 
-/* When it is to start at the latest, where that was promised; false: it is not
- * admitted. */
+/* When it is to start at the latest, where that was promised, or was to; false:
+ * it is not admitted. */
 static bool note_promise(const struct question *question)
 {
     struct sched_admission admission;
@@ -141,8 +141,14 @@ static bool note_promise(const struct question *question)
     if (!sched_job_admission(question->sched, question->job, &admission)) {
         return false;
     }
-    question->answer->promised_ms =
-        admission.start_ms != SCHED_START_UNKNOWN ? admission.start_ms : 0;
+    if (admission.start_ms == SCHED_START_UNKNOWN) {
+        return true;
+    }
+    if (admission.start_ms < question->now_ms) {
+        question->answer->broken_ms = admission.start_ms;
+    } else {
+        question->answer->promised_ms = admission.start_ms;
+    }
     return true;
 }
 

@@ -125,14 +125,14 @@ struct share_whole share_leave_out(const struct round *round, struct lane *lane,
     amounts_subtract(&lane->all, others);
     ASSERT(amounts_is_sum(&lane->all)); /* admitted work is in the sums */
     if (lane->flow && lane->flow->has_floor) {
-        double left = lane->flow->fraction -
-                      (before - cost_fraction(base, &lane->all));
+        double left =
+            lane->flow->fraction - (before - cost_fraction(base, &lane->all));
         whole.floor = lane->flow->floor;
         whole.fraction = lane->flow->fraction;
         whole.has_floor = true;
         lane->flow->fraction = left > 0 ? left : 0;
-        lane->flow->floor = cost_of_fraction(base, lane->flow->fraction,
-                                             lane->factor_micro);
+        lane->flow->floor =
+            cost_of_fraction(base, lane->flow->fraction, lane->factor_micro);
     }
     return whole;
 }

@@ -86,9 +86,8 @@ static struct fraction usage_with(const struct oracle *o, int queue,
 
     for (int j = 0; j < o->in->job_count; j++) {
         bool is_left_out = o->alone == queue + 1;
-        bool counts = (oracle_runs(o, j) ||
-                       (o->status[j] == WAITING && o->admitted[j] &&
-                        !is_left_out)) &&
+        bool counts = (oracle_runs(o, j) || (o->status[j] == WAITING &&
+                                             o->admitted[j] && !is_left_out)) &&
                       o->in->jobs[j].queue == queue &&
                       (!is_endless || is_lasting(o->in, j));
         for (int k = 0; counts && k < INSTANCE_KINDS; k++) {

@@ -84,8 +84,7 @@ static void what_else_is_admitted_does_not_count_against_a_head(void **state)
     world_node(w, &(struct world_node){"n", .cores = 100});
     world_queue(w, "A", 1);
     world_queue(w, "B", 1);
-    const struct world_job ten = {
-        .queue = "A", .cores = 10, .lifetime_s = 30};
+    const struct world_job ten = {.queue = "A", .cores = 10, .lifetime_s = 30};
     const struct world_job thirty = {
         .queue = "B", .cores = 30, .lifetime_s = 30};
     uint32_t first = world_submit_many(w, &ten, 10);
@@ -102,6 +101,29 @@ static void what_else_is_admitted_does_not_count_against_a_head(void **state)
     assert_int_equal(world_running_of(w, first, 10), 7);
     /* Its like would put B further above its share than A is. */
     assert_int_equal(world_running_of(w, heads, 4), 1);
+}
+
+/* Its node is gone: the promise is not repeated once its time has passed, but
+ * told as what it is. */
+static void a_promise_that_was_not_kept_is_taken_back(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation told;
+    struct bk03 bk = reserve_bk03(w, 100);
+
+    (void)sched_job_started(w->sched, bk.a);
+    world_node(w, &(struct world_node){"n", .cores = 4});
+    world_node(
+        w, &(struct world_node){"m", .cores = 10, .is_unschedulable = true});
+    world_round(w, ROUND_BALANCE, 100 * S);
+    sched_explain(w->sched, bk.head, 100 * S, &told);
+    assert_int_equal(told.promised_ms, 100 * S);
+    assert_int_equal(told.broken_ms, 0);
+    world_round(w, ROUND_BALANCE, 101 * S);
+    assert_false(reserve_runs(w, bk.head));
+    sched_explain(w->sched, bk.head, 101 * S, &told);
+    assert_int_equal(told.promised_ms, 0);
+    assert_int_equal(told.broken_ms, 100 * S);
 }
 
 static void fl_17_keeps_it_within_its_queues_share(void **state)
@@ -411,6 +433,7 @@ int main(void)
         SCENARIO(fl_17_takes_what_is_older_than_its_lifetime),
         SCENARIO(a_promise_counts_on_no_preemption_where_there_is_none),
         SCENARIO(what_else_is_admitted_does_not_count_against_a_head),
+        SCENARIO(a_promise_that_was_not_kept_is_taken_back),
         SCENARIO(fl_17_keeps_it_within_its_queues_share),
         SCENARIO(fl_18_never_takes_infinite_work_for_its_like),
         SCENARIO(fl_18_not_preemptible_work_gives_way_to_production),
