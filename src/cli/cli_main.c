@@ -54,10 +54,10 @@ static enum cli_exit choose_context(struct cli *cli)
         context_set_url(&cli->context, url);
     }
     if (strstr(cli->context.url, "://")) {
-        return cli_fail(
-            cli, CLI_USAGE,
-            "%s: a server address is HOST:PORT, without a scheme before it",
-            cli->context.url);
+        return cli_fail(cli, CLI_USAGE,
+                        "%s: a server address is HOST:PORT, without a scheme "
+                        "such as http://",
+                        cli->context.url);
     }
     return CLI_OK;
 }

@@ -31,8 +31,8 @@ void options_print_commands(FILE *out)
             program);
     (void)options_print_commands_of(out, "");
     fprintf(out,
-            "\n%s COMMAND --help tells more of one command.\n"
-            "%s --version says which version this is.\n",
+            "\n%s COMMAND --help describes one command.\n%s --version shows "
+            "the version.\n",
             program, program);
 }
 

@@ -107,7 +107,7 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
     }
     say_set_by_name(config->messages.level, config->messages.format);
     if (options->checks_config) {
-        printf("berthd: the configuration is good\n");
+        printf("berthd: the configuration is valid\n");
         return 0;
     }
     if (options->prints_config) {

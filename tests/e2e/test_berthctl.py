@@ -316,7 +316,7 @@ labels:
         self.ctl("cancel", "job-set", self.queue, "s")
         self.wait_state(kept, "CANCELLED")
         again = self.berth.ctl("cancel", "job", self.queue, "s", kept)
-        self.assertIn("had ended already (cancelled)", again.stderr)
+        self.assertIn("has already ended (cancelled)", again.stderr)
         for words in (("cancel", "job-set", self.queue, "none"),
                       ("get", "jobs", kept, "nonsense"),
                       ("get", "jobs", "-q", "no-such-queue"),

@@ -90,7 +90,7 @@ class Config(unittest.TestCase):
         done = run("berthd", "--check-config", "--data",
                    str(self.folder / "data"))
         self.assertEqual((done.returncode, done.stdout, done.stderr),
-                         (0, "berthd: the configuration is good\n", ""))
+                         (0, "berthd: the configuration is valid\n", ""))
         self.assertFalse((self.folder / "data").exists())
 
     def test_tls_errors_name_the_file_and_the_reason(self):
@@ -110,8 +110,8 @@ class Config(unittest.TestCase):
 
     def test_no_ca_is_named_for_a_server_without_tls(self):
         self.assertIn(
-            "executor.tls.ca: the executor inside is to speak TLS, but the "
-            "server has none", self.refused("executor: {tls: {ca: /ca.pem}}",
+            "executor.tls.ca: the executor of --standalone would use TLS, but "
+            "the server has none", self.refused("executor: {tls: {ca: /ca.pem}}",
                                             "--standalone"))
 
     def test_missing_file_is_refused(self):

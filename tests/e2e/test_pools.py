@@ -219,7 +219,7 @@ class Pools(unittest.TestCase):
         refused("--selector names k twice", "create", "pool", "b",
                 "--selector", "k=v,l=v,k=w")
         for command in ("create", "apply"):
-            for name, more, text in (("", "", "metadata.name: it is missing"),
+            for name, more, text in (("", "", "metadata.name: must be given"),
                                      ("7", "", "metadata.name: must be a text"),
                                      ("b", "\nspek: {}",
                                       "spek: unknown key")):

@@ -66,7 +66,7 @@ class Restart(unittest.TestCase):
         self.addCleanup(follower.kill)
         self.assertEqual(follower.stdout.readline(), "first\n")
         self.assertEqual(self.berth.stop(), 0)
-        self.assertRegex(follower.stderr.readline(), "trying again")
+        self.assertRegex(follower.stderr.readline(), "retrying")
         flag.touch()
         self.berth.start()
         out, _ = follower.communicate(timeout=harness.patient(30))

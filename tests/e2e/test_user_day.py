@@ -234,7 +234,7 @@ class UserDay(unittest.TestCase):
         slow = out.split()[4]
         harness.wait_for("it waits between tries",
                          lambda: job(slow).get("held"))
-        self.assertIn("does not begin before", self.ctl("explain", slow))
+        self.assertIn("does not start before", self.ctl("explain", slow))
         self.ends(7, "wait", slow)
         self.assertEqual(job(slow)["runCount"], 2)
 

@@ -44,8 +44,9 @@ static enum cli_exit open_file(struct cli *cli, struct backup *backup,
                                const char *name)
 {
     if (!is_plain_name(name)) {
-        return cli_fail(cli, CLI_FAILED, "the server sent the file name %s",
-                        name);
+        return cli_fail(
+            cli, CLI_FAILED,
+            "the server sent the file name %s, which is not allowed", name);
     }
     enum cli_exit rc = close_file(cli, backup);
     if (rc != CLI_OK) {

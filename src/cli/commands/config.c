@@ -23,12 +23,12 @@ static enum cli_exit read_contexts(struct cli *cli, json_t **ret_config,
     if (access(config_path(cli), F_OK) != 0) {
         return cli_has(cli, "config")
                    ? cli_fail(cli, CLI_NOT_FOUND,
-                              "there is no configuration file %s, and so no "
-                              "contexts",
+                              "there are no contexts, because there is no "
+                              "configuration file %s",
                               config_path(cli))
                    : cli_fail(cli, CLI_NOT_FOUND,
-                              "there is neither ~/.berthctl.yaml nor "
-                              "~/.armadactl.yaml, and so no contexts");
+                              "there are no contexts, because there is neither "
+                              "~/.berthctl.yaml nor ~/.armadactl.yaml");
     }
     enum cli_exit rc = cli_read_document(cli, config_path(cli), ret_config);
     if (rc != CLI_OK) {
@@ -109,7 +109,9 @@ enum cli_exit cmd_config_get_contexts(struct cli *cli)
 enum cli_exit cmd_config_current_context(struct cli *cli)
 {
     if (!*cli->context.name) {
-        return cli_fail(cli, CLI_NOT_FOUND, "no context is chosen");
+        return cli_fail(
+            cli, CLI_NOT_FOUND,
+            "no context is selected; config use-context NAME selects one");
     }
     cli_note(cli, "%s", cli->context.name);
     return CLI_OK;

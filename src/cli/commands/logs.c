@@ -143,10 +143,10 @@ static bool may_try_again(const struct cli *cli, struct following *following,
         return false;
     }
     if (is_away && !following->was_lost) {
-        (void)cli_fail(cli, CLI_OK,
-                       "the server does not answer; trying again for up to "
-                       "%d minutes",
-                       RETRY_MS_MAX / 60000);
+        (void)cli_fail(
+            cli, CLI_OK,
+            "the server does not answer; retrying for up to %d minutes",
+            RETRY_MS_MAX / 60000);
     }
     following->was_lost |= is_away;
     following->pause_ms =

@@ -27,7 +27,7 @@ static enum cli_exit take_classes(struct cli *cli, struct selection *selection)
                         cli->command->path);
     }
     check_pools(cli, selection->pools.items, selection->pools.count,
-                "no job is meant");
+                "no job is selected");
     return check_classes(cli, selection->classes.items,
                          selection->classes.count);
 }

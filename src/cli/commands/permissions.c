@@ -168,7 +168,7 @@ static enum cli_exit say_no(struct cli *cli,
                  response->n_granters);
     }
     cli_put(out,
-            "Who runs the server can grant the permission: "
+            "The operator of the server can grant the permission: "
             "auth.permissionGroupMapping.%s\n",
             answer->permission);
     return CLI_DENIED;

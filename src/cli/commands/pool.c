@@ -30,14 +30,14 @@ static void remark_on_selector(struct cli *cli, const Berth__Api__Pool *pool)
 
     if (!selector) {
         (void)cli_fail(cli, CLI_OK,
-                       "pool %s has no nodeSelector, and so no nodes: edit "
-                       "pool %s --selector K=V gives it some",
+                       "pool %s has no nodes, because it has no nodeSelector; "
+                       "set one with: edit pool %s --selector K=V",
                        pool->name, pool->name);
     } else if (selector->n_match_labels + selector->n_match_expressions == 0) {
-        (void)cli_fail(cli, CLI_OK,
-                       "the nodeSelector of pool %s is empty, and so it "
-                       "selects every node",
-                       pool->name);
+        (void)cli_fail(
+            cli, CLI_OK,
+            "pool %s selects every node, because its nodeSelector is empty",
+            pool->name);
     }
 }
 
@@ -94,7 +94,7 @@ static enum cli_exit look_for_pool(struct cli *cli, const char *name,
 
     *ret_status = NULL;
     if (!*name) {
-        return cli_fail(cli, CLI_INVALID, "metadata.name: it is missing");
+        return cli_fail(cli, CLI_INVALID, "metadata.name: must be given");
     }
     if (strcmp(cli_pool_name(name), "default") == 0) {
         return cli_fail(cli, CLI_INVALID,
@@ -261,7 +261,7 @@ enum cli_exit cmd_edit_pool(struct cli *cli)
     }
     if (rc == CLI_OK && !pool_options_given(cli)) {
         return cli_fail(cli, CLI_USAGE,
-                        "edit pool %s needs options that say what to change",
+                        "edit pool %s needs options for the settings to change",
                         cli_argument(cli, 0));
     }
     /* Options that make no sense are told before the server is asked. */

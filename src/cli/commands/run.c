@@ -208,14 +208,14 @@ static enum cli_exit check_usage(struct cli *cli)
                         "--queue is required (get queues lists the queues)");
     }
     if (cli_has(cli, "array") && cli_has(cli, "follow")) {
-        return cli_fail(cli, CLI_USAGE,
-                        "--follow shows one job; wait tells how those of an "
-                        "--array did");
+        return cli_fail(
+            cli, CLI_USAGE,
+            "--follow shows one job; use wait for the jobs of an --array");
     }
     if (cli->argument_count == 0 && !cli_has(cli, "script")) {
-        return cli_fail(cli, CLI_USAGE,
-                        "what shall run? give a COMMAND after "
-                        "--, or --script FILE");
+        return cli_fail(
+            cli, CLI_USAGE,
+            "no command given: write it after --, or use --script FILE");
     }
     return CLI_OK;
 }

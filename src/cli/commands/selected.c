@@ -160,8 +160,8 @@ static enum cli_exit confirm(struct cli *cli, const struct act *act,
     }
     preview(cli, jobs);
     if (!cli->ports->is_input_terminal) {
-        return cli_fail(cli, CLI_USAGE, "nothing was done; --yes %ss them",
-                        act->verb);
+        return cli_fail(cli, CLI_USAGE,
+                        "nothing was done; add --yes to %s them", act->verb);
     }
     fprintf(cli->ports->err, "%s them? [y/N] ", act->verb);
     (void)fflush(cli->ports->err);

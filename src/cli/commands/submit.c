@@ -194,8 +194,8 @@ static enum cli_exit read_document(struct cli *cli, const json_t *document,
 
     if (training_job_is_meant(document)) {
         return cli_fail(cli, CLI_INVALID,
-                        "a TrainingJob cannot stand in one file with jobs; "
-                        "submit it from a file of its own");
+                        "a TrainingJob and jobs cannot be in the same file; "
+                        "submit the TrainingJob from its own file");
     }
     if (array_is_used(document)) {
         rc = array_expand(cli, document, &array);
@@ -250,8 +250,7 @@ send_documents(struct cli *cli, struct submission *submissions, size_t count)
         submissions[i].is_checked = cli_has(cli, "check");
         enum cli_exit rc = submit_jobs(cli, &submissions[i]);
         if (rc == CLI_OK && cli_has(cli, "check")) {
-            cli_note(cli,
-                     "Nothing is wrong with %zu job%s; nothing is submitted",
+            cli_note(cli, "The server accepts %zu job%s; nothing was submitted",
                      submissions[i].accepted_count,
                      submissions[i].accepted_count == 1 ? "" : "s");
         }
@@ -262,10 +261,10 @@ send_documents(struct cli *cli, struct submission *submissions, size_t count)
         }
         return i == 0 || cli_has(cli, "check")
                    ? rc
-                   : cli_fail(cli, rc,
-                              "documents 1 to %zu are submitted, the rest "
-                              "are not",
-                              i);
+                   : cli_fail(
+                         cli, rc,
+                         "documents 1 to %zu were submitted, the rest were not",
+                         i);
     }
     return worst;
 }
@@ -286,7 +285,7 @@ enum cli_exit cmd_submit(struct cli *cli)
         if (cli_has(cli, "check")) {
             return cli_fail(
                 cli, CLI_USAGE,
-                "--check is for jobs; --dry-run reads TrainingJobs");
+                "--check does not support TrainingJobs; use --dry-run");
         }
         return submit_training_jobs(cli, text);
     }

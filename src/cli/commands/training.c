@@ -83,10 +83,10 @@ static enum cli_exit submit_documents(struct cli *cli, json_t *documents,
             continue; /* after the last --- */
         }
         if (!training_job_is_meant(document)) {
-            return cli_fail(
-                cli, CLI_INVALID,
-                "document %zu: a file of TrainingJobs may hold nothing else",
-                i + 1);
+            return cli_fail(cli, CLI_INVALID,
+                            "document %zu: a file of TrainingJobs may not have "
+                            "other documents",
+                            i + 1);
         }
         training_job_write(&job, &text);
         enum cli_exit rc =

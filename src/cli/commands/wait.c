@@ -87,9 +87,10 @@ static enum cli_exit begin(struct waiting *waiting)
         }
         int set = find_set(waiting, job);
         if (set < 0) {
-            return cli_fail(waiting->cli, CLI_USAGE,
-                            "the jobs are of more than %d job sets",
-                            WAIT_JOB_SETS_MAX);
+            return cli_fail(
+                waiting->cli, CLI_USAGE,
+                "the jobs are in more than %d job sets; select fewer",
+                WAIT_JOB_SETS_MAX);
         }
         waiting->sets[set].left++;
     }
@@ -172,7 +173,7 @@ static enum cli_exit on_broken(struct waiting *waiting, struct wait_set *set)
         (event_stream_is_final(status->code) || !cli->ports->pause_ms)) {
         rc = cli_fail_call(cli, status);
     } else if (status->code != RPC_OK) {
-        cli_remark(cli, "%s: %s; trying again", rpc_code_name(status->code),
+        cli_remark(cli, "%s: %s; retrying", rpc_code_name(status->code),
                    status->message);
         cli->ports->pause_ms(time_left(waiting, WAIT_RECONNECT_MS));
     }
@@ -264,7 +265,8 @@ static enum cli_exit report(const struct waiting *waiting)
     }
     return is_over(waiting)
                ? CLI_OK
-               : cli_fail(cli, CLI_TIMEOUT, "the time of --timeout has passed");
+               : cli_fail(cli, CLI_TIMEOUT,
+                          "the time given with --timeout has passed");
 }
 
 static enum cli_exit wait_to_end(struct waiting *waiting)

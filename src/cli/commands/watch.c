@@ -306,7 +306,7 @@ static bool take_message(struct cli *cli, struct watch *watch, struct str bytes)
     mem_free(watch->last_id);
     watch->last_id = mem_strdup(message->id);
     if (!message->message || !see_common(message->message, &seen)) {
-        fputs("berthctl: passed over an event of an unknown type\n",
+        fputs("berthctl: ignored an event of an unknown type\n",
               cli->ports->err);
         return false;
     }
@@ -375,7 +375,7 @@ static enum cli_exit follow(struct cli *cli, struct watch *watch,
     }
     return cli_fail(cli, cli_exit_of(status->code), "%s: %s%s",
                     rpc_code_name(status->code), status->message,
-                    *ret_is_done ? "" : "; trying again in 5 s");
+                    *ret_is_done ? "" : "; retrying in 5 s");
 }
 
 enum cli_exit cmd_watch(struct cli *cli)

@@ -73,7 +73,7 @@ enum cli_exit check_job_state(struct cli *cli,
 {
     if (selection_has_ended(job->state) && verb == CHECK_REPRIORITIZE) {
         return cli_fail(cli, CLI_FAILED,
-                        "job %s has ended (%s): its priority stays as it was",
+                        "job %s has ended (%s): its priority was not changed",
                         job->job_id, states_name(job->state));
     }
     if (selection_has_ended(job->state) &&
@@ -84,14 +84,14 @@ enum cli_exit check_job_state(struct cli *cli,
     if (verb == CHECK_HOLD && !job->held) {
         return cli_fail(cli, CLI_FAILED, "job %s is not held: %s", job->job_id,
                         job->state == API__JOB_STATE__QUEUED
-                            ? "members of gangs cannot be"
+                            ? "members of gangs cannot be held"
                             : "it has a node (preempt job takes it away)");
     }
     if (verb == CHECK_RELEASE && job->held) {
         cli_remark(cli, "job %s still waits: %s", job->job_id, job->reason);
     }
     if (selection_has_ended(job->state)) {
-        (void)cli_fail(cli, CLI_OK, "job %s had ended already (%s)",
+        (void)cli_fail(cli, CLI_OK, "job %s has already ended (%s)",
                        job->job_id, states_name(job->state));
         return CLI_OK;
     }
@@ -133,7 +133,7 @@ enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
         strcmp(job->job_set, check->job_set) != 0) {
         return cli_fail(
             cli, CLI_NOT_FOUND,
-            "job %s belongs to queue %s, job set %s: nothing was done",
+            "nothing was done: job %s belongs to queue %s, job set %s",
             job->job_id, job->queue, job->job_set);
     }
     return check_job_state(cli, job, verb);
@@ -293,7 +293,7 @@ void check_left_jobs(struct cli *cli, char *queue)
     if (placed_count > 0) {
         (void)cli_fail(
             cli, CLI_OK,
-            "%u of its jobs have a node: they keep running until they end",
+            "%u of its jobs are leased or running and continue until they end",
             placed_count);
     }
     if (job_count > placed_count) {

@@ -261,8 +261,8 @@ enum cli_exit cli_exit_of(enum rpc_code code)
 static void put_advice(const struct cli *cli, const struct rpc_status *status)
 {
     if (status->code == RPC_UNAUTHENTICATED) {
-        fputs("basicAuth in ~/.berthctl.yaml says who you are: see "
-              "berthctl(1), FILES\n",
+        fputs("set your user and password under basicAuth in ~/.berthctl.yaml: "
+              "see berthctl(1), FILES\n",
               cli->ports->err);
     } else if (status->code == RPC_UNAVAILABLE &&
                (strstr(status->message, "failed to connect") ||

@@ -59,7 +59,7 @@ static enum cli_exit fail_circle(struct ordering *o, size_t at)
     }
     const json_t *job = json_array_get(o->jobs, at);
     return cli_fail(o->cli, CLI_INVALID,
-                    "jobs wait for one another in a circle: %s%s",
+                    "jobs depend on one another in a cycle: %s%s",
                     strbuf_text(&text),
                     json_string_value(json_object_get(job, "clientId")));
 }

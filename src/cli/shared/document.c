@@ -98,8 +98,8 @@ enum cli_exit cli_each_document(struct cli *cli, const char *path,
     }
     if (rc != CLI_OK && all > 1) {
         return cli_fail(cli, rc,
-                        "%s: this was document %zu of %zu; the documents "
-                        "before it are done, this one and the rest are not",
+                        "%s: document %zu of %zu; the documents before it were "
+                        "applied, this one and the rest were not",
                         path, i, all);
     }
     return rc;

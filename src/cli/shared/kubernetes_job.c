@@ -162,8 +162,8 @@ enum cli_exit kubernetes_job_convert(struct cli *cli, const json_t *document,
     if (space && (!json_is_string(space) ||
                   !kube_is_dns_label(str_of(json_string_value(space))))) {
         return cli_fail(cli, CLI_INVALID,
-                        "metadata.namespace must be small letters, digits and, "
-                        "inside, dashes, at most 63");
+                        "metadata.namespace must be at most 63 lower-case "
+                        "letters, digits and inner dashes");
     }
     enum cli_exit rc = read_count(cli, document, &count);
     rc = rc == CLI_OK ? check_modes(cli, document) : rc;

@@ -11,12 +11,12 @@ enum passed_over {
 };
 
 static const char *const why[] = {
-    [PASSED_RESTART_POLICY] = "a pod that failed is not started again",
+    [PASSED_RESTART_POLICY] = "a failed pod is not started again",
     [PASSED_PRIORITY] = "priorityClassName decides",
-    [PASSED_AFFINITY] = "preferences are not weighed",
-    [PASSED_ANTI_AFFINITY] = "preferences are not weighed",
-    [PASSED_SPREAD] = "preferences are not weighed",
-    [PASSED_HOST_PORT] = "the ports of nodes are not counted",
+    [PASSED_AFFINITY] = "preferences are not supported",
+    [PASSED_ANTI_AFFINITY] = "preferences are not supported",
+    [PASSED_SPREAD] = "preferences are not supported",
+    [PASSED_HOST_PORT] = "host ports are not scheduled",
 };
 
 /* A pod spec, and what to call it: "jobs[0].podSpec". */

@@ -64,7 +64,7 @@ static enum cli_exit stream_failed(struct cli *cli, struct rpc_stream *stream)
 
     if (status->code == RPC_OK) {
         return cli_fail(cli, CLI_FAILED,
-                        "the server broke off the list of queues");
+                        "the server ended the list of queues too early");
     }
     return cli_fail_call(cli, status);
 }

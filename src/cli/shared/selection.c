@@ -140,7 +140,7 @@ static enum cli_exit get_matching(struct cli *cli, const Api__JobState *states,
         }
         if (rc == CLI_OK && gathering->jobs.count >= SELECTION_JOBS_MAX) {
             rc = cli_fail(cli, CLI_USAGE,
-                          "more than %d jobs match: name fewer with options",
+                          "more than %d jobs match: select fewer with options",
                           SELECTION_JOBS_MAX);
         }
     }
@@ -234,8 +234,9 @@ enum cli_exit selection_find(struct cli *cli, char **ids, size_t id_count,
     if (rc == CLI_OK && (id_count > 0) == selection_is_given(cli)) {
         rc = cli_fail(
             cli, CLI_USAGE,
-            id_count > 0 ? "give ids or options that select jobs, not both"
-                         : "which jobs? give ids, or --name, -l, --me, -q, -j");
+            id_count > 0
+                ? "give ids or options that select jobs, not both"
+                : "no jobs selected: give ids, or --name, -l, --me, -q, -j");
     }
     if (rc == CLI_OK) {
         rc = id_count > 0 ? find_named(cli, ids, id_count, &gathering)

@@ -40,18 +40,18 @@ static const char *const wait_texts[] = {
     [SCHED_WAIT_QUEUE_LIMIT] =
         "Its queue has reached its limit for this priority class.",
     [SCHED_WAIT_RATE] =
-        "All queues together start jobs as fast as the rate limit allows.",
+        "The limit on job starts per second, over all queues, is reached.",
     [SCHED_WAIT_QUEUE_RATE] =
-        "Its queue starts jobs as fast as its rate limit allows.",
-    [SCHED_WAIT_RESOURCE_RATE] =
-        "Jobs take resources of the pool as fast as the limit allows.",
+        "Its queue has reached its limit on job starts per second.",
+    [SCHED_WAIT_RESOURCE_RATE] = "The pool has reached its limit on resources "
+                                 "for new jobs in this period.",
     [SCHED_WAIT_LOOKBACK] =
         "Too many jobs of its queue are ahead of it (maxQueueLookback).",
     [SCHED_WAIT_APP_STARTING] = "Its queue starts one application at a time.",
     [SCHED_WAIT_APP_TURN] = "Another application of its queue starts before "
                             "its own.",
     [SCHED_WAIT_APP_LIMIT] =
-        "Its queue already runs as many applications as it may.",
+        "Its queue already runs as many applications as its limit allows.",
     [SCHED_WAIT_APP_NEED] = "An older application of its queue needs the "
                             "resources that it would take.",
     [SCHED_WAIT_ADMITTED] = "It is admitted: it starts as soon as there is "
@@ -84,8 +84,9 @@ static const char *const wait_texts[] = {
         "The last round reached its limit (maxSchedulingDuration) before this "
         "job. The next round continues there.",
     [SCHED_WAIT_COOLDOWN] =
-        "It is under a cooldown: it preempted for fairness, or gave its place "
-        "up as it had agreed to, and may not preempt for fairness for a while.",
+        "It is under a cooldown: it preempted for fairness, or was preempted "
+        "for an admitted job that it had passed. It may not preempt for "
+        "fairness for a while.",
     [SCHED_WAIT_RESERVED_SOON] =
         "Its queue is due a larger share, but the places that it could take "
         "are reserved for an admitted job that starts too soon to make a "
@@ -95,13 +96,14 @@ static const char *const wait_texts[] = {
         "room: without it, that gang's own queue would be no nearer to its "
         "share.",
     [SCHED_WAIT_ADMITTED_FIRST] =
-        "An admitted job goes before it, and its pool lets no other job start "
-        "ahead of that one (strictOrder, or backfill is off).",
+        "An admitted job goes before it, and its pool starts no other job "
+        "ahead "
+        "of that one (strictOrder is on, or backfill is off).",
     [SCHED_WAIT_CANDIDATES] =
-        "Nodes are reserved for an admitted job, and the last round had tried "
-        "as many jobs beside it as it may (backfillMaxCandidates) before it "
-        "came to this one.",
-    [SCHED_WAIT_PRIORITY] = "Others of its queue go before it.",
+        "Nodes are reserved for an admitted job, and the last round tried as "
+        "many jobs for backfill as its limit (backfillMaxCandidates) allows "
+        "before it came to this one.",
+    [SCHED_WAIT_PRIORITY] = "Other jobs of its queue go before it.",
 };
 
 const char *explain_wait_text(enum sched_wait wait)

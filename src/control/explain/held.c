@@ -9,7 +9,7 @@ static void put_user(struct strbuf *buf, const struct job_held *held)
     if (held->user.byte_count) {
         strbuf_addf(buf, "it is held by %.*s", STR_ARG(held->user));
     } else {
-        strbuf_add_text(buf, "it is held since it was submitted");
+        strbuf_add_text(buf, "it has been held since it was submitted");
     }
 }
 
@@ -43,7 +43,7 @@ void held_put_reason(struct strbuf *buf, const struct job_held *held)
         between = "; ";
     }
     if (held->holds & JOB_HOLD_UNTIL) {
-        strbuf_addf(buf, "%sit does not begin before %s", between,
+        strbuf_addf(buf, "%sit does not start before %s", between,
                     moment_put(held->begin_ms, text));
         between = "; ";
     }
@@ -61,13 +61,13 @@ void held_put_text(struct strbuf *buf, struct control *c, uint32_t job)
 
     jobs_get(c->jobs, job, &view);
     jobs_held(c->jobs, job, &held);
-    strbuf_addf(buf, "Job %s of queue %.*s is %s, and not planned: ",
+    strbuf_addf(buf, "Job %s of queue %.*s is %s and not planned: ",
                 job_id_format(view.id, id), STR_ARG(view.queue),
                 job_state_name(view.state));
     held_put_reason(buf, &held);
     strbuf_add_text(buf, ".\n");
     if (held.holds & JOB_HOLD_BY_USER) {
-        strbuf_addf(buf, "berthctl release job %s lets it go.\n", id);
+        strbuf_addf(buf, "To release it: berthctl release job %s\n", id);
     }
     if (held.wait_until_ms) {
         strbuf_addf(buf, "It fails if it has not started by %s.\n",

@@ -28,7 +28,7 @@ static const char *const borrowing_texts[] = {
     [POOLS_BORROW_QUEUE] =
         "It does not borrow from other pools while its queue is cordoned.\n",
     [POOLS_BORROW_ROOM] = "It does not borrow from other pools: its own pool "
-                          "has room, and something else holds it back.\n",
+                          "has room, and something else keeps it waiting.\n",
     [POOLS_BORROW_UNKNOWN] =
         "Berth is planning its pool right now: ask again in a moment.\n",
 };

@@ -26,11 +26,11 @@ void silent_put(struct strbuf *buf, const struct control *c,
         return;
     }
     strbuf_addf(buf,
-                "%s executor %.*s, which was last heard %" PRId64
+                "%s executor %.*s, which last reported %" PRId64
                 " s ago. If it is silent for %" PRId64
                 " s (executorLostTimeout), the run is lost.\n",
                 view->state == JOB_LEASED ? "The lease waits for"
-                                          : "No news comes from",
+                                          : "There are no reports from",
                 STR_ARG(executor->id),
                 executor_silent_ms(c, executor) / MS_PER_S,
                 c->policy->policy.executor_lost_timeout_ms / MS_PER_S);

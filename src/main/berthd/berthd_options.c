@@ -163,9 +163,9 @@ static void check_inside(const struct config *config,
         config->executor.tls.client_ca.byte_count > 0 &&
         config->server.tls.certificate.byte_count == 0) {
         setting_texts_add(&findings->texts, SETTING_ERRORS_MAX, findings->arena,
-                          STR("executor.tls.ca: the executor inside is to "
-                              "speak TLS, but the server has none; set "
-                              "server.tls, or drop executor.tls.ca"));
+                          STR("executor.tls.ca: the executor of --standalone "
+                              "would use TLS, but the server has none; set "
+                              "server.tls, or remove executor.tls.ca"));
     }
 }
 

@@ -23,7 +23,7 @@ int data_dir_open(const char *path, struct arena *arena,
     struct stat about;
 
     if (mkdir(path, 0711) != 0 && errno != EEXIST) {
-        return err_set(err, -ERR_IO, "cannot make the data directory %s: %s",
+        return err_set(err, -ERR_IO, "cannot create the data directory %s: %s",
                        path, strerror(errno));
     }
     if (!realpath(path, whole) || stat(whole, &about) != 0) {

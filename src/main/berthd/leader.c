@@ -155,8 +155,9 @@ static void warn_of_twin(void *ctx, struct str executor_id)
     if (now_ms - leader->twin_said_ms >= TWIN_SAID_MS) {
         leader->twin_said_ms = now_ms;
         say(SAY_WARN, "executor.twin", say_str("id", executor_id),
-            say_text("error", "another executor with this id is connected: "
-                              "each executor needs its own id"));
+            say_text("error",
+                     "another executor with this id is connected; give each "
+                     "executor its own id (--id, executor.id)"));
     }
 }
 

@@ -134,8 +134,8 @@ static int settle(struct salvage *s, struct err *err)
         leader_ask(leader_inbox(s->options->leader), command, ANSWER_MS_MAX);
     return answer ? 0
                   : err_set(err, -ERR_UNAVAILABLE,
-                            "the leader does not take up the jobs that the "
-                            "log has lost; start again with --accept-loss");
+                            "the leader did not recover the jobs that the log "
+                            "has lost; start again with --accept-loss");
 }
 
 /* Add one event about a job to the command. */
@@ -213,7 +213,8 @@ int salvage(const struct salvage_options *options, struct err *err)
             say_int("jobs",
                     (int64_t)(s.submit_count - (late_count(&s) - late))),
             say_int("ended", (int64_t)s.ended_count),
-            say_text("advice", "see that all queues are there"));
+            say_text("advice",
+                     "check with berthctl get queues that all queues exist"));
     }
     command_destroy(s.command);
     VEC_FREE(&s.jobs);

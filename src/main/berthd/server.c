@@ -55,10 +55,11 @@ static int check_wal(const struct server *server, struct err *err)
     strbuf_addf(&wal, "%s-wal", server->dir.log);
     bool is_empty = stat(server->dir.log, &about) != 0 || about.st_size == 0;
     if (is_empty && stat(strbuf_text(&wal), &about) == 0 && about.st_size > 0) {
-        return err_set(err, -ERR_CORRUPT,
-                       "%s is missing or empty, but %s is not: restore the "
-                       "newest backup, or move the latter away to begin anew",
-                       server->dir.log, strbuf_text(&wal));
+        return err_set(
+            err, -ERR_CORRUPT,
+            "%s is missing or empty, but %s is not: restore the newest backup, "
+            "or move %s away to start with an empty log",
+            server->dir.log, strbuf_text(&wal), strbuf_text(&wal));
     }
     return 0;
 }
@@ -131,10 +132,10 @@ static int open_store(struct server *server, struct err *err)
     if (rc == -ERR_CONFLICT && server->store) {
         struct err reason = *err;
         return err_set(err, rc,
-                       "%s: the log has lost records or is another one. "
-                       "Restore the newest backup, or start with --accept-loss "
-                       "to take up what store.db still knows; if you move "
-                       "store.db away, berthd goes on without that",
+                       "%s: the log has lost records, or belongs to another "
+                       "server. Restore the newest backup; or start with "
+                       "--accept-loss to recover the jobs that store.db still "
+                       "has; or move store.db away to start without them",
                        reason.text);
     }
     if (rc == -ERR_CORRUPT) {
@@ -355,7 +356,7 @@ static int wait_ready(struct server *server, struct err *err)
     return leader_wait_ready(server->leader, SERVER_READY_MS_MAX)
                ? 0
                : err_set(err, -ERR_UNAVAILABLE,
-                         "the leader could not take up the log");
+                         "the leader could not read the log");
 }
 
 static int take_up_lost(struct server *server, struct err *err)
@@ -452,8 +453,8 @@ static void warn_of_rest(const struct server *server,
             !str_starts_with(paths.items[i], STR("messages."))) {
             say(SAY_WARN, "config.needs_restart",
                 say_str("key", paths.items[i]),
-                say_text("advice", "it has changed, and is read at the start "
-                                   "only: restart berthd"));
+                say_text("advice", "this section has changed, but is read only "
+                                   "at the start: restart berthd"));
         }
     }
 }

@@ -8,7 +8,7 @@ static int check_name(const char *name, struct err *err)
 
     if (!text.byte_count) {
         return err_set(err, -ERR_INVALID,
-                       "metadata.name: it is missing; the default pool has "
+                       "metadata.name: must be given; the default pool has "
                        "none, and cannot be created, edited or deleted");
     }
     if (str_equal(text, POOL_DEFAULT_NAME)) {

@@ -29,7 +29,7 @@ static void what_is_no_job_is_told_after_the_request(void **state)
     check(
         ASK(script, "", "preempt", "job", "q", "other", "01a", "why"),
         CLI_NOT_FOUND, "Requested preemption for job 01a\n",
-        "berthctl: job 01a belongs to queue q, job set s: nothing was done\n");
+        "berthctl: nothing was done: job 01a belongs to queue q, job set s\n");
 }
 
 static void what_is_no_job_is_not_explained(void **state)
@@ -52,11 +52,11 @@ static void what_a_job_cannot_do_is_told(void **state)
     set_job(script, "01a", API__JOB_STATE__SUCCEEDED, false);
     check(ASK(script, "", "cancel", "job", "q", "s", "01a"), CLI_OK,
           CANCEL_TEXT("01a"),
-          "berthctl: job 01a had ended already (succeeded)\n");
+          "berthctl: job 01a has already ended (succeeded)\n");
     check(ASK(script, "", "reprioritize", "job", "q", "s", "01a", "2"),
           CLI_FAILED, "Reprioritized jobs with ID:\n",
-          "berthctl: job 01a has ended (succeeded): its priority stays as it "
-          "was\n");
+          "berthctl: job 01a has ended (succeeded): its priority was not "
+          "changed\n");
     set_job(script, "01a", API__JOB_STATE__QUEUED, false);
     check(ASK(script, "", "preempt", "job", "q", "s", "01a", "why"), CLI_FAILED,
           "Requested preemption for job 01a\n",
@@ -105,16 +105,16 @@ static void pools_that_select_none_or_all_are_told(void **state)
     struct script *script = *state;
     Google__Protobuf__Empty empty = GOOGLE__PROTOBUF__EMPTY__INIT;
     static const char none[] =
-        "berthctl: pool a has no nodeSelector, and so no nodes: edit pool a "
-        "--selector K=V gives it some\n";
+        "berthctl: pool a has no nodes, because it has no nodeSelector; set "
+        "one with: edit pool a --selector K=V\n";
 
     answer(script, &empty.base);
     check(ASK(script, "", "create", "pool", "a"), CLI_OK, "Created pool a\n",
           none);
     check(ASK(script, "", "create", "pool", "a", "--selector", ""), CLI_OK,
           "Created pool a\n",
-          "berthctl: the nodeSelector of pool a is empty, and so it selects "
-          "every node\n");
+          "berthctl: pool a selects every node, because its nodeSelector is "
+          "empty\n");
     check(ASK(script,
               "apiVersion: resource.aibee.cn/v1alpha1\nkind: Pool\n"
               "metadata: {name: a}\n",
@@ -240,7 +240,7 @@ static void classes_that_are_none_are_refused(void **state)
               "--pools", "nowhere"),
           CLI_NOT_FOUND, "Requested cancellation of jobs on executor e\n",
           "berthctl: there is no pool nowhere; until there is, no job is "
-          "meant\nberthctl: there is no executor e\n");
+          "selected\nberthctl: there is no executor e\n");
     /* One that does not say takes all. */
     strbuf_clear(&script->pools);
     check(ASK(script, none, "cancel", "executor", "e", "-q", "q", "-p", "x"),

@@ -77,8 +77,8 @@ static void exit_codes_tell_failures_apart(void **state)
         {RPC_PERMISSION_DENIED, CLI_DENIED,
          "berthctl: PERMISSION_DENIED: why\n"},
         {RPC_UNAUTHENTICATED, CLI_DENIED,
-         "berthctl: UNAUTHENTICATED: why\nbasicAuth in ~/.berthctl.yaml says "
-         "who you are: see berthctl(1), FILES\n"},
+         "berthctl: UNAUTHENTICATED: why\nset your user and password under "
+         "basicAuth in ~/.berthctl.yaml: see berthctl(1), FILES\n"},
         {RPC_UNAVAILABLE, CLI_UNAVAILABLE, "berthctl: UNAVAILABLE: why\n"},
         {RPC_INVALID_ARGUMENT, CLI_INVALID,
          "berthctl: INVALID_ARGUMENT: why\n"},
@@ -105,7 +105,7 @@ static void exit_codes_tell_failures_apart(void **state)
     /* Before any end message: the list is not complete. */
     script->code = RPC_OK;
     check(ASK(script, "", "get", "queues"), CLI_FAILED, "",
-          "berthctl: the server broke off the list of queues\n");
+          "berthctl: the server ended the list of queues too early\n");
     script->message = NULL;
 }
 
@@ -133,7 +133,8 @@ static void backup_writes_only_into_a_new_directory(void **state)
     answer(script, &chunk.base);
     (void)snprintf(path, sizeof(path), "%s/other", folder);
     check(ASK(script, "", "backup", path), CLI_FAILED, "",
-          "berthctl: the server sent the file name ../log.db\n");
+          "berthctl: the server sent the file name ../log.db, which is not "
+          "allowed\n");
     (void)snprintf(path, sizeof(path), "rm -r %s", folder);
     assert_int_equal(system(path), 0);
 }

@@ -43,7 +43,7 @@ static void circles_and_nonsense_are_refused(void **state)
               "{clientId: c, dependsOn: [a]}]}",
               "submit", "-"),
           CLI_INVALID, "",
-          "berthctl: jobs wait for one another in a circle: a -> b -> c -> "
+          "berthctl: jobs depend on one another in a cycle: a -> b -> c -> "
           "a\n");
     check(ASK(script, "{queue: q, jobs: [{dependsOn: a}]}", "submit", "-"),
           CLI_INVALID, "", "berthctl: jobs[0].dependsOn: must be a list\n");

@@ -137,8 +137,8 @@ static void submit_sends_no_document_when_one_is_wrong(void **state)
               "apiVersion: paddlepaddle.org/v1\nkind: TrainingJob\n",
               "submit", "-"),
           CLI_INVALID, "",
-          "berthctl: document 2 of 2: a TrainingJob cannot stand in one file "
-          "with jobs; submit it from a file of its own\n");
+          "berthctl: document 2 of 2: a TrainingJob and jobs cannot be in the "
+          "same file; submit the TrainingJob from its own file\n");
     assert_int_equal(script->call_count, 0);
 }
 
@@ -164,17 +164,17 @@ static void submit_remarks_on_what_is_not_done(void **state)
               "- podSpec: {restartPolicy: Always}\n",
               "submit", "-"),
           CLI_OK, "",
-          "berthctl: jobs[1].podSpec.restartPolicy: ignored, a pod that failed "
-          "is not started again\n"
+          "berthctl: jobs[1].podSpec.restartPolicy: ignored, a failed pod is "
+          "not started again\n"
           "berthctl: jobs[1].podSpec.priority: ignored, priorityClassName "
           "decides\n"
           "berthctl: jobs[1].podSpec.affinity.podAntiAffinity."
           "preferredDuringSchedulingIgnoredDuringExecution: ignored, "
-          "preferences are not weighed\n"
+          "preferences are not supported\n"
           "berthctl: jobs[1].podSpec.topologySpreadConstraints[1]: ignored, "
-          "preferences are not weighed\n"
+          "preferences are not supported\n"
           "berthctl: jobs[1].podSpec.containers[0].ports[0].hostPort: ignored, "
-          "the ports of nodes are not counted\n");
+          "host ports are not scheduled\n");
 }
 
 static const char kubernetes_job[] =

@@ -169,7 +169,7 @@ static void a_follower_goes_on_where_it_was_after_a_restart(void **state)
     play(player, looks, ARRAY_COUNT(looks));
     check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID), CLI_OK,
           "one\ntwo\n",
-          "berthctl: the server does not answer; trying again for up to 5 "
+          "berthctl: the server does not answer; retrying for up to 5 "
           "minutes\n");
     assert_int_equal(player->logs_count, 5);
     assert_string_equal(player->since, "2026-01-01T00:00:00Z");
@@ -186,7 +186,7 @@ static void a_follower_gives_a_server_up_in_the_end(void **state)
     play(player, looks, ARRAY_COUNT(looks));
     check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID),
           CLI_UNAVAILABLE, "one\n",
-          "berthctl: the server does not answer; trying again for up to 5 "
+          "berthctl: the server does not answer; retrying for up to 5 "
           "minutes\n"
           "berthctl: UNAVAILABLE: no logs\n");
     assert_in_range(player->logs_count, 30, 60);

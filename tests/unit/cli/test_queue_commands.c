@@ -64,8 +64,8 @@ static void deleting_a_queue_says_which_jobs_it_leaves(void **state)
     wire_encode(&response.base, &script->shares);
     check(ASK(script, "", "delete", "queue", "q"), CLI_OK,
           "Deleted queue q (or it did not exist)\n",
-          "berthctl: 3 of its jobs have a node: they keep running until they "
-          "end\n"
+          "berthctl: 3 of its jobs are leased or running and continue until "
+          "they end\n"
           "berthctl: 4 of its jobs wait: they start only if queue q is created "
           "again; cancel job-set q JOBSET ends them\n");
     strbuf_clear(&script->shares);
@@ -232,8 +232,8 @@ static void create_pool_takes_options_or_a_file(void **state)
               "metadata: {name: b}\n",
               "create", "-f", "-"),
           CLI_OK, "Created pool a\nCreated pool b\n",
-          "berthctl: pool b has no nodeSelector, and so no nodes: edit pool b "
-          "--selector K=V gives it some\n");
+          "berthctl: pool b has no nodes, because it has no nodeSelector; set "
+          "one with: edit pool b --selector K=V\n");
     check(ASK(script, "", "create", "pool", "default"), CLI_INVALID, "",
           "berthctl: metadata.name: \"default\" is the default pool, which "
           "cannot be created, edited or deleted\n");

@@ -41,7 +41,7 @@ static void what_options_select_is_shown_before_it_is_done(void **state)
     set_job(script, ID_A, API__JOB_STATE__RUNNING, false);
     check(ASK(script, "", "cancel", "job", "--name", "n"), CLI_USAGE, "",
           "1 job matches:\n  1 of queue q, job set s\n"
-          "berthctl: nothing was done; --yes cancels them\n");
+          "berthctl: nothing was done; add --yes to cancel them\n");
     assert_int_equal(script->call_count, 0);
     check(ASK(script, "", "cancel", "job", "--name", "n", "--yes"), CLI_OK,
           "Requested cancellation for job " ID_A "\n", "");
@@ -62,7 +62,7 @@ static void what_is_not_there_or_has_ended_is_said(void **state)
     set_job(script, ID_A, API__JOB_STATE__FAILED, false);
     check(ASK(script, "", "reprioritize", "job", ID_A, "1"), CLI_FAILED, "",
           "berthctl: job " ID_A
-          " has ended (failed): its priority stays as it was\n");
+          " has ended (failed): its priority was not changed\n");
 }
 
 static void priorities_are_never_rounded(void **state)

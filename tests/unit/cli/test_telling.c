@@ -37,10 +37,10 @@ static void edit_that_changes_nothing_says_so(void **state)
     assert_int_equal(script->call_count, 1);
     check(ASK(script, "", "edit", "pool", "a", "--disable-sharing=false"),
           CLI_OK, "Edited pool a\n",
-          "berthctl: pool a has no nodeSelector, and so no nodes: edit pool a "
-          "--selector K=V gives it some\n");
+          "berthctl: pool a has no nodes, because it has no nodeSelector; set "
+          "one with: edit pool a --selector K=V\n");
     check(ASK(script, "", "edit", "pool", "a"), CLI_USAGE, "",
-          "berthctl: edit pool a needs options that say what to change\n");
+          "berthctl: edit pool a needs options for the settings to change\n");
 }
 
 static void delete_counts_as_people_do(void **state)
@@ -94,8 +94,8 @@ static void file_that_is_done_in_part_says_which(void **state)
           "Created queue one\n",
           "berthctl: apiVersion must be armadaproject.io/v1beta1, or of a pool "
           "resource.aibee.cn/v1alpha1\n"
-          "berthctl: -: this was document 2 of 3; the documents before it are "
-          "done, this one and the rest are not\n");
+          "berthctl: -: document 2 of 3; the documents before it were applied, "
+          "this one and the rest were not\n");
 }
 
 static void amounts_of_nodes_are_in_one_unit(void **state)

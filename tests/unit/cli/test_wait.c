@@ -87,15 +87,16 @@ static void time_that_passes_has_a_code_of_its_own(void **state)
     set_jobs(script, API__JOB_STATE__RUNNING, API__JOB_STATE__SUCCEEDED);
     check(ASK(script, "", "wait", "--me", "--timeout", "0s"), CLI_TIMEOUT,
           "1 succeeded, 0 failed, 1 have not ended\n",
-          "berthctl: the time of --timeout has passed\n");
+          "berthctl: the time given with --timeout has passed\n");
 }
 
 static void a_selection_must_say_which_jobs(void **state)
 {
     struct script *script = *state;
 
-    check(ASK(script, "", "wait"), CLI_USAGE, "",
-          "berthctl: which jobs? give ids, or --name, -l, --me, -q, -j\n");
+    check(
+        ASK(script, "", "wait"), CLI_USAGE, "",
+        "berthctl: no jobs selected: give ids, or --name, -l, --me, -q, -j\n");
     check(ASK(script, "", "wait", ID_A, "--me"), CLI_USAGE, "",
           "berthctl: give ids or options that select jobs, not both\n");
     check(ASK(script, "", "wait", "x"), CLI_USAGE, "",
@@ -186,7 +187,7 @@ static void run_says_what_it_needs(void **state)
     check(ASK(script, "", "run", "echo"), CLI_USAGE, "",
           "berthctl: --queue is required (get queues lists the queues)\n");
     check(ASK(script, "", "run", "-q", "q"), CLI_USAGE, "",
-          "berthctl: what shall run? give a COMMAND after --, or --script "
+          "berthctl: no command given: write it after --, or use --script "
           "FILE\n");
     check(ASK(script, "", "run", "-q", "q", "-e", "A", "x"), CLI_USAGE, "",
           "berthctl: --env takes KEY=VALUE, not \"A\"\n");

@@ -88,7 +88,7 @@ static void a_time_that_comes_lets_a_job_go(void **state)
     stage_report(s, running, EVENT_RUN_SUCCEEDED);
     stage_pass(s, 29000);
     assert_true(key128_is_none(stage_run(s, waiting).v));
-    assert_says(explain(s, waiting)->explain.text, "it does not begin before");
+    assert_says(explain(s, waiting)->explain.text, "it does not start before");
     stage_pass(s, 3000);
     assert_false(key128_is_none(stage_run(s, waiting).v));
     assert_true(stage_is_made_again(s, NULL));

@@ -70,11 +70,11 @@ static void explain_says_that_a_lease_waits_for_a_silent_executor(void **state)
 
     (void)state;
     stage_exchange(s, "e", 1, NULL, 0);
-    assert_false(says(explain(s, job)->explain.text, "last heard"));
+    assert_false(says(explain(s, job)->explain.text, "last reported"));
     assert_false(says(explain(s, job)->explain.json, "executorSilentMs"));
     stage_pass(s, 42000);
     assert_true(says(explain(s, job)->explain.text,
-                     "The lease waits for executor e, which was last heard 42 "
+                     "The lease waits for executor e, which last reported 42 "
                      "s ago. If it is silent for 3600 s "
                      "(executorLostTimeout), the run is lost.\n"));
     assert_true(

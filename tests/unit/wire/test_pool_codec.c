@@ -132,7 +132,7 @@ static void what_may_not_be_is_refused_with_its_field(void **state)
 {
     (void)state;
 
-    expect_refused("\"\"", "{}", "metadata.name: it is missing");
+    expect_refused("\"\"", "{}", "metadata.name: must be given");
     expect_refused("default", "{}", "metadata.name: \"default\" is the");
     expect_refused("Gpu", "{}", "metadata.name: \"Gpu\" is not");
     expect_refused("7", "{}", "metadata.name: must be a text");
