@@ -63,7 +63,15 @@ static const struct option_spec submit_options[] = {
      "submit to this queue instead of the file's"},
     {"job-set", 'j', OPTION_TEXT, "NAME",
      "use this job set instead of the file's"},
-    {"dry-run", 0, OPTION_FLAG, NULL, "only read the file; ask no server"},
+    {"set", 0, OPTION_LIST, "NAME=VALUE,...",
+     "values of the file's `parameters`"},
+    {"values", 0, OPTION_TEXT, "FILE",
+     "the same from a file: a mapping, or a list of mappings, for each of "
+     "which "
+     "all jobs are submitted"},
+    {"dry-run", 0, OPTION_FLAG, NULL,
+     "only read the file; ask no server.  With -o it writes the documents that "
+     "would be sent"},
     {"check", 0, OPTION_FLAG, NULL,
      "let the server check the jobs; submit nothing"},
 };

@@ -106,6 +106,26 @@ class UserDay(unittest.TestCase):
                 harness.program("berthctl")) + ":" + os.environ["PATH"]})
         self.assertEqual(done.stdout, "jobs job-report\n--timeout\n")
 
+    def test_a_file_of_jobs_has_parameters(self):
+        file = json.loads(self.file("exit {{ code }}"))
+        file["parameters"] = {"code": 0, "who": None}
+        file["jobs"][0]["labels"] = {"who": "{{ who }}"}
+        values = pathlib.Path(self.berth.folder) / "values.yaml"
+        values.write_text("- {who: a}\n- {who: b, code: 3}\n",
+                          encoding="utf-8")
+        done = self.ends(0, "submit", "-", "--values", str(values),
+                         input_text=json.dumps(file))
+        self.assertEqual(done.stdout.count("Submitted job with id"), 2)
+        told = json.loads(self.ends(7, "wait", "-q", self.queue, "-l", "who=b",
+                                    "-o", "json").stdout)
+        self.assertEqual(len(told["failed"]), 1)
+        self.ends(0, "wait", "-q", self.queue, "-l", "who=a")
+        self.ends(0, "submit", "-", "--set", "who=c",
+                  input_text=json.dumps(file))
+        self.ends(0, "wait", "-q", self.queue, "-l", "who=c")
+        self.assertIn("has no value", self.ends(
+            6, "submit", "-", input_text=json.dumps(file)).stderr)
+
     def test_the_server_checks_without_submitting(self):
         self.assertEqual(
             self.ctl("submit", "--check", "-", input_text=self.file("true")),

@@ -11,6 +11,7 @@
 #include "cli/shared/depends.h"
 #include "cli/shared/job_file.h"
 #include "cli/shared/kubernetes_job.h"
+#include "cli/shared/template.h"
 #include "wire/training/training_job.h"
 
 enum {
@@ -282,6 +283,11 @@ enum cli_exit cmd_submit(struct cli *cli)
         return rc;
     }
     if (training_job_is_meant(json_array_get(documents, 0))) {
+        if (cli_has(cli, "set") || cli_has(cli, "values")) {
+            return cli_fail(cli, CLI_USAGE,
+                            "--set and --values are for jobs, not for "
+                            "TrainingJobs");
+        }
         if (cli_has(cli, "check")) {
             return cli_fail(
                 cli, CLI_USAGE,
@@ -289,10 +295,19 @@ enum cli_exit cmd_submit(struct cli *cli)
         }
         return submit_training_jobs(cli, text);
     }
-    size_t count = json_array_size(documents);
+    auto_json_t *filled = NULL;
+    rc = template_expand(cli, documents, &filled);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    size_t count = json_array_size(filled);
     struct submission *submissions =
         arena_alloc_array(&cli->arena, count, sizeof(*submissions));
-    rc = read_documents(cli, documents, submissions);
+    rc = read_documents(cli, filled, submissions);
+    if (rc == CLI_OK && cli_has(cli, "dry-run") &&
+        cli->output != CLI_OUTPUT_TEXT) {
+        cli_print_json(cli, json_incref(filled));
+    }
     if (rc != CLI_OK || cli_has(cli, "dry-run")) {
         return rc;
     }
