@@ -9,6 +9,7 @@
 
 #include "elog/sq.h"
 #include "main/berthd/berthd_options.h"
+#include "main/berthd/metric_table.h"
 #include "main/berthd/server.h"
 #include "main/berthd/tls_files.h"
 #include "main/common/machine.h"
@@ -50,6 +51,14 @@ static void print_manual(void)
     auto_strbuf text = {0};
 
     settings_print_manual(&config_settings, &text);
+    fputs(strbuf_text(&text), stdout);
+}
+
+static void print_metrics(void)
+{
+    auto_strbuf text = {0};
+
+    metric_print_manual(&text);
     fputs(strbuf_text(&text), stdout);
 }
 
@@ -148,6 +157,10 @@ int main(int argument_count, char **arguments)
     }
     if (options.prints_manual) {
         print_manual();
+        return 0;
+    }
+    if (options.prints_metrics) {
+        print_metrics();
         return 0;
     }
     block_signals(&signals);

@@ -191,6 +191,8 @@ struct command {
             uint32_t share_count;
             struct job_transition *transitions; /* answer */
             uint32_t transition_count;
+            struct queue_wait *waits; /* answer */
+            uint32_t wait_count;
         } queues;
         struct {
             struct str queue;         /* "": all */

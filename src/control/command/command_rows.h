@@ -172,3 +172,11 @@ struct job_transition {
     const char *before, *after;
     uint64_t count;
 };
+
+/* How long jobs of a queue waited for their first lease, while this leader
+ * leads. */
+struct queue_wait {
+    struct str queue;
+    uint64_t count;
+    int64_t sum_ms;
+};

@@ -128,8 +128,17 @@ static void count_transition(struct control *c,
     if (item->event.type == EVENT_LEASED) {
         pool = item->event.leased.pool;
     }
-    if (queue != INTERN_NONE) {
-        transitions_count(c, queue, pool, change);
+    if (queue == INTERN_NONE) {
+        return;
+    }
+    transitions_count(c, queue, pool, change);
+    if (change->after == JOB_LEASED && item->event.leased.attempt == 0) {
+        transitions_waited(
+            c, queue, item->event.created_ms - job_id_time_ms(item->event.job));
+    }
+    if (change->before == JOB_NONE && change->after == JOB_QUEUED &&
+        c->unplanned_since_ns == 0) {
+        c->unplanned_since_ns = control_mono_ns(c);
     }
 }
 

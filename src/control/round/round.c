@@ -87,6 +87,11 @@ static void time_round(struct control *c, struct shard_rounds *rounds,
         c->metrics.round_us_max = c->metrics.round_us_last;
     }
     round_counts_took(&c->metrics.rounds, c->metrics.round_us_last);
+    if (c->unplanned_since_ns && c->unplanned_since_ns <= started_ns) {
+        round_counts_considered(&c->metrics.rounds,
+                                (now_ns - c->unplanned_since_ns) / US_PER_MS);
+        c->unplanned_since_ns = 0;
+    }
 }
 
 static uint32_t decisions_left(const struct control *c)

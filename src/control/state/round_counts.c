@@ -39,13 +39,25 @@ void round_counts_group(struct round_counts *counts,
     }
 }
 
-void round_counts_took(struct round_counts *counts, uint64_t took_us)
+/* The bucket of the least bound that is not exceeded. */
+static uint32_t bucket_of(uint64_t us)
 {
     uint64_t bound_us = US_PER_BOUND;
     uint32_t bucket = 0;
 
-    for (; bucket < ROUND_COUNTS_BUCKETS && took_us > bound_us; bucket++) {
+    for (; bucket < ROUND_COUNTS_BUCKETS && us > bound_us; bucket++) {
         bound_us *= 2;
     }
-    counts->took_counts[bucket]++;
+    return bucket;
+}
+
+void round_counts_took(struct round_counts *counts, uint64_t took_us)
+{
+    counts->took_counts[bucket_of(took_us)]++;
+}
+
+void round_counts_considered(struct round_counts *counts, uint64_t waited_us)
+{
+    counts->considered_counts[bucket_of(waited_us)]++;
+    counts->considered_us_sum += waited_us;
 }

@@ -28,6 +28,10 @@ struct round_counts {
     /* Rounds by their time, in the bucket of the least bound that is not
      * exceeded; the last is for longer ones. */
     uint64_t took_counts[ROUND_COUNTS_BUCKETS + 1];
+    /* Likewise, by the time since the oldest submission that they considered
+     * first. */
+    uint64_t considered_counts[ROUND_COUNTS_BUCKETS + 1];
+    uint64_t considered_us_sum;
 };
 
 /* A plan was made. */
@@ -38,3 +42,6 @@ void round_counts_group(struct round_counts *counts,
                         const struct sched_decision *decisions, uint32_t count);
 /* A round took so long. */
 void round_counts_took(struct round_counts *counts, uint64_t took_us);
+/* A round ended that could consider, first of all, what was submitted so long
+ * ago. */
+void round_counts_considered(struct round_counts *counts, uint64_t waited_us);

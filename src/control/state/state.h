@@ -34,6 +34,9 @@ struct control_queue {
     uint32_t job_count;
     bool is_set;
     uint32_t transition_first; /* of control.transitions, plus 1; 0: none */
+    /* Of its jobs that were leased for the first time, for metrics. */
+    uint64_t wait_count;
+    int64_t wait_ms_sum;
 };
 
 /* A scheduling class, by the job table's index of it. */
@@ -78,6 +81,9 @@ struct held_gang {
 
 struct control {
     struct control_config config;
+    /* When the oldest job came that no round could consider yet, for metrics;
+     * 0: there is none. */
+    uint64_t unplanned_since_ns;
     enum control_state state;
     struct elog_reader *reader;
     struct err stop_text;

@@ -60,6 +60,14 @@ void transitions_count(struct control *c, uint32_t queue, struct str pool,
     t->items.items[index].count++;
 }
 
+void transitions_waited(struct control *c, uint32_t queue, int64_t wait_ms)
+{
+    struct control_queue *of = &c->queues.items[queue];
+
+    of->wait_count++;
+    of->wait_ms_sum += wait_ms > 0 ? wait_ms : 0;
+}
+
 void transitions_forget(struct control *c, uint32_t queue)
 {
     struct transitions *t = &c->transitions;
@@ -76,6 +84,29 @@ void transitions_forget(struct control *c, uint32_t queue)
         SLOTS_GIVE(&t->items, index);
     }
     c->queues.items[queue].transition_first = 0;
+    c->queues.items[queue].wait_count = 0;
+    c->queues.items[queue].wait_ms_sum = 0;
+}
+
+static void answer_waits(struct control *c, struct command *command)
+{
+    struct arena *arena = &command->arena;
+    struct queue_wait *rows =
+        arena_alloc_array(arena, c->queues.count, sizeof(*rows));
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < c->queues.count; i++) {
+        const struct control_queue *queue = &c->queues.items[i];
+        if (queue->wait_count > 0) {
+            rows[count++] = (struct queue_wait){
+                .queue = arena_str(arena, intern_get(&c->queue_names, i)),
+                .count = queue->wait_count,
+                .sum_ms = queue->wait_ms_sum,
+            };
+        }
+    }
+    command->queues.waits = rows;
+    command->queues.wait_count = count;
 }
 
 void transitions_answer(struct control *c, struct command *command)
@@ -103,6 +134,7 @@ void transitions_answer(struct control *c, struct command *command)
     }
     command->queues.transitions = rows;
     command->queues.transition_count = count;
+    answer_waits(c, command);
 }
 
 void transitions_fini(struct control *c)

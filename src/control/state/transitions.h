@@ -33,6 +33,9 @@ struct transitions {
 /* Count that a job of a queue goes to another state; while leading only. */
 void transitions_count(struct control *c, uint32_t queue, struct str pool,
                        const struct jobs_change *change);
+/* A job of the queue was leased for the first time, so long after it was
+ * submitted; while leading only. */
+void transitions_waited(struct control *c, uint32_t queue, int64_t wait_ms);
 /* The queue is gone, and its counts with it. */
 void transitions_forget(struct control *c, uint32_t queue);
 /* Put the counts into the answer of a COMMAND_QUERY_QUEUES. */

@@ -15,6 +15,7 @@ enum {
     OPTION_CHECK_CONFIG,
     OPTION_PRINT_CONFIG,
     OPTION_PRINT_MANUAL,
+    OPTION_PRINT_METRICS,
     OPTION_STOP_JOBS,
     OPTION_ALLOW_ROOT_JOBS,
     OPTION_ACCEPT_LOSS,
@@ -41,6 +42,9 @@ static const struct usage_option usage_options[] = {
     [OPTION_PRINT_MANUAL - 1] =
         {"print-manual", NULL,
          "print the keys of the configuration as a Markdown table and exit"},
+    [OPTION_PRINT_METRICS - 1] = {"print-metrics", NULL,
+                                  "print every metric of /metrics as a "
+                                  "Markdown table and exit"},
     [OPTION_STOP_JOBS -
         1] = {"stop-jobs", NULL,
               "on SIGTERM stop the jobs instead of leaving them running"},
@@ -93,6 +97,9 @@ static int take(int code, void *of)
         return 0;
     case OPTION_PRINT_MANUAL:
         options->prints_manual = true;
+        return 0;
+    case OPTION_PRINT_METRICS:
+        options->prints_metrics = true;
         return 0;
     case OPTION_STOP_JOBS:
         options->ends_jobs = true;

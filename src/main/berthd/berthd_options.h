@@ -12,6 +12,7 @@ struct berthd_options {
     bool checks_config;
     bool prints_config;
     bool prints_manual;
+    bool prints_metrics;
     bool ends_jobs;
     bool allows_root_jobs;
     bool accepts_loss;

@@ -1,6 +1,8 @@
 #include "main/berthd/pages.h"
 
 #include "main/berthd/leader_query.h"
+#include "main/berthd/machine_page.h"
+#include "main/berthd/metric_table.h"
 #include "main/berthd/pool_page.h"
 #include "main/berthd/queue_choice.h"
 #include "main/berthd/queue_page.h"
@@ -26,91 +28,58 @@ static void serve_health(void *ctx, const struct http_request *request,
 }
 
 /* One metric with its head. */
-static void put(struct strbuf *out, const char *name, const char *type,
-                const char *help, double value)
+static void put(struct strbuf *out, const char *name, double value)
 {
-    strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.12g\n", name, help, name,
-                type, name, value);
+    metric_head(out, name);
+    strbuf_addf(out, "%s %.12g\n", name, value);
 }
 
 static void put_counters(struct strbuf *out, const struct control_metrics *m)
 {
-    static const char counter[] = "counter";
 
-    put(out, "berth_log_batches_total", counter,
-        "Batches written durably to the log.", (double)m->batch_count);
-    put(out, "berth_log_batches_failed_total", counter,
-        "Batches that the log refused.", (double)m->batch_failed_count);
-    put(out, "berth_events_total", counter, "Events applied to the live state.",
-        (double)m->event_count);
-    put(out, "berth_jobs_submitted_total", counter, "Jobs accepted.",
-        (double)m->submitted_count);
-    put(out, "berth_jobs_duplicate_total", counter,
-        "Submissions with a client id that was already known.",
-        (double)m->duplicate_count);
-    put(out, "berth_jobs_leased_total", counter, "Jobs leased to executors.",
-        (double)m->leased_count);
-    put(out, "berth_jobs_succeeded_total", counter, "Jobs that succeeded.",
-        (double)m->succeeded_count);
-    put(out, "berth_jobs_failed_total", counter, "Jobs that failed.",
-        (double)m->failed_count);
-    put(out, "berth_jobs_cancelled_total", counter, "Jobs that were cancelled.",
-        (double)m->cancelled_count);
-    put(out, "berth_jobs_preempted_total", counter, "Jobs that were preempted.",
-        (double)m->preempted_count);
-    put(out, "berth_executor_twins_total", counter,
-        "Requests refused because another executor with the same id is "
-        "connected.",
-        (double)m->twin_count);
-    put(out, "berth_rounds_fast_total", counter, "Fast rounds.",
-        (double)m->fast_round_count);
-    put(out, "berth_rounds_balance_total", counter, "Full rounds.",
-        (double)m->balance_round_count);
-    put(out, "berth_rounds_spent_total", counter,
-        "Rounds that reached maxSchedulingDuration.",
-        (double)m->spent_round_count);
-    put(out, "berth_round_seconds_total", counter, "Time spent in rounds.",
-        (double)m->round_us_sum / 1e6);
+    put(out, "berth_log_batches_total", (double)m->batch_count);
+    put(out, "berth_log_batches_failed_total", (double)m->batch_failed_count);
+    put(out, "berth_events_total", (double)m->event_count);
+    put(out, "berth_jobs_submitted_total", (double)m->submitted_count);
+    put(out, "berth_jobs_duplicate_total", (double)m->duplicate_count);
+    put(out, "berth_jobs_leased_total", (double)m->leased_count);
+    put(out, "berth_jobs_succeeded_total", (double)m->succeeded_count);
+    put(out, "berth_jobs_failed_total", (double)m->failed_count);
+    put(out, "berth_jobs_cancelled_total", (double)m->cancelled_count);
+    put(out, "berth_jobs_preempted_total", (double)m->preempted_count);
+    put(out, "berth_executor_twins_total", (double)m->twin_count);
+    put(out, "berth_rounds_fast_total", (double)m->fast_round_count);
+    put(out, "berth_rounds_balance_total", (double)m->balance_round_count);
+    put(out, "berth_rounds_spent_total", (double)m->spent_round_count);
+    put(out, "berth_round_seconds_total", (double)m->round_us_sum / 1e6);
 }
 
 static void put_gauges(struct strbuf *out, const struct control_metrics *m)
 {
-    static const char gauge[] = "gauge";
     bool is_leading = m->state == CONTROL_LEADING;
 
-    strbuf_addf(out,
-                "# HELP armada_scheduler_leader_status Whether this server is "
-                "the leader.\n"
-                "# TYPE armada_scheduler_leader_status gauge\n"
-                "armada_scheduler_leader_status{name=\"berthd\"} %d\n",
+    metric_head(out, "armada_scheduler_leader_status");
+    strbuf_addf(out, "armada_scheduler_leader_status{name=\"berthd\"} %d\n",
                 is_leading);
-    put(out, "berth_log_seq", gauge,
-        "Sequence number of the last record applied.", (double)m->seq);
+    put(out, "berth_log_seq", (double)m->seq);
+    metric_head(out, "berth_jobs");
     strbuf_addf(out,
-                "# HELP berth_jobs Jobs that have not ended, by state.\n"
-                "# TYPE berth_jobs gauge\n"
                 "berth_jobs{state=\"queued\"} %u\n"
                 "berth_jobs{state=\"leased\"} %u\n"
                 "berth_jobs{state=\"pending\"} %u\n"
                 "berth_jobs{state=\"running\"} %u\n",
                 m->queued_count, m->leased_now_count, m->pending_count,
                 m->running_count);
-    put(out, "berth_queues", gauge, "Queues that exist.", m->queue_count);
-    put(out, "berth_executors", gauge, "Executors that the server knows.",
-        m->executor_count);
-    put(out, "berth_nodes", gauge, "Nodes that the server knows.",
-        m->node_count);
+    put(out, "berth_queues", m->queue_count);
+    put(out, "berth_executors", m->executor_count);
+    put(out, "berth_nodes", m->node_count);
+    metric_head(out, "berth_nodes_quarantined");
     strbuf_addf(out,
-                "# HELP berth_nodes_quarantined Nodes that get no new work, or "
-                "one job at a time, because jobs failed there.\n"
-                "# TYPE berth_nodes_quarantined gauge\n"
                 "berth_nodes_quarantined{state=\"out\"} %u\n"
                 "berth_nodes_quarantined{state=\"trial\"} %u\n",
                 m->quarantined_count, m->trial_count);
-    put(out, "berth_round_seconds_last", gauge,
-        "Time that the last round took.", (double)m->round_us_last / 1e6);
-    put(out, "berth_round_seconds_max", gauge,
-        "Time that the longest round took.", (double)m->round_us_max / 1e6);
+    put(out, "berth_round_seconds_last", (double)m->round_us_last / 1e6);
+    put(out, "berth_round_seconds_max", (double)m->round_us_max / 1e6);
 }
 
 void pages_put_label(struct strbuf *out, struct str value)
@@ -126,12 +95,6 @@ void pages_put_label(struct strbuf *out, struct str value)
             strbuf_add_char(out, c);
         }
     }
-}
-
-void pages_put_head(struct strbuf *out, const char *name, const char *type,
-                    const char *help)
-{
-    strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 void pages_put_named(struct strbuf *out, const char *first, const char *name,
@@ -160,7 +123,7 @@ static void put_cordons(struct strbuf *out, const struct command *command)
 {
     static const char name[] = "armada_cluster_cordoned_status";
 
-    pages_put_head(out, name, "gauge", "Whether an executor is cordoned.");
+    metric_head(out, name);
     for (uint32_t i = 0; i < command->executors.row_count; i++) {
         const struct executor_status *row = &command->executors.rows[i];
         if (i == 0 || !str_equal(row->name, row[-1].name)) {
@@ -172,34 +135,57 @@ static void put_cordons(struct strbuf *out, const struct command *command)
     }
 }
 
+static void put_silence(struct strbuf *out, const struct command *command)
+{
+    static const char silent[] = "berth_executor_silent_seconds";
+    static const char stale[] = "berth_executor_stale";
+
+    metric_head(out, silent);
+    for (uint32_t i = 0; i < command->executors.row_count; i++) {
+        const struct executor_status *row = &command->executors.rows[i];
+        if (i == 0 || !str_equal(row->name, row[-1].name)) {
+            strbuf_add_text(out, silent);
+            pages_put_named(out, "{", "cluster", row->name);
+            strbuf_addf(out, "} %.12g\n", (double)row->silent_ms / 1e3);
+        }
+    }
+    metric_head(out, stale);
+    for (uint32_t i = 0; i < command->executors.row_count; i++) {
+        const struct executor_status *row = &command->executors.rows[i];
+        if (i == 0 || !str_equal(row->name, row[-1].name)) {
+            strbuf_add_text(out, stale);
+            pages_put_named(out, "{", "cluster", row->name);
+            strbuf_addf(out, "} %d\n", strcmp(row->state, "live") != 0);
+        }
+    }
+}
+
 static void put_clusters(struct strbuf *out, const struct command *command)
 {
     static const char all[] = "armada_cluster_capacity";
     static const char open[] = "armada_cluster_available_capacity";
 
-    pages_put_head(out, all, "gauge", "What the nodes of an executor have.");
+    metric_head(out, all);
     for (uint32_t i = 0; i < command->executors.row_count; i++) {
         const struct executor_status *row = &command->executors.rows[i];
         put_capacity(out, all, row, &row->capacity);
     }
-    pages_put_head(out, open, "gauge", "The same of nodes that get new work.");
+    metric_head(out, open);
     for (uint32_t i = 0; i < command->executors.row_count; i++) {
         const struct executor_status *row = &command->executors.rows[i];
         put_capacity(out, open, row, &row->available);
     }
     put_cordons(out, command);
+    put_silence(out, command);
 }
 
 static void put_executor(struct strbuf *out, struct executor_thread *thread)
 {
     struct executor_stats stats = executor_thread_stats(thread);
 
-    put(out, "armada_executor_run_phase", "gauge", "Runs that it holds.",
-        stats.run_count);
-    put(out, "berth_executor_connected", "gauge",
-        "Whether the executor inside reaches the server.", stats.is_connected);
-    put(out, "berth_executor_events_total", "counter", "Events reported.",
-        (double)stats.event_count);
+    put(out, "armada_executor_run_phase", stats.run_count);
+    put(out, "berth_executor_connected", stats.is_connected);
+    put(out, "berth_executor_events_total", (double)stats.event_count);
 }
 
 static void put_unstored(struct strbuf *out, struct api *api)
@@ -208,34 +194,21 @@ static void put_unstored(struct strbuf *out, struct api *api)
     size_t byte_count;
 
     api_unstored(api, &job_count, &byte_count);
-    put(out, "berth_store_behind_jobs", "gauge",
-        "Jobs that were submitted and are not in the query store yet.",
-        (double)job_count);
-    put(out, "berth_store_behind_bytes", "gauge",
-        "Memory of these submissions, see store.maxBehindBytes.",
-        (double)byte_count);
+    put(out, "berth_store_behind_jobs", (double)job_count);
+    put(out, "berth_store_behind_bytes", (double)byte_count);
 }
 
 static void put_connections(struct strbuf *out, struct rpc_server *server)
 {
-    static const char counter[] = "counter";
     struct rpc_server_connections now;
 
     rpc_server_connections(server, &now);
-    put(out, "berth_grpc_connections", "gauge", "Connections to the gRPC port.",
-        now.open_count);
-    put(out, "berth_grpc_connections_accepted_total", counter,
-        "Connections accepted.", (double)now.accepted_count);
-    put(out, "berth_grpc_connections_refused_total", counter,
-        "Connections closed at once: over server.maxConnections, "
-        "server.maxConnectionsPerAddress or the limit of open files.",
-        (double)now.refused_count);
-    put(out, "berth_grpc_connections_silent_total", counter,
-        "Connections closed because nothing was asked in time.",
-        (double)now.silent_count);
-    put(out, "berth_grpc_connections_ended_total", counter,
-        "Connections closed because of what they sent.",
-        (double)now.ended_count);
+    put(out, "berth_grpc_connections", now.open_count);
+    put(out, "berth_grpc_connections_accepted_total",
+        (double)now.accepted_count);
+    put(out, "berth_grpc_connections_refused_total", (double)now.refused_count);
+    put(out, "berth_grpc_connections_silent_total", (double)now.silent_count);
+    put(out, "berth_grpc_connections_ended_total", (double)now.ended_count);
 }
 
 static void serve_metrics(void *ctx, const struct http_request *request,
@@ -248,17 +221,15 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     (void)request;
     reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
     leader_metrics(pages->leader, &metrics);
+    machine_page_put(out, pages->dir);
     put_gauges(out, &metrics);
     put_counters(out, &metrics);
     round_page_put(out, &metrics);
-    put(out, "berth_store_seq", "gauge", "Last record in the query store.",
-        (double)projector_seq(pages->projector));
+    put(out, "berth_store_seq", (double)projector_seq(pages->projector));
     put_unstored(out, pages->api);
-    put(out, "berth_grpc_calls", "gauge", "gRPC calls under way.",
-        rpc_server_call_count(pages->server));
+    put(out, "berth_grpc_calls", rpc_server_call_count(pages->server));
     put_connections(out, pages->server);
-    put(out, "berth_event_streams", "gauge", "Event streams that are open.",
-        api_watcher_count(pages->api));
+    put(out, "berth_event_streams", api_watcher_count(pages->api));
     if (pages->executor) {
         put_executor(out, pages->executor);
     }
@@ -266,10 +237,7 @@ static void serve_metrics(void *ctx, const struct http_request *request,
         leader_inbox(pages->leader), COMMAND_QUERY_QUEUES, SHARES_TIMEOUT_MS);
     if (shares) {
         uint32_t left_count = queue_choice_keep(shares, pages->queue_count_max);
-        put(out, "berth_metrics_queues_left_out", "gauge",
-            "Queues without metrics of their own, see "
-            "server.maxMetricQueues.",
-            left_count);
+        put(out, "berth_metrics_queues_left_out", left_count);
         queue_page_put(out, shares);
     }
     auto_ptr(command) clusters =

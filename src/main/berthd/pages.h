@@ -4,6 +4,7 @@
 #pragma once
 
 #include "api/api.h"
+#include "main/berthd/data_dir.h"
 #include "main/berthd/leader.h"
 #include "main/berthd/projector.h"
 #include "main/executor/executor_thread.h"
@@ -11,6 +12,7 @@
 
 /* What the pages tell of; all borrowed. */
 struct pages {
+    const struct data_dir *dir;
     struct leader *leader;
     struct projector *projector;
     struct rpc_server *server;
@@ -24,9 +26,6 @@ void pages_put_label(struct strbuf *out, struct str value);
 /* A label with its name; `first` is what stands before it. */
 void pages_put_named(struct strbuf *out, const char *first, const char *name,
                      struct str value);
-/* The head of a metric whose series follow; `type` is "gauge" or "counter". */
-void pages_put_head(struct strbuf *out, const char *name, const char *type,
-                    const char *help);
 /* Serve them at `address`. */
 struct http_server *pages_serve(struct pages *pages, const char *address,
                                 struct err *err) must_check;

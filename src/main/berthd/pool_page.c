@@ -1,5 +1,6 @@
 #include "main/berthd/pool_page.h"
 
+#include "main/berthd/metric_table.h"
 #include "main/berthd/pages.h"
 
 /* `name{pool="...",` */
@@ -45,9 +46,7 @@ static void put_amounts(struct strbuf *out, const struct command *command)
         [POOL_AMOUNT_NODES] = "node",
     };
 
-    pages_put_head(
-        out, "scheduler_pool_resource_details", "gauge",
-        "Resources of a pool and their use, in the resource's own unit.");
+    metric_head(out, "scheduler_pool_resource_details");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         for (size_t r = 0; r < POOL_AMOUNTS; r++) {
             put_amount(out, &command->pools.rows[i], resources[r],
@@ -58,8 +57,7 @@ static void put_amounts(struct strbuf *out, const struct command *command)
 
 static void put_features(struct strbuf *out, const struct command *command)
 {
-    pages_put_head(out, "scheduler_pool_features", "gauge",
-                   "Whether a feature of a pool is on.");
+    metric_head(out, "scheduler_pool_features");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         const struct {
@@ -80,8 +78,7 @@ static void put_features(struct strbuf *out, const struct command *command)
 
 static void put_ages(struct strbuf *out, const struct command *command)
 {
-    pages_put_head(out, "scheduler_pool_figures_age_seconds", "gauge",
-                   "Age of the figures of a pool that is being planned.");
+    metric_head(out, "scheduler_pool_figures_age_seconds");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         strbuf_addf(out, "scheduler_pool_figures_age_seconds{pool=\"");
@@ -92,9 +89,7 @@ static void put_ages(struct strbuf *out, const struct command *command)
 
 static void put_queues(struct strbuf *out, const struct command *command)
 {
-    pages_put_head(out, "scheduler_pool_queue_details", "gauge",
-                   "Jobs waiting in a pool: its own, and those that would "
-                   "borrow from it.");
+    metric_head(out, "scheduler_pool_queue_details");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         put_begin(out, "scheduler_pool_queue_details", row);
@@ -109,7 +104,7 @@ static void put_queues(struct strbuf *out, const struct command *command)
 
 static void put_names(struct strbuf *out, const struct command *command)
 {
-    pages_put_head(out, "scheduler_pool_nodes", "gauge", "Nodes of a pool.");
+    metric_head(out, "scheduler_pool_nodes");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         for (uint32_t n = 0; n < row->node_name_count; n++) {
@@ -119,8 +114,7 @@ static void put_names(struct strbuf *out, const struct command *command)
             strbuf_add_text(out, "\"} 1\n");
         }
     }
-    pages_put_head(out, "scheduler_pool_queue_pods", "gauge",
-                   "Some of the pods that wait.");
+    metric_head(out, "scheduler_pool_queue_pods");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         for (uint32_t n = 0; n < row->pod_name_count; n++) {

@@ -50,6 +50,19 @@ static bool is_kept(const struct choice *kept, uint32_t count, struct str name)
     return bsearch(&wanted, kept, count, sizeof(*kept), by_name) != NULL;
 }
 
+static uint32_t keep_waits(struct command *command, const struct choice *kept,
+                           uint32_t kept_count)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < command->queues.wait_count; i++) {
+        if (is_kept(kept, kept_count, command->queues.waits[i].queue)) {
+            command->queues.waits[count++] = command->queues.waits[i];
+        }
+    }
+    return count;
+}
+
 uint32_t queue_choice_keep(struct command *command, uint32_t count_max)
 {
     auto_mem struct choice *choices = mem_alloc_array(
@@ -73,6 +86,7 @@ uint32_t queue_choice_keep(struct command *command, uint32_t count_max)
             command->queues.transitions[transition_count++] = *row;
         }
     }
+    command->queues.wait_count = keep_waits(command, choices, count_max);
     command->queues.share_count = share_count;
     command->queues.transition_count = transition_count;
     return count - count_max;

@@ -2,12 +2,12 @@
 
 #include <inttypes.h>
 
+#include "main/berthd/metric_table.h"
 #include "main/berthd/pages.h"
 
 /* How a share's member becomes a metric. */
 struct share_metric {
     const char *name;
-    const char *help;
     double (*value)(const struct queue_share *share);
 };
 
@@ -63,20 +63,16 @@ static double considered(const struct queue_share *share)
 }
 
 static const struct share_metric share_metrics[] = {
-    {"armada_scheduler_fair_share", "Fair share by weight.", fair},
-    {"armada_scheduler_adjusted_fair_share",
-     "Fair share after queues that want less left the rest.", adjusted},
-    {"armada_scheduler_actual_share", "Share held.", actual},
-    {"armada_scheduler_demand", "Share wanted.", demand},
-    {"armada_scheduler_queue_weight", "Weight of the queue.", weight},
-    {"armada_scheduler_considered_jobs", "Jobs that the last round considered.",
-     considered},
-    {"berth_queue_usage", "Share held, admitted jobs included.", usage},
-    {"berth_queue_flow", "Share held, with past use that still counts.", flow},
-    {"berth_queue_infinite_flow", "Flow of work with an infinite lifetime.",
-     infinite_flow},
-    {"berth_queue_budget_left_minutes",
-     "Resource-minutes left in the excess budget.", budget_left},
+    {"armada_scheduler_fair_share", fair},
+    {"armada_scheduler_adjusted_fair_share", adjusted},
+    {"armada_scheduler_actual_share", actual},
+    {"armada_scheduler_demand", demand},
+    {"armada_scheduler_queue_weight", weight},
+    {"armada_scheduler_considered_jobs", considered},
+    {"berth_queue_usage", usage},
+    {"berth_queue_flow", flow},
+    {"berth_queue_infinite_flow", infinite_flow},
+    {"berth_queue_budget_left_minutes", budget_left},
 };
 
 static void put_allocated(struct strbuf *out, const struct queue_share *share)
@@ -106,9 +102,7 @@ static void put_app_count(struct strbuf *out, struct str queue,
 /* One line for each state of queues that go by applications. */
 static void put_applications(struct strbuf *out, const struct command *command)
 {
-    pages_put_head(
-        out, "berth_queue_applications", "gauge",
-        "Applications of a queue that is ordered by applications, by state.");
+    metric_head(out, "berth_queue_applications");
     for (uint32_t i = 0; i < command->queues.share_count; i++) {
         const struct queue_share *share = &command->queues.shares[i];
         const struct application_counts *counts = &share->applications;
@@ -128,7 +122,7 @@ static void put_shares(struct strbuf *out, const struct command *command)
 {
     for (size_t m = 0; m < ARRAY_COUNT(share_metrics); m++) {
         const struct share_metric *metric = &share_metrics[m];
-        pages_put_head(out, metric->name, "gauge", metric->help);
+        metric_head(out, metric->name);
         for (uint32_t i = 0; i < command->queues.share_count; i++) {
             const struct queue_share *share = &command->queues.shares[i];
             if (metric->value(share) < 0) {
@@ -141,14 +135,11 @@ static void put_shares(struct strbuf *out, const struct command *command)
             strbuf_addf(out, "\"} %.12g\n", metric->value(share));
         }
     }
-    pages_put_head(out, "armada_queue_resource_allocated", "gauge",
-                   "Resources that the leased jobs of a queue request, in the "
-                   "resource's own unit.");
+    metric_head(out, "armada_queue_resource_allocated");
     for (uint32_t i = 0; i < command->queues.share_count; i++) {
         put_allocated(out, &command->queues.shares[i]);
     }
-    pages_put_head(out, "armada_queue_size", "gauge",
-                   "Jobs waiting in a queue.");
+    metric_head(out, "armada_queue_size");
     for (uint32_t i = 0; i < command->queues.share_count; i++) {
         const struct queue_share *share = &command->queues.shares[i];
         /* This one has no label for the pool: tell of the first only. */
@@ -167,9 +158,7 @@ static void put_transitions(struct strbuf *out, const struct command *command)
 {
     static const char name[] = "armada_scheduler_job_state_counter_by_queue";
 
-    pages_put_head(out, name, "counter",
-                   "Jobs that changed from one state to another since this "
-                   "server became leader.");
+    metric_head(out, name);
     for (uint32_t i = 0; i < command->queues.transition_count; i++) {
         const struct job_transition *t = &command->queues.transitions[i];
         strbuf_add_text(out, name);
@@ -181,9 +170,25 @@ static void put_transitions(struct strbuf *out, const struct command *command)
     }
 }
 
+static void put_waits(struct strbuf *out, const struct command *command)
+{
+    static const char name[] = "berth_queue_wait_seconds";
+
+    metric_head(out, name);
+    for (uint32_t i = 0; i < command->queues.wait_count; i++) {
+        const struct queue_wait *wait = &command->queues.waits[i];
+        strbuf_addf(out, "%s_sum", name);
+        pages_put_named(out, "{", "queue", wait->queue);
+        strbuf_addf(out, "} %.15g\n%s_count", (double)wait->sum_ms / 1e3, name);
+        pages_put_named(out, "{", "queue", wait->queue);
+        strbuf_addf(out, "} %" PRIu64 "\n", wait->count);
+    }
+}
+
 void queue_page_put(struct strbuf *out, const struct command *command)
 {
     put_shares(out, command);
     put_applications(out, command);
     put_transitions(out, command);
+    put_waits(out, command);
 }

@@ -335,6 +335,7 @@ static int serve_http(struct server *server, struct err *err)
     struct str wanted = server->options.config->server.http;
 
     server->pages = (struct pages){
+        .dir = &server->dir,
         .leader = server->leader,
         .projector = server->projector,
         .server = server->rpc,

@@ -1,0 +1,59 @@
+/*
+ * metric_table, machine_page: what is served has its row.
+ */
+#include <string.h>
+
+#include "main/berthd/machine_page.h"
+#include "main/berthd/metric_table.h"
+#include "unit.h"
+
+static void rows_are_sorted_and_whole(void **state)
+{
+    (void)state;
+    uint32_t count;
+    const struct metric_row *rows = metric_rows(&count);
+
+    assert_true(count > 50);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(*rows[i].type && *rows[i].about);
+        assert_true(i == 0 || strcmp(rows[i - 1].name, rows[i].name) < 0);
+    }
+}
+
+static void a_head_says_meaning_and_type(void **state)
+{
+    (void)state;
+    auto_strbuf out = {0};
+
+    metric_head(&out, "berth_queues");
+    assert_string_equal(strbuf_text(&out),
+                        "# HELP berth_queues Queues that exist.\n"
+                        "# TYPE berth_queues gauge\n");
+}
+
+static void the_machine_is_told_of(void **state)
+{
+    (void)state;
+    struct data_dir dir = {
+        .path = "/", .log = "/proc/self/exe", .store = "/nowhere/store.db"};
+    auto_strbuf out = {0};
+
+    machine_page_put(&out, &dir);
+    const char *text = strbuf_text(&out);
+    assert_non_null(strstr(text, "\nprocess_resident_memory_bytes "));
+    assert_non_null(strstr(text, "\nprocess_open_fds "));
+    assert_non_null(strstr(text, "\nberth_data_free_bytes "));
+    assert_null(strstr(text, "\nberth_log_size_bytes 0\n"));
+    assert_non_null(strstr(text, "\nberth_store_size_bytes 0\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(rows_are_sorted_and_whole),
+        TEST(a_head_says_meaning_and_type),
+        TEST(the_machine_is_told_of),
+    };
+
+    return RUN_TESTS(tests);
+}
