@@ -22,6 +22,7 @@ void executor_options_default(struct executor_options *ret_options)
         .lease_max = 100,
         .held_lease_max = 4096,
         .create_max = 4096,
+        .room_wait_ms_max = 600000,
         .report_events_max = 200,
         .held_report_events_max = 2000,
         .report_delay_ms = 2000,
@@ -136,11 +137,11 @@ static bool request_of(struct executor *executor, const struct run *run,
     return true;
 }
 
-/* Find the pod a node that has room for it now: that of the lease, or an
- * equal one. */
-static int find_room(struct executor *executor, struct run *run,
-                     struct err *err)
+/* Find the pod a node that has room for it: that of the lease, or an equal
+ * one.  1: it will have, and the lease waits. */
+static int find_room(struct executor *executor, uint32_t index, struct err *err)
 {
+    struct run *run = &executor->runs.items[index];
     struct resource_list request;
     struct str node_name;
     uint32_t node_count;
@@ -156,6 +157,14 @@ static int find_room(struct executor *executor, struct run *run,
             err, -ERR_UNAVAILABLE,
             "node %.*s no longer has room for the pod, and no equal node has",
             STR_ARG(run->node_name));
+    }
+    if (!room_is_free(executor->room, node_name, &request)) {
+        return executor_defer(executor, index, node_name)
+                   ? 1
+                   : err_set(err, -ERR_UNAVAILABLE,
+                             "pods that were told to end still have the room "
+                             "on node %.*s",
+                             STR_ARG(node_name));
     }
     run->is_repacked = !str_equal(node_name, run->node_name);
     run->node_name = node_name;
@@ -175,7 +184,10 @@ static void do_create(struct executor *executor, uint32_t index)
                      job_id_format(run->job, job));
 
     ASSERT(run->lease);
-    int rc = find_room(executor, run, &err);
+    int rc = find_room(executor, index, &err);
+    if (rc > 0) {
+        return;
+    }
     struct runtime_run asked = {
         .run = run->row.id,
         .job = run->job,
@@ -286,7 +298,8 @@ static void plan_once(struct executor *executor)
     }
     for (uint32_t i = 0; creates_left == 0 && i < row_count; i++) {
         uint32_t index = executor->plan_indexes.items[i];
-        if (executor->runs.items[index].lease) {
+        const struct run *run = &executor->runs.items[index];
+        if (run->lease && !run->is_deferred) {
             executor_mark(executor, index);
         }
     }
@@ -329,6 +342,8 @@ static int64_t wake_in_ms(struct executor *executor)
     (void)executor_is_report_due(executor, &report_at_ms);
     at_ms = report_at_ms < at_ms ? report_at_ms : at_ms;
     at_ms = runtime_at_ms < at_ms ? runtime_at_ms : at_ms;
+    int64_t deferred_at_ms = executor_deferred_due_ms(executor);
+    at_ms = deferred_at_ms < at_ms ? deferred_at_ms : at_ms;
     int64_t left_ms = at_ms - executor_now_ms(executor);
     return left_ms < 0 ? 0 : left_ms;
 }
@@ -339,6 +354,7 @@ int64_t executor_step(struct executor *executor)
     int64_t report_at_ms;
 
     take_changes(executor);
+    executor_try_deferred(executor);
     for (int round = 0; round < PLAN_ROUNDS_MAX && executor->dirty.count > 0;
          round++) {
         plan_once(executor);
@@ -410,6 +426,7 @@ void executor_destroy(struct executor *executor)
     map_fini(&executor->by_id);
     map_fini(&executor->is_forgotten);
     mem_free(executor->forgotten);
+    VEC_FREE(&executor->deferred);
     VEC_FREE(&executor->dirty);
     VEC_FREE(&executor->plan_rows);
     VEC_FREE(&executor->plan_indexes);

@@ -88,6 +88,8 @@ struct executor_options {
     uint32_t lease_max;       /* 100; credit of a held stream: 4096 */
     uint32_t held_lease_max;
     uint32_t create_max;        /* pods made per step */
+    int64_t room_wait_ms_max;   /* 10 min: so long a lease waits for pods that
+                                 * are being ended on its node */
     uint32_t report_events_max; /* 200; of a held stream 2000 */
     uint32_t held_report_events_max;
     int64_t report_delay_ms; /* 2 s; of a held stream 5 ms */

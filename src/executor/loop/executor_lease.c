@@ -116,7 +116,7 @@ static void take_ids(struct executor *executor, char **ids, size_t count,
         if (run && run->row.want != RECONCILE_WANT_STOP) {
             run->row.want = want;
             /* The server counts its room as free from now on. */
-            room_drop(executor->room, &run->share);
+            room_end(executor->room, &run->share);
             executor_mark(executor, index);
         }
     }
@@ -195,10 +195,13 @@ static uint32_t lease_credit(const struct executor *executor, bool is_held)
     uint32_t max = is_held ? executor->options.held_lease_max
                            : executor->options.lease_max;
 
+    /* What waits for room must not keep others from theirs. */
+    uint32_t waiting_count = executor->waiting_count - executor->deferred_count;
+
     if (!is_held) {
-        return executor->waiting_count == 0 ? max : 0;
+        return waiting_count == 0 ? max : 0;
     }
-    return max > executor->waiting_count ? max - executor->waiting_count : 0;
+    return max > waiting_count ? max - waiting_count : 0;
 }
 
 static void fill_runs(struct executor *executor, struct lease_request *request,

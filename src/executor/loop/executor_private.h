@@ -3,6 +3,7 @@
  * and the doors between
  *
  *     executor_runs.c   the table of runs
+ *     executor_deferred.c   leases that wait for room
  *     executor_lease.c  exchanges: what the server says, what we ask
  *     executor_notes.c  reports: what we tell, and what was acknowledged
  *     executor.c        runtime, plan, step
@@ -30,7 +31,18 @@ struct run {
     int64_t created_ms, started_ms, ended_ms;
     struct room_share share; /* of its node, while its pod is to be there */
     bool is_used, is_dirty, is_refused, is_returned;
-    bool is_repacked; /* on another node than it was leased for */
+    bool is_repacked;          /* on another node than it was leased for */
+    bool is_deferred;          /* its lease waits for room: see deferred_run */
+    int64_t deferred_until_ms; /* 0: it never waited */
+};
+
+/* A lease whose node has room once the pods that are being ended there have
+ * ended. */
+struct deferred_run {
+    struct run_id id;
+    int64_t until_ms;     /* then it goes back */
+    uint32_t node;        /* room_node() */
+    uint32_t freed_count; /* of the node, when it was last tried */
 };
 
 /* A phase on its way to the server. */
@@ -57,9 +69,11 @@ struct executor {
     struct executor_stats stats;
 
     SLOTS(struct run) runs;
-    uint32_t waiting_count; /* leased, not created yet */
-    struct map by_id;       /* run id -> index */
-    struct room *room;      /* owned */
+    uint32_t waiting_count;  /* leased, not created yet */
+    uint32_t deferred_count; /* of those: they wait for room */
+    VEC(struct deferred_run) deferred;
+    struct map by_id;  /* run id -> index */
+    struct room *room; /* owned */
     VEC(uint32_t) dirty;
     VEC(struct reconcile_row) plan_rows;
     VEC(uint32_t) plan_indexes;
@@ -115,6 +129,16 @@ void executor_drop_lease(struct executor *executor, struct run *run);
 void executor_remove(struct executor *executor, uint32_t index);
 /* The id must not start again. */
 void executor_remember(struct executor *executor, struct run_id id);
+
+/* Let a lease wait for room on a node; false: it has waited long enough. */
+bool executor_defer(struct executor *executor, uint32_t index,
+                    struct str node_name);
+/* It waits no longer; nothing happens to one that does not wait. */
+void executor_undefer(struct executor *executor, struct run *run);
+/* Mark the waiting leases that may have room now, or have waited too long. */
+void executor_try_deferred(struct executor *executor);
+/* When executor_try_deferred() is due although no pod ends. */
+int64_t executor_deferred_due_ms(const struct executor *executor);
 
 /* A LeaseStreamMessage has come. */
 void executor_take_message(struct executor *executor, struct str bytes);

@@ -54,6 +54,7 @@ uint32_t executor_add(struct executor *executor, struct run_id id,
 
 void executor_drop_lease(struct executor *executor, struct run *run)
 {
+    executor_undefer(executor, run);
     if (run->lease_arena) {
         arena_fini(run->lease_arena);
         mem_free(run->lease_arena);

@@ -7,11 +7,18 @@ struct room_amount {
     int64_t milli;
 };
 
+/* What pods have of a resource of a node, in thousandths. */
+struct room_sum {
+    int64_t kept_milli;   /* by those that stay */
+    int64_t ending_milli; /* by those that are being ended */
+};
+
 struct room {
     struct intern *names;     /* of nodes; owned */
     struct intern *resources; /* owned */
     struct map used;          /* (node, resource) to an index of `sums` */
-    VEC(int64_t) sums;
+    VEC(struct room_sum) sums;
+    VEC(uint32_t) freed_counts; /* by node; a node beyond has none */
     /* Of the last look at the nodes: where a node is, by name; only a hint. */
     VEC(uint32_t) places;
     const struct node_record *nodes;
@@ -36,6 +43,7 @@ void room_destroy(struct room *room)
     intern_destroy(room->resources);
     map_fini(&room->used);
     VEC_FREE(&room->sums);
+    VEC_FREE(&room->freed_counts);
     VEC_FREE(&room->places);
     mem_free(room);
 }
@@ -45,29 +53,42 @@ static struct key128 key_of(uint32_t node, uint32_t resource)
     return (struct key128){node, resource};
 }
 
-static int64_t *sum_of(struct room *room, uint32_t node, uint32_t resource)
+static struct room_sum *sum_of(struct room *room, uint32_t node,
+                               uint32_t resource)
 {
     struct key128 key = key_of(node, resource);
     uint32_t at = map_find(&room->used, key);
 
     if (at == MAP_NONE) {
         at = (uint32_t)room->sums.count;
-        VEC_PUSH(&room->sums, 0);
+        VEC_PUSH(&room->sums, (struct room_sum){0});
         (void)map_put(&room->used, key, at);
     }
     return &room->sums.items[at];
 }
 
-static int64_t used_of(void *ctx, uint32_t index, struct str resource)
+static struct room_sum sum_at(const struct room *room, uint32_t index,
+                              struct str resource)
 {
-    const struct room *room = ctx;
     uint32_t node = intern_find(room->names, room->nodes[index].name);
     uint32_t r = intern_find(room->resources, resource);
     uint32_t at = node == INTERN_NONE || r == INTERN_NONE
                       ? MAP_NONE
                       : map_find(&room->used, key_of(node, r));
 
-    return at == MAP_NONE ? 0 : room->sums.items[at];
+    return at == MAP_NONE ? (struct room_sum){0} : room->sums.items[at];
+}
+
+static int64_t kept_of(void *ctx, uint32_t index, struct str resource)
+{
+    return sum_at(ctx, index, resource).kept_milli;
+}
+
+static int64_t used_of(void *ctx, uint32_t index, struct str resource)
+{
+    struct room_sum sum = sum_at(ctx, index, resource);
+
+    return sum.kept_milli + sum.ending_milli;
 }
 
 static void note_places(struct room *room)
@@ -97,7 +118,7 @@ bool room_choose(struct room *room, const struct node_record *nodes,
                  uint32_t node_count, struct str name,
                  const struct resource_list *request, struct str *ret_name)
 {
-    struct repack repack = {nodes, node_count, used_of, room};
+    struct repack repack = {nodes, node_count, kept_of, room};
 
     *ret_name = name;
     room->nodes = nodes;
@@ -131,15 +152,58 @@ void room_take(struct room *room, struct str name,
         uint32_t resource = intern_add(room->resources, request->items[i].name);
         int64_t milli = request->items[i].milli;
         ret_share->amounts[i] = (struct room_amount){resource, milli};
-        *sum_of(room, ret_share->node, resource) += milli;
+        sum_of(room, ret_share->node, resource)->kept_milli += milli;
     }
+}
+
+bool room_is_free(struct room *room, struct str name,
+                  const struct resource_list *request)
+{
+    struct repack repack = {room->nodes, room->node_count, used_of, room};
+    uint32_t at = hint_of(room, name);
+
+    return at == REPACK_NONE || repack_has_room(&repack, at, request);
+}
+
+void room_end(struct room *room, struct room_share *share)
+{
+    for (uint32_t i = 0; !share->is_ending && i < share->amount_count; i++) {
+        const struct room_amount *amount = &share->amounts[i];
+        struct room_sum *sum = sum_of(room, share->node, amount->resource);
+        sum->kept_milli -= amount->milli;
+        sum->ending_milli += amount->milli;
+    }
+    share->is_ending = share->amounts != NULL;
+}
+
+uint32_t room_node(struct room *room, struct str name)
+{
+    return intern_add(room->names, name);
+}
+
+uint32_t room_freed_count(const struct room *room, uint32_t node)
+{
+    return node < room->freed_counts.count ? room->freed_counts.items[node] : 0;
+}
+
+static void count_freed(struct room *room, uint32_t node)
+{
+    while (room->freed_counts.count <= node) {
+        VEC_PUSH(&room->freed_counts, 0);
+    }
+    room->freed_counts.items[node]++;
 }
 
 void room_drop(struct room *room, struct room_share *share)
 {
     for (uint32_t i = 0; i < share->amount_count; i++) {
         const struct room_amount *amount = &share->amounts[i];
-        *sum_of(room, share->node, amount->resource) -= amount->milli;
+        struct room_sum *sum = sum_of(room, share->node, amount->resource);
+        *(share->is_ending ? &sum->ending_milli : &sum->kept_milli) -=
+            amount->milli;
+    }
+    if (share->is_ending) {
+        count_freed(room, share->node);
     }
     mem_free(share->amounts);
     *share = (struct room_share){0};

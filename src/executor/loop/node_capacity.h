@@ -21,6 +21,7 @@ struct room_share {
     struct room_amount *amounts; /* owned */
     uint32_t amount_count;
     uint32_t node;
+    bool is_ending; /* room_end() was told */
 };
 
 /* The caller owns it. */
@@ -37,5 +38,16 @@ bool room_choose(struct room *room, const struct node_record *nodes,
 void room_take(struct room *room, struct str name,
                const struct resource_list *request,
                struct room_share *ret_share);
+/* Whether a node that room_choose() has named has room now, beside the pods
+ * that are being ended there too. */
+bool room_is_free(struct room *room, struct str name,
+                  const struct resource_list *request);
+/* The pod is being ended: its room is promised to others, and free once it has
+ * ended.  Nothing happens to an empty share. */
+void room_end(struct room *room, struct room_share *share);
+/* How a node is called below. */
+uint32_t room_node(struct room *room, struct str name);
+/* How many pods that were being ended have left the node. */
+uint32_t room_freed_count(const struct room *room, uint32_t node);
 /* It has it no longer; nothing happens to an empty share. */
 void room_drop(struct room *room, struct room_share *share);

@@ -16,6 +16,21 @@ static int stub_create(struct runtime *runtime, const struct runtime_run *run,
                : loop_stub.real->create(runtime, run, warnings, err);
 }
 
+static void stub_stop(struct runtime *runtime, struct run_id run,
+                      int64_t grace_ms)
+{
+    if (loop_stub.has_long_grace) {
+        loop_stub.stopped = run;
+    } else {
+        loop_stub.real->stop(runtime, run, grace_ms);
+    }
+}
+
+void loop_end_stopped(struct loop_fixture *fixture)
+{
+    loop_stub.real->stop(fixture->runtime, loop_stub.stopped, 0);
+}
+
 static void stub_ack(struct runtime *runtime, struct run_id run,
                      enum reconcile_phase phase)
 {
@@ -32,26 +47,36 @@ void loop_start(struct loop_fixture *fixture)
                         &fixture->server.port, fixture->runtime);
 }
 
+/* Open the runtime, with the stub before it. */
+void loop_open(struct loop_fixture *fixture)
+{
+    struct err err;
+
+    runtime_close(fixture->runtime);
+    assert_int_equal(fake_open(&fixture->fake, &fixture->clock.clock,
+                               &fixture->runtime, &err),
+                     0);
+    loop_stub.real = fixture->runtime->ops;
+    stub_ops = *fixture->runtime->ops;
+    stub_ops.create = stub_create;
+    stub_ops.stop = stub_stop;
+    stub_ops.ack = stub_ack;
+    fixture->runtime->ops = &stub_ops;
+}
+
 int loop_set_up(void **state)
 {
     static struct loop_fixture fixture;
-    struct err err;
 
     fixture = (struct loop_fixture){0};
     test_clock_init(&fixture.clock);
     server_init(&fixture.server, &fixture.clock);
     fake_options_default(&fixture.fake);
     executor_options_default(&fixture.options);
-    assert_int_equal(
-        fake_open(&fixture.fake, &fixture.clock.clock, &fixture.runtime, &err),
-        0);
-    loop_stub.real = fixture.runtime->ops;
+    loop_open(&fixture);
     loop_stub.rc = loop_stub.create_count = loop_stub.ack_count = 0;
     loop_stub.warning = NULL;
-    stub_ops = *fixture.runtime->ops;
-    stub_ops.create = stub_create;
-    stub_ops.ack = stub_ack;
-    fixture.runtime->ops = &stub_ops;
+    loop_stub.has_long_grace = false;
     *state = &fixture;
     return 0;
 }

@@ -19,20 +19,26 @@ struct loop_fixture {
     struct executor *executor;
 };
 
-/* What stands before the fake runtime's create and ack. */
+/* What stands before the fake runtime's create, stop and ack. */
 struct loop_stub {
     const struct runtime_ops *real;
     int rc;           /* answered instead of creating; 0: create */
     const char *text; /* with it */
     const char *warning;
     int create_count, ack_count;
+    bool has_long_grace;   /* a pod goes on until loop_end_stopped() */
+    struct run_id stopped; /* the last that was told to end meanwhile */
 };
 extern struct loop_stub loop_stub;
+/* The grace of the pod that was told to end is over. */
+void loop_end_stopped(struct loop_fixture *fixture);
 
 /* For cmocka: the fixture is `*state`, its options may be changed. */
 int loop_set_up(void **state);
 /* See above. */
 int loop_tear_down(void **state);
+/* Open the runtime anew, with the options as they are now. */
+void loop_open(struct loop_fixture *fixture);
 /* Make the executor. */
 void loop_start(struct loop_fixture *fixture);
 /* Step until `ms` have passed, moving the clock to each wake. */

@@ -26,8 +26,8 @@ struct server_job {
     bool is_cancelled;
     bool is_ended;
     bool was_reported; /* as the lease says */
-    bool is_sent; /* on this stream */
-    bool is_held; /* in the last full request */
+    bool is_sent;      /* on this stream */
+    bool is_held;      /* in the last full request */
 };
 
 /* Something on its way to the executor. */

@@ -81,6 +81,81 @@ static void bk_11_a_lease_goes_back_when_no_node_has_room(void **state)
     assert_int_equal(loop_stub.create_count, 0);
 }
 
+/* One node of 8 cores.  A pod of 6 that runs for long was told to end, and
+ * another of 6 is leased: the server counts the room as free. */
+static uint32_t lease_room_of_one_that_ends(struct loop_fixture *fixture)
+{
+    struct fake_group group = fixture->fake.groups[0];
+
+    group.count = 1;
+    fixture->fake.groups = &group;
+    fixture->fake.run_a_ms = 100000000;
+    loop_open(fixture);
+    loop_stub.has_long_grace = true;
+    uint32_t first = server_offer(&fixture->server, 1);
+    start_short(fixture, 0);
+    loop_run_for(fixture, 20000);
+    assert_string_equal(loop_events_of(fixture, first), "ar");
+    fixture->server.jobs.items[first].is_cancelled = true;
+    return server_offer(&fixture->server, 2);
+}
+
+static void a_pod_keeps_its_room_until_it_has_ended(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    uint32_t job = lease_room_of_one_that_ends(fixture);
+
+    loop_run_for(fixture, 60000);
+    assert_string_equal(loop_events_of(fixture, job), "");
+    assert_int_equal(loop_stub.create_count, 1);
+    loop_end_stopped(fixture);
+    loop_run_for(fixture, 10000);
+
+    assert_string_equal(loop_events_of(fixture, job), "ar");
+    assert_string_equal(node_of(fixture, job), "fake-node-0");
+    assert_int_equal(loop_stub.create_count, 2);
+}
+
+static void a_lease_that_waits_too_long_for_room_goes_back(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    fixture->options.room_wait_ms_max = 30000;
+    uint32_t job = lease_room_of_one_that_ends(fixture);
+
+    loop_run_for(fixture, 60000);
+
+    assert_string_equal(loop_events_of(fixture, job), "b");
+    assert_int_equal(loop_stub.create_count, 1);
+}
+
+static void a_lease_that_waits_for_room_can_be_cancelled(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    uint32_t job = lease_room_of_one_that_ends(fixture);
+
+    loop_run_for(fixture, 20000);
+    fixture->server.jobs.items[job].is_cancelled = true;
+    loop_run_for(fixture, 20000);
+    assert_int_equal(executor_stats(fixture->executor)->run_count, 1);
+    loop_end_stopped(fixture);
+    loop_run_for(fixture, 20000);
+
+    assert_string_equal(loop_events_of(fixture, job), "");
+    assert_int_equal(executor_stats(fixture->executor)->run_count, 0);
+    assert_int_equal(loop_stub.create_count, 1);
+}
+
+/* What waits for room does not keep the executor from asking for others. */
+static void others_are_leased_while_one_waits_for_room(void **state)
+{
+    struct loop_fixture *fixture = *state;
+
+    (void)lease_room_of_one_that_ends(fixture);
+    loop_run_for(fixture, 20000);
+
+    assert_int_equal(fixture->server.last_lease_max, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -88,6 +163,10 @@ int main(void)
         LOOP_TEST(bk_11_a_pod_stays_where_it_has_room),
         LOOP_TEST(bk_11_no_node_gets_more_than_it_has),
         LOOP_TEST(bk_11_a_lease_goes_back_when_no_node_has_room),
+        LOOP_TEST(a_pod_keeps_its_room_until_it_has_ended),
+        LOOP_TEST(a_lease_that_waits_too_long_for_room_goes_back),
+        LOOP_TEST(a_lease_that_waits_for_room_can_be_cancelled),
+        LOOP_TEST(others_are_leased_while_one_waits_for_room),
     };
 
     return RUN_TESTS(tests);
