@@ -24,8 +24,8 @@ struct reader {
 static int fail_damaged(struct reader *reader, uint64_t seq, struct err *err)
 {
     return err_set(err, -ERR_CORRUPT,
-                   "%s: record %llu is damaged or missing, though it is not "
-                   "the last: stop, and restore the newest backup",
+                   "%s: record %llu is damaged or missing, although it is not "
+                   "the last: stop the server, and restore the newest backup",
                    sqlite3_db_filename(reader->db, "main"),
                    (unsigned long long)seq);
 }

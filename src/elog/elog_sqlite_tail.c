@@ -10,7 +10,7 @@ struct extent {
 };
 
 static const char advice[] =
-    "restore the newest backup, or accept the loss (berthd --accept-loss)";
+    "restore the newest backup, or accept the loss with berthd --accept-loss";
 
 static int get_extent(sqlite3 *db, struct extent *ret, struct err *err)
 {
@@ -57,13 +57,13 @@ static int find_bad(sqlite3 *db, uint64_t seq, uint64_t end_seq,
 static int fail_short(const struct elog_sqlite_tail *tail, uint64_t head_seq,
                       struct err *err)
 {
-    return err_set(err, -ERR_CORRUPT,
-                   "%s ends with record %llu, but by %s record %llu was there: "
-                   "the disk has lost what is between, or this is an older "
-                   "copy of the log: %s",
-                   sqlite3_db_filename(tail->db, "main"),
-                   (unsigned long long)head_seq, log_end_path(tail->end),
-                   (unsigned long long)log_end_get(tail->end).seq, advice);
+    return err_set(
+        err, -ERR_CORRUPT,
+        "%s ends with record %llu, but according to %s it had record %llu: the "
+        "disk has lost records, or this is an older copy of the log: %s",
+        sqlite3_db_filename(tail->db, "main"), (unsigned long long)head_seq,
+        log_end_path(tail->end), (unsigned long long)log_end_get(tail->end).seq,
+        advice);
 }
 
 int elog_sqlite_tail_new(const struct elog_sqlite_tail *tail, char *note,
@@ -99,8 +99,8 @@ static int check_mark(const struct elog_sqlite_tail *tail,
     int rc = find_bad(tail->db, mark.seq, mark.seq + 1, &seq, &checksum, err);
     if (rc == 0 && seq > mark.seq && checksum != mark.checksum) {
         rc = err_set(err, -ERR_CORRUPT,
-                     "%s: record %llu is not the one that %s tells of, so this "
-                     "is another log: %s",
+                     "%s: record %llu is not the one that %s names, so this is "
+                     "another log: %s",
                      sqlite3_db_filename(tail->db, "main"),
                      (unsigned long long)mark.seq, log_end_path(tail->end),
                      advice);
@@ -166,7 +166,7 @@ static int check_head(sqlite3 *db, struct err *err)
         &wrong_count, err);
     if (rc >= 0 && wrong_count > 0) {
         return err_set(err, -ERR_CORRUPT,
-                       "%s: the head row does not fit the records: %s",
+                       "%s: the head row does not match the records: %s",
                        sqlite3_db_filename(db, "main"), advice);
     }
     return rc < 0 ? rc : 0;
@@ -243,8 +243,8 @@ int elog_sqlite_tail_check(const struct elog_sqlite_tail *tail, char *note,
     }
     if (tail->end && log_end_is_damaged(tail->end)) {
         snprintf(note, ERR_TEXT_BYTES_MAX,
-                 "%s is damaged: whether the log has lost its last records "
-                 "cannot be told",
+                 "%s is damaged: berthd cannot tell whether the log has lost "
+                 "its last records",
                  log_end_path(tail->end));
     }
     rc = tail->end ? check_mark(tail, &extent, err) : 0;

@@ -248,7 +248,7 @@ class HostileClients(unittest.TestCase):
                 + frame(DATA, 1, 1, b"\0\0\0\0\0"))
             target = pathlib.Path(folder) / "copy"
             done = self.ctl("backup", str(pathlib.Path(folder) / "copy"))
-            while "another backup is under way" in done.stderr:
+            while "another backup is in progress" in done.stderr:
                 done = self.ctl("backup", str(pathlib.Path(folder) / "copy"))
             self.assertEqual(done.returncode, 0, done.stderr)
 

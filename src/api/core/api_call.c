@@ -117,10 +117,10 @@ static bool take_rate(struct api_call *call, int64_t request_count,
     int64_t wait_ms = rate_take(&call->api->rate, call->counted_as,
                                 request_count, byte_count, now_ms);
     if (wait_ms > 0) {
-        api_call_fail(call, RPC_RESOURCE_EXHAUSTED,
-                      "%.*s asks for more than server.rateLimit allows; try "
-                      "again in %lld ms",
-                      STR_ARG(call->principal.name), (long long)wait_ms);
+        api_call_fail(
+            call, RPC_RESOURCE_EXHAUSTED,
+            "%.*s exceeds the limits of server.rateLimit; try again in %lld ms",
+            STR_ARG(call->principal.name), (long long)wait_ms);
     }
     return wait_ms == 0;
 }
@@ -478,8 +478,9 @@ bool api_call_post(struct api_call *call, struct command *command,
     }
     command_destroy(command);
     if (rc == -ERR_LIMIT) {
-        api_call_fail(call, RPC_RESOURCE_EXHAUSTED,
-                      "too many requests wait for the scheduler; try again");
+        api_call_fail(
+            call, RPC_RESOURCE_EXHAUSTED,
+            "too many requests wait for the scheduler; try again later");
     } else {
         api_call_fail(call, RPC_UNAVAILABLE, "the scheduler does not run here");
     }

@@ -36,7 +36,7 @@ static void say_who(const struct auth_config *config, struct strbuf *out)
     uint32_t count = granters_list(config, &arena, &groups);
 
     if (count == 0) {
-        strbuf_add_text(out, "who runs the server");
+        strbuf_add_text(out, "the operator of the server");
         return;
     }
     strbuf_add_text(out, "members of ");
@@ -57,7 +57,7 @@ void granters_say(const struct auth_config *config, enum permission permission,
         return;
     }
     strbuf_addf(out,
-                "; who runs the server can grant it in "
+                "; the operator of the server can grant it in "
                 "auth.permissionGroupMapping.%s",
                 permission_name(permission));
 }

@@ -66,7 +66,7 @@ bool view_check_queue(struct api_call *call, struct str queue)
     }
     if (queue.byte_count == 0) {
         api_call_fail(call, RPC_PERMISSION_DENIED,
-                      "%.*s lacks permission %s, which it takes to see all "
+                      "%.*s lacks permission %s, which is needed to see all "
                       "queues at once; name a queue",
                       STR_ARG(call->principal.name),
                       permission_name(PERMISSION_WATCH_ALL_EVENTS));

@@ -87,8 +87,9 @@ static void on_message(void *ctx, struct rpc_call *rpc,
         return;
     }
     if (!lease_exchange_post(stream, command)) {
-        lease_work_fail(stream, COMMAND_UNAVAILABLE,
-                        "the scheduler takes no requests now");
+        lease_work_fail(
+            stream, COMMAND_UNAVAILABLE,
+            "the scheduler accepts no requests now; try again later");
     }
 }
 
@@ -251,8 +252,9 @@ void handle_lease_job_runs(struct api_call *call, struct str request)
     ASSERT(waits);
     struct rpc_call *rpc = rpc_call_ref(call->rpc);
     if (!lease_exchange_post(stream, command)) {
-        lease_work_fail(stream, COMMAND_UNAVAILABLE,
-                        "the scheduler takes no requests now");
+        lease_work_fail(
+            stream, COMMAND_UNAVAILABLE,
+            "the scheduler accepts no requests now; try again later");
     }
     if (rpc_call_on_cancelled(rpc, on_cancelled, stream) < 0) {
         on_cancelled(stream, rpc);

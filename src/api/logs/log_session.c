@@ -84,7 +84,7 @@ static bool session_end(struct session *session)
     struct question *question;
     while ((question = TAILQ_FIRST(&left))) {
         TAILQ_REMOVE(&left, question, of_session);
-        log_question_fail(question, "the executor has gone away");
+        log_question_fail(question, "the executor has disconnected");
     }
     return is_first;
 }

@@ -244,7 +244,7 @@ void handle_backup(struct api_call *call, struct str request)
     }
     if (__atomic_exchange_n(&api->is_backup_copying, true, __ATOMIC_ACQUIRE)) {
         api_call_fail(call, RPC_RESOURCE_EXHAUSTED,
-                      "another backup is under way");
+                      "another backup is in progress");
         return;
     }
     if (atomic_fetch_add(&api->backup_count, 1) >= BACKUPS_MAX) {

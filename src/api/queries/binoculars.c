@@ -115,7 +115,8 @@ static int refuse_unrun(const struct stored_job *job, struct err *err)
                        "the job failed and never ran: %.*s",
                        STR_ARG(first_line(job->error)));
     case STORED_JOB_SUCCEEDED:
-        return err_set(err, -ERR_NOT_FOUND, "no run of the job is known");
+        return err_set(err, -ERR_NOT_FOUND,
+                       "the server knows no run of the job");
     case STORED_JOB_QUEUED:
     case STORED_JOB_LEASED:
     case STORED_JOB_PENDING:

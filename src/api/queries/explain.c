@@ -53,7 +53,7 @@ static const char *end_of(enum stored_run_state state)
         return "was preempted";
     case STORED_RUN_LEASE_RETURNED:
     case STORED_RUN_UNABLE_TO_SCHEDULE:
-        return "was given back";
+        return "was returned";
     case STORED_RUN_LEASE_EXPIRED:
         return "was lost with its executor";
     case STORED_RUN_FAILED:

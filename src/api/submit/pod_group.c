@@ -43,14 +43,14 @@ static int check_alone(const Berth__Submission__Item *item,
     }
     if (item->n_pod_spec || item->n_pod_specs) {
         return refusal_set(refusal,
-                           "podGroup and podSpec(s) are exclusive: the pods of "
-                           "a group are those of its subGroups");
+                           "podGroup and podSpec(s) are mutually exclusive: "
+                           "give the pods of a group in its subGroups");
     }
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
         if (annotation_find(item, keys[i]).p) {
             return refusal_set(refusal,
-                               "annotation %s cannot stand beside podGroup, "
-                               "which is a gang by itself",
+                               "annotation %s is not allowed with podGroup, "
+                               "which is a gang itself",
                                keys[i]);
         }
     }
@@ -145,10 +145,9 @@ static int read_hops(const sub_group_t *message, uint32_t index,
                            index, message->max_hops->value, HOPS_MAX);
     }
     if (message->max_hops_wait_seconds && !message->max_hops) {
-        return refusal_set(refusal,
-                           "podGroup.subGroups[%u].maxHopsWaitSeconds: there "
-                           "is no maxHops to wait for",
-                           index);
+        return refusal_set(
+            refusal, "podGroup.subGroups[%u].maxHopsWaitSeconds: needs maxHops",
+            index);
     }
     group->hops_max = message->max_hops ? message->max_hops->value : HOPS_ANY;
     snprintf(field, sizeof(field), "podGroup.subGroups[%u].maxHopsWaitSeconds",
@@ -200,14 +199,13 @@ static int check_sum(const struct pod_group *group, struct refusal *refusal)
                            (unsigned long long)count, GANG_CARDINALITY_MAX);
     }
     if (pod_group_min(group) == 0) {
-        return refusal_set(refusal,
-                           "podGroup.subGroups: min is 0 in all; a group "
-                           "needs at least one pod to start with");
+        return refusal_set(refusal, "podGroup.subGroups: min is 0 in all; at "
+                                    "least one must have min of 1 or more");
     }
     if (!has_main) {
-        return refusal_set(refusal,
-                           "podGroup.subGroups: all are auxiliary; at least "
-                           "one must not be, for it says when the group ends");
+        return refusal_set(
+            refusal, "podGroup.subGroups: all are auxiliary; at least one must "
+                     "not be, because it determines when the group ends");
     }
     return 0;
 }

@@ -10,8 +10,8 @@ static int check_other_pods(const K8s__Io__Api__Core__V1__Affinity *affinity,
                             struct refusal *refusal)
 {
     static const char what[] =
-        "Berth does not place a pod by where other pods run; a gang with "
-        "gangNodeUniformityLabel keeps pods together";
+        "Berth does not place pods relative to other pods; use a gang with "
+        "gangNodeUniformityLabel to keep pods together";
 
     if (affinity && affinity->podaffinity &&
         affinity->podaffinity
@@ -38,11 +38,11 @@ static int check_spread(const K8s__Io__Api__Core__V1__PodSpec *pod,
     for (size_t i = 0; i < pod->n_topologyspreadconstraints; i++) {
         const char *when = pod->topologyspreadconstraints[i]->whenunsatisfiable;
         if (!str_equal(str_of(when), STR("ScheduleAnyway"))) {
-            return refuse(refusal,
-                          "topologySpreadConstraints with whenUnsatisfiable "
-                          "DoNotSchedule",
-                          "Berth does not spread pods; leave it out, or set "
-                          "ScheduleAnyway");
+            return refuse(
+                refusal,
+                "topologySpreadConstraints with whenUnsatisfiable "
+                "DoNotSchedule",
+                "Berth does not spread pods; remove it, or set ScheduleAnyway");
         }
     }
     return 0;
@@ -60,8 +60,8 @@ static int check_scheduling(const K8s__Io__Api__Core__V1__PodSpec *pod,
     }
     if (pod->n_schedulinggates) {
         return refuse(refusal, "schedulingGates",
-                      "nobody would open them; submit the job when it may "
-                      "start");
+                      "nothing would remove them; use berth.dev/hold, or "
+                      "submit the job when it may start");
     }
     if (pod->schedulinggroup) {
         return refuse(refusal, "schedulingGroup",

@@ -91,7 +91,7 @@ static void set_state(const struct control *c, struct node_status *status,
     if (item->executor->state != EXECUTOR_LIVE) {
         bool is_lost = item->executor->state == EXECUTOR_LOST;
         status->state = is_lost ? "lost" : "stale";
-        status->reason = STR("its executor is silent");
+        status->reason = STR("its executor does not report");
         return;
     }
     int rc =

@@ -142,9 +142,9 @@ void training_take(struct control *c, struct command *command)
     }
     named_group_get(c->jobs, index, &view);
     if (view.phase >= PHASE_SUCCEEDED) {
-        command_answer(command, COMMAND_INVALID,
-                       "the TrainingJob has ended: its class can no longer "
-                       "change");
+        command_answer(
+            command, COMMAND_INVALID,
+            "the TrainingJob has ended: its priority class cannot change");
         return;
     }
     if (!fits_in_record(c, index)) {

@@ -57,8 +57,8 @@ static void answer_twin(struct control *c, struct command *command)
     char text[ERR_TEXT_BYTES_MAX];
 
     (void)snprintf(text, sizeof(text),
-                   "another executor called \"%.*s\" is connected; give each "
-                   "an id of its own (--id, executor.id)",
+                   "another executor with the id \"%.*s\" is connected; give "
+                   "each executor its own id (--id, executor.id)",
                    STR_ARG(id));
     c->metrics.twin_count++;
     if (c->config.hooks.twin) {

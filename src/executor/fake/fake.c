@@ -165,7 +165,7 @@ static int fake_create(struct runtime *runtime, const struct runtime_run *run,
         return err_set(err, -ERR_CONFLICT, "the run exists already");
     }
     if (fake->by_id.count >= FAKE_PODS_MAX) {
-        return err_set(err, -ERR_LIMIT, "no room for more pods");
+        return err_set(err, -ERR_LIMIT, "no node has room for the pod");
     }
     (void)annotation(run, run_ms_annotation, &pod.run_ms);
     (void)annotation(run, exit_code_annotation, &exit_code);

@@ -185,13 +185,13 @@ void cgroup_probe(const char *name, struct cgroup_layout *ret_layout,
 {
     if (probe_v2(name, ret_layout)) {
         (void)snprintf(ret_text->text, ERR_TEXT_BYTES_MAX,
-                       "limits are kept by cgroup version 2 in %.400s",
+                       "limits are enforced by cgroup version 2 in %.400s",
                        ret_layout->parents[CGROUP_MEMORY]);
         return;
     }
     if (probe_v1(name, ret_layout)) {
         (void)snprintf(ret_text->text, ERR_TEXT_BYTES_MAX,
-                       "limits are kept by cgroup version 1 (memory%s%s%s)",
+                       "limits are enforced by cgroup version 1 (memory%s%s%s)",
                        ret_layout->parents[CGROUP_CPU][0] ? ", cpu" : "",
                        ret_layout->parents[CGROUP_PIDS][0] ? ", pids" : "",
                        ret_layout->parents[CGROUP_FREEZER][0] ? ", freezer"
@@ -200,6 +200,6 @@ void cgroup_probe(const char *name, struct cgroup_layout *ret_layout,
     }
     memset(ret_layout, 0, sizeof(*ret_layout));
     (void)snprintf(ret_text->text, ERR_TEXT_BYTES_MAX,
-                   "no control group can be written: memory is limited by "
-                   "rlimits per process, cpu is not limited");
+                   "no control group is writable: memory is limited per "
+                   "process by rlimits, cpu is not limited");
 }

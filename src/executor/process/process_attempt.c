@@ -32,8 +32,8 @@ int process_attempt_begin(struct process *process, struct job_id job,
     if (st.st_size >= PROCESS_ATTEMPTS_MAX) {
         close(fd);
         return err_set(err, -ERR_INVALID,
-                       "making this job's pod has ended the executor %d times, "
-                       "so it is not tried again",
+                       "creating this job's pod has crashed the executor %d "
+                       "times, so it is not tried again",
                        PROCESS_ATTEMPTS_MAX);
     }
     /* Without room for the byte the attempt is not counted, and goes on. */

@@ -240,21 +240,24 @@ static int value_from(struct process_job *job, const container_t *container,
             process_config_map(job, name ? process_or_empty(name->name) : ""),
             process_or_empty(from->configmapkeyref->key));
         if (!*ret_value && !from->configmapkeyref->optional) {
-            return err_set(err, -ERR_INVALID,
-                           "variable %s: the job has no such config map or key",
-                           env->name);
+            return err_set(
+                err, -ERR_INVALID,
+                "variable %s: the job brings no such config map or key",
+                env->name);
         }
         return 0;
     } else if (from->secretkeyref) {
         return from->secretkeyref->optional
                    ? 0
                    : err_set(err, -ERR_INVALID,
-                             "variable %s: the runtime process has no secrets",
+                             "variable %s: the runtime process does not "
+                             "support secrets",
                              env->name);
     }
     if (!*ret_value) {
         strbuf_addf(job->warnings,
-                    "variable %s is not set: its source is not known here\n",
+                    "variable %s is not set: the runtime process does not "
+                    "support its source\n",
                     env->name);
     }
     return 0;
@@ -272,7 +275,7 @@ static int add_from_map(struct process_job *job,
 
     if (!map && !from->configmapref->optional) {
         return err_set(err, -ERR_INVALID,
-                       "envFrom: the job has no config map \"%s\"",
+                       "envFrom: the job brings no config map \"%s\"",
                        name ? process_or_empty(name->name) : "");
     }
     for (size_t i = 0; map && i < map->n_data; i++) {
@@ -297,8 +300,9 @@ static int add_env_from(struct process_job *job, const container_t *container,
             container->envfrom[i];
         int rc = 0;
         if (from->secretref && !from->secretref->optional) {
-            return err_set(err, -ERR_INVALID,
-                           "envFrom: the runtime process has no secrets");
+            return err_set(
+                err, -ERR_INVALID,
+                "envFrom: the runtime process does not support secrets");
         }
         if (from->configmapref) {
             rc = add_from_map(job, variables, from, err);

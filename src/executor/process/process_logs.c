@@ -185,7 +185,8 @@ int process_logs(const char *data_dir, const struct runtime_log_query *query,
              job_id_format(query->job, id));
     int run_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (run_fd < 0) {
-        return err_set(err, -ERR_NOT_FOUND, "no pod of job %s is here", id);
+        return err_set(err, -ERR_NOT_FOUND,
+                       "this executor has no pod of job %s", id);
     }
     int rc = run_spec_read(run_fd, &spec, err);
     if (rc == 0) {

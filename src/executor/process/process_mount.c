@@ -160,7 +160,7 @@ static int add_mount(struct process_job *job,
         return 0;
     }
     strbuf_addf(job->warnings,
-                "volume %s cannot be shown at %s; its directory is in $%s\n",
+                "volume %s cannot be mounted at %s; its directory is in $%s\n",
                 process_or_empty(mount->name), target, name);
     return 0;
 }

@@ -169,8 +169,8 @@ static void set_policy(struct process *process, struct err *ret_info)
              hash_bytes(process->data_dir, strlen(process->data_dir), 3));
     if (options->has_no_cgroups) {
         (void)snprintf(how.text, ERR_TEXT_BYTES_MAX,
-                       "control groups are switched off: memory is "
-                       "limited by rlimits per process");
+                       "control groups are switched off: memory is limited per "
+                       "process by rlimits");
     } else {
         cgroup_probe(name, &process->cgroups, &how);
     }
@@ -192,8 +192,8 @@ static void set_policy(struct process *process, struct err *ret_info)
                    process->policy.can_mount ? "mounted"
                                              : "named by BERTH_VOLUME_*",
                    is_root && !is_reachable(process->data_dir)
-                       ? "; that user cannot walk to the data directory, so "
-                         "paths below it will not open"
+                       ? "; that user cannot reach the data directory: give "
+                         "every directory on its path the execute bit for all"
                    : !is_root ? "; this executor is not root, so jobs can "
                                 "change its data directory and signal it"
                               : "");

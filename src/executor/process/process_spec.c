@@ -59,8 +59,8 @@ static int check_system_id(const struct process_job *job, const char *name,
         return 0;
     }
     return err_set(err, -ERR_INVALID,
-                   "container %s would run as %s %lld of the system, which "
-                   "this executor does not allow (allowRootJobs)",
+                   "container %s would run as system %s %lld, which this "
+                   "executor does not allow (allowRootJobs)",
                    name, is_user ? "user" : "group", (long long)id);
 }
 
@@ -115,8 +115,8 @@ static int find_user(const struct process_job *job,
         if ((has_uid && uid != (int64_t)geteuid()) ||
             (has_gid && gid != (int64_t)getegid())) {
             return err_set(err, -ERR_INVALID,
-                           "container %s needs another user or group, but this "
-                           "executor does not run as root",
+                           "container %s requests another user or group, but "
+                           "this executor does not run as root",
                            process_or_empty(container->name));
         }
         *ret_uid = *ret_gid = -1;
@@ -141,26 +141,26 @@ static void warn_container(struct process_job *job,
     } all[] = {
         {container->livenessprobe || container->readinessprobe ||
              container->startupprobe,
-         "probes are not made"},
+         "probes are not run"},
         {container->lifecycle != NULL, "lifecycle hooks are not run"},
         {container->stdin || container->tty,
          "there is no standard input and no terminal"},
-        {container->n_volumedevices > 0, "there are no volume devices"},
-        {security && security->privileged, "it is not privileged"},
+        {container->n_volumedevices > 0, "volume devices are not supported"},
+        {security && security->privileged, "the container is not privileged"},
         {security && security->capabilities &&
              security->capabilities->n_add > 0,
-         "no capabilities are added"},
+         "capabilities are not added"},
         {security && security->readonlyrootfilesystem,
          "the root file system is that of this machine"},
         {security && (security->seccompprofile || security->apparmorprofile ||
                       security->selinuxoptions),
-         "no security profile is applied"},
+         "security profiles are not applied"},
     };
 
     if (*process_or_empty(container->image)) {
         strbuf_addf(job->warnings,
-                    "container %s: image %s is not used; it runs with the "
-                    "programs of this machine\n",
+                    "container %s: image %s is not used; the container runs "
+                    "with the programs of this machine\n",
                     name, container->image);
     }
     for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
@@ -180,15 +180,15 @@ static void warn_pod(struct process_job *job)
         const char *what;
     } all[] = {
         {pod->hostnetwork,
-         "hostNetwork: processes share the network of this machine anyway"},
+         "hostNetwork: processes always share the network of this machine"},
         {pod->hostpid || pod->hostipc,
-         "hostPID, hostIPC: processes share them with this machine anyway"},
+         "hostPID, hostIPC: processes always share them with this machine"},
         {pod->n_hostaliases > 0, "hostAliases are not set"},
         {pod->dnsconfig != NULL, "dnsConfig is not applied"},
         {*process_or_empty(pod->runtimeclassname) != '\0',
          "runtimeClassName is not used"},
         {*process_or_empty(pod->serviceaccountname) != '\0',
-         "there are no service accounts for processes"},
+         "service accounts are not supported"},
         {security && security->n_supplementalgroups > 0,
          "supplementalGroups are not joined"},
         {security && security->n_sysctls > 0, "sysctls are not set"},
@@ -206,7 +206,8 @@ static void warn_pod(struct process_job *job)
             job->run->submit->objects[i]->object_case;
         if (kind == ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_SERVICE ||
             kind == ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_INGRESS) {
-            strbuf_addf(job->warnings, "a service or ingress is not made\n");
+            strbuf_addf(job->warnings,
+                        "services and ingresses are not created\n");
         }
     }
 }
@@ -221,8 +222,8 @@ static int add_args(struct process_job *job, const container_t *container,
 
     if (count == 0) {
         return err_set(err, -ERR_INVALID,
-                       "container %s has neither command nor args, and there "
-                       "is no image to take one from",
+                       "container %s has neither command nor args, and the "
+                       "runtime process uses no image",
                        process_or_empty(container->name));
     }
     if (count > RUN_ARGS_MAX - 1 || variables->count > RUN_ARGS_MAX - 1) {
@@ -443,7 +444,8 @@ int process_spec_build(const struct process_policy *policy,
     rc = add_containers(job, spec, err);
     warn_pod(job);
     if (rc == 0 && spec->is_over) {
-        rc = err_set(err, -ERR_INVALID, "the job is too big for a process");
+        rc = err_set(err, -ERR_INVALID,
+                     "the job's spec is too large for the runtime process");
     }
     return rc == 0 ? open_space(job, err) : rc;
 }

@@ -132,7 +132,8 @@ static int write_file(int dir_fd, const char *path, struct str bytes,
 {
     if (!process_is_inside(path)) {
         return err_set(err, -ERR_INVALID,
-                       "config map: \"%.200s\" cannot be a file", path);
+                       "config map: the key \"%.200s\" cannot be a file name",
+                       path);
     }
     int fd = open_new_file(dir_fd, path, err);
     if (fd < 0) {
@@ -225,7 +226,7 @@ fill_config_map(struct process_job *job, int dir_fd,
     if (!map) {
         return from->optional ? 0
                               : err_set(err, -ERR_INVALID,
-                                        "the job has no config map \"%s\"",
+                                        "the job brings no config map \"%s\"",
                                         name_of(from->localobjectreference));
     }
     return from->n_items > 0 ? write_items(dir_fd, map, from, mode, err)
@@ -263,7 +264,7 @@ static int refuse_volume(struct process_job *job, const volume_t *volume,
             "support (it supports emptyDir and inline configMap)",
             name);
     }
-    strbuf_addf(job->warnings, "volume %s is not made: nothing mounts it\n",
+    strbuf_addf(job->warnings, "volume %s is not created: nothing mounts it\n",
                 name);
     return 0;
 }
@@ -286,9 +287,8 @@ static int make_volume(struct process_job *job, struct process_volume *volume,
     volume->is_read_only = source->configmap != NULL;
     if (source->persistentvolumeclaim || source->ephemeral) {
         strbuf_addf(job->warnings,
-                    "volume %s: there are no persistent volumes for "
-                    "processes; it is an empty directory that goes with the "
-                    "run\n",
+                    "volume %s: persistent volumes are not supported; it is an "
+                    "empty directory that is deleted with the run\n",
                     process_or_empty(volume->volume->name));
     }
     /* A config map stays ours, so that the job cannot change it. */

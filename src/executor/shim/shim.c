@@ -63,10 +63,10 @@ static int open_shim(struct shim *shim, const char *run_dir, struct err *err)
         return err_set(err, -ERR_IO, "%s: %s", run_dir, strerror(errno));
     }
     if (!take_lock(shim)) {
-        return err_set(err, -ERR_CONFLICT, "another shim has this run");
+        return err_set(err, -ERR_CONFLICT, "another shim supervises this run");
     }
     if (faccessat(shim->dir_fd, RUN_STATE_NAME, F_OK, 0) == 0) {
-        return err_set(err, -ERR_CONFLICT, "this run was started before");
+        return err_set(err, -ERR_CONFLICT, "this run was already started");
     }
     int rc = run_spec_read(shim->dir_fd, &shim->spec, err);
     if (rc < 0) {

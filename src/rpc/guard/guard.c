@@ -271,7 +271,7 @@ static struct guard *make(const struct guard_options *options, struct err *err)
     guard->now_ms = mono_ms();
     atomic_store(&guard->round_ms, guard->now_ms);
     if (guard->epoll < 0 || guard->wake < 0) {
-        err_set(err, -ERR_IO, "no descriptors are left to listen with");
+        err_set(err, -ERR_IO, "the limit of open files is too low to listen");
     } else if (!options->tls ||
                (guard->tls = guard_tls_create(options->tls, err))) {
         return guard;

@@ -245,7 +245,7 @@ static int read_name(const json_t *resource, struct arena *arena,
     const json_t *name = json_object_get(metadata, "name");
 
     if (metadata && !json_is_object(metadata)) {
-        return err_set(err, -ERR_INVALID, "metadata: it is not a mapping");
+        return err_set(err, -ERR_INVALID, "metadata: must be a map");
     }
     if (name && !json_is_string(name) && !json_is_null(name)) {
         return err_set(err, -ERR_INVALID,
@@ -272,7 +272,7 @@ int pool_resource_read(const json_t *resource, struct arena *arena,
         return rc;
     }
     if (given && !json_is_object(given) && !json_is_null(given)) {
-        return err_set(err, -ERR_INVALID, "spec: it is not a mapping");
+        return err_set(err, -ERR_INVALID, "spec: must be a map");
     }
     auto_json_t *spec = json_is_object(given)
                             ? json_copy((json_t *)(uintptr_t)given)

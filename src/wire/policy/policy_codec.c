@@ -241,8 +241,8 @@ static int classes_from_form(const struct policy_form *form,
                                       : LIFETIME_INFINITE;
         if (rc == 0 && !from->is_preemptible && from->default_lifetime_ms) {
             rc = err_set(err, -ERR_INVALID,
-                         "priorityClasses[%u].defaultLifetime: only a "
-                         "preemptible class has one",
+                         "priorityClasses[%u].defaultLifetime: allowed only "
+                         "for a preemptible class",
                          i);
         }
         to->queue_limit_count = from->queue_limits.count;

@@ -136,14 +136,14 @@ static int away_from_form(const struct policy_away_form *form, uint32_t c,
     }
     if (!class_->is_preemptible) {
         return err_set(err, -ERR_INVALID,
-                       "priorityClasses[%u].awayNodeTypes: only a preemptible "
-                       "class has them",
+                       "priorityClasses[%u].awayNodeTypes: allowed only for a "
+                       "preemptible class",
                        c);
     }
     if (form->priority >= class_->priority) {
         return err_set(err, -ERR_INVALID,
-                       "priorityClasses[%u].awayNodeTypes: the priority there "
-                       "must be below the class's, %d",
+                       "priorityClasses[%u].awayNodeTypes: the priority must "
+                       "be below the class's, %d",
                        c, class_->priority);
     }
     class_->away[class_->away_count++] =

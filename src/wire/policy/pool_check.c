@@ -62,11 +62,11 @@ static int check_expression(const Berth__Api__LabelExpression *expression,
         return rc;
     }
     if (pool_operator(str_of(expression->operator_), &op) < 0) {
-        return err_set(err, -ERR_INVALID,
-                       "spec.nodeSelector.matchExpressions: the operator of "
-                       "%s is In, NotIn, Exists or DoesNotExist, not "
-                       "\"%.128s\"",
-                       expression->key, expression->operator_);
+        return err_set(
+            err, -ERR_INVALID,
+            "spec.nodeSelector.matchExpressions: the operator of %s must be "
+            "In, NotIn, Exists or DoesNotExist, not \"%.128s\"",
+            expression->key, expression->operator_);
     }
     if (takes_values(op) != (expression->n_values > 0)) {
         return err_set(err, -ERR_INVALID,
@@ -161,7 +161,7 @@ int pool_check(const Berth__Api__Pool *pool, struct err *err)
     }
     if (rc == 0 && pool_order(str_of(pool->preemption_order), &order) < 0) {
         rc = err_set(err, -ERR_INVALID,
-                     "spec.preemptionOrder: it is preempt-first or "
+                     "spec.preemptionOrder: must be preempt-first or "
                      "borrow-first, not \"%.128s\"",
                      pool->preemption_order);
     }

@@ -134,7 +134,7 @@ static int read_pair(struct place *place, const yaml_node_t *node, size_t index,
     yaml_node_t *value = node_at(place, pair.value);
 
     if (key->type != YAML_SCALAR_NODE || value->type != YAML_SCALAR_NODE) {
-        return fail(place, key, err, "must be a map of scalars");
+        return fail(place, key, err, "must be a map of simple values");
     }
     *ret_key = scalar_text(key);
     *ret_value = scalar_text(value);

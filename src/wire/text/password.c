@@ -63,12 +63,13 @@ int password_hash(struct str password, char ret_hash[PASSWORD_HASH_BYTES_MAX],
     if (password.byte_count == 0 ||
         !copy_text(password, phrase, sizeof(phrase))) {
         return err_set(err, -ERR_INVALID,
-                       "a password has 1 to %d bytes, and none that is 0",
+                       "a password must have 1 to %d bytes, none of which is 0",
                        PASSWORD_BYTES_MAX - 1);
     }
     if (!crypt_gensalt_rn("$y$", 0, NULL, 0, setting, sizeof(setting)) ||
         !crypt_rn(phrase, setting, data, sizeof(*data))) {
-        return err_set(err, -ERR_INVALID, "this system cannot hash it");
+        return err_set(err, -ERR_INVALID,
+                       "this system's crypt(3) cannot hash it");
     }
     memcpy(ret_hash, data->output, strlen(data->output) + 1);
     return 0;

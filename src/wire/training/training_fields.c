@@ -52,7 +52,7 @@ int training_check_keys(struct training_reading *r, const char *path,
     json_object_foreach(object, key, value)
     {
         if (!find_member(members, count, key)) {
-            return training_refuse(r, path, key, "there is no such field");
+            return training_refuse(r, path, key, "unknown field");
         }
     }
     return 0;

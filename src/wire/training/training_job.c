@@ -421,7 +421,7 @@ int training_job_read(struct str text, const struct training_rules *rules,
     /* What stood behind an alias is shared: each gets its own. */
     ret_job->resource = json_deep_copy(document);
     if (!json_is_object(ret_job->resource)) {
-        return err_set(err, -ERR_INVALID, "a TrainingJob is an object");
+        return err_set(err, -ERR_INVALID, "a TrainingJob must be a map");
     }
     rc = read_kind(&r);
     rc = rc ? rc : training_read_metadata(&r);

@@ -88,7 +88,7 @@ static int refuse_gangs(struct training_reading *r, json_t *annotations)
     {
         if (str_starts_with(str_of(key), STR("armadaproject.io/gang"))) {
             return training_refuse(r, annotations_path, key,
-                                   "a TrainingJob is a gang by itself");
+                                   "a TrainingJob is itself a gang");
         }
         if (strcmp(key, "berth.dev/nodeReservation") == 0 ||
             strcmp(key, "armadaproject.io/nodeReservation") == 0) {

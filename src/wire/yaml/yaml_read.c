@@ -242,7 +242,7 @@ static json_t *read_map(struct reader *reader)
     for (size_t i = 0; is_good && i < json_array_size(merges); i++) {
         is_good = merge(map, json_array_get(merges, i));
         if (!is_good) {
-            (void)refuse(reader, "<< can only merge mappings");
+            (void)refuse(reader, "<< can only merge maps");
         }
     }
     json_decref(merges);

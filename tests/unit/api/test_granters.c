@@ -1,9 +1,9 @@
 /*
  * granters: who is named to somebody who lacks something.
  */
-#include "api/core/granters.h"
-
 #include <stdio.h>
+
+#include "api/core/granters.h"
 #include "unit.h"
 
 static const struct str staff[] = {{"staff", 5}, {"ops", 3}};
@@ -38,10 +38,11 @@ static void who_can_grant_is_said(void **state)
     struct auth_config config = {0};
 
     check(&config, VERB_NONE,
-          "; who runs the server can grant it in "
+          "; the operator of the server can grant it in "
           "auth.permissionGroupMapping.submit_any_jobs");
-    check(&config, VERB_SUBMIT,
-          "; who runs the server can grant the verb submit on the queue");
+    check(
+        &config, VERB_SUBMIT,
+        "; the operator of the server can grant the verb submit on the queue");
     config.administrators = (struct permission_grant){staff, 2};
     check(&config, VERB_SUBMIT,
           "; members of staff, ops can grant the verb submit on the queue");

@@ -284,7 +284,7 @@ static void questions_end_with_the_stream(void **state)
     (void)ask_on(&f, job, stream, &asker);
     rpc_stream_close(stream);
     assert_int_equal(outcome(&asker), RPC_UNAVAILABLE);
-    assert_string_equal(asker.status.message, "the executor has gone away");
+    assert_string_equal(asker.status.message, "the executor has disconnected");
     asker_fini(&asker);
     fixture_fini(&f);
 }

@@ -184,18 +184,16 @@ static const struct bad_case bad_cases[] = {
     {"podGroup.subGroups[1].name: \"ps\" is the name of subGroups[0] too",
      spoil_twice},
     {"podGroup.subGroups[1].maxHops: 17 is not from 0 to 16", spoil_hops},
-    {"podGroup.subGroups[1].maxHopsWaitSeconds: there is no maxHops to wait "
-     "for",
-     spoil_wait},
+    {"podGroup.subGroups[1].maxHopsWaitSeconds: needs maxHops", spoil_wait},
     {"podGroup.replaceTimeoutSeconds: 31622401 is not from 0 to 31622400",
      spoil_timeout},
     {"podGroup.nodeReservation: \"Half\" is neither Whole nor Shared",
      spoil_reservation},
-    {"podGroup.subGroups: min is 0 in all; a group needs at least one pod to "
-     "start with",
+    {"podGroup.subGroups: min is 0 in all; at least one must have min of 1 or "
+     "more",
      spoil_minimums},
-    {"podGroup.subGroups: all are auxiliary; at least one must not be, for it "
-     "says when the group ends",
+    {"podGroup.subGroups: all are auxiliary; at least one must not be, because "
+     "it determines when the group ends",
      spoil_auxiliary},
     {"podGroup.subGroups[1].template: the pod spec is missing", spoil_template},
     {"podGroup.subGroups[1] (worker): container idle has no resources "
@@ -204,11 +202,11 @@ static const struct bad_case bad_cases[] = {
     {"podGroup.subGroups[1] (worker): priorityClassName armada-preemptible is "
      "not that of the first sub-group, armada-default; a group has one",
      spoil_class},
-    {"podGroup and podSpec(s) are exclusive: the pods of a group are those of "
-     "its subGroups",
+    {"podGroup and podSpec(s) are mutually exclusive: give the pods of a group "
+     "in its subGroups",
      spoil_pod},
-    {"annotation armadaproject.io/gangId cannot stand beside podGroup, which "
-     "is a gang by itself",
+    {"annotation armadaproject.io/gangId is not allowed with podGroup, which "
+     "is a gang itself",
      spoil_gang},
     {"annotation armadaproject.io/maxHops is for gangs: podGroup says it "
      "itself",

@@ -84,12 +84,12 @@ static void test_executor_settings(void **state)
     fixture_start(&f);
     assert_int_equal(fixture_code(&f, path, &upsert.base),
                      RPC_PERMISSION_DENIED);
-    assert_string_equal(f.status.message,
-                        "anonymous lacks permission "
-                        "update_executor_settings; who runs the "
-                        "server can grant it in "
-                        "auth.permissionGroupMapping."
-                        "update_executor_settings");
+    assert_string_equal(
+        f.status.message,
+        "anonymous lacks permission "
+        "update_executor_settings; the operator of the server can grant it in "
+        "auth.permissionGroupMapping."
+        "update_executor_settings");
     fixture_fini(&f);
 }
 

@@ -297,8 +297,8 @@ static void test_affinity_to_pods_is_refused_unless_it_is_a_wish(void **state)
         text_of_usual_pod(pod, &arena),
         "affinity.podAntiAffinity."
         "requiredDuringSchedulingIgnoredDuringExecution is not supported: "
-        "Berth does not place a pod by where other pods run; a gang with "
-        "gangNodeUniformityLabel keeps pods together");
+        "Berth does not place pods relative to other pods; use a gang with "
+        "gangNodeUniformityLabel to keep pods together");
 }
 
 static void test_spread_is_refused_unless_it_is_a_wish(void **state)
@@ -318,7 +318,7 @@ static void test_spread_is_refused_unless_it_is_a_wish(void **state)
     assert_string_equal(
         text_of_usual_pod(pod, &arena),
         "topologySpreadConstraints with whenUnsatisfiable DoNotSchedule is not "
-        "supported: Berth does not spread pods; leave it out, or set "
+        "supported: Berth does not spread pods; remove it, or set "
         "ScheduleAnyway");
 }
 
@@ -348,9 +348,10 @@ static void test_what_would_bypass_the_scheduler_is_refused(void **state)
     pod->preemptionpolicy = NULL;
     pod->schedulinggates = gates;
     pod->n_schedulinggates = 1;
-    assert_string_equal(text_of_usual_pod(pod, &arena),
-                        "schedulingGates is not supported: nobody would open "
-                        "them; submit the job when it may start");
+    assert_string_equal(
+        text_of_usual_pod(pod, &arena),
+        "schedulingGates is not supported: nothing would remove them; use "
+        "berth.dev/hold, or submit the job when it may start");
     pod->n_schedulinggates = 0;
     pod->resourceclaims = claims;
     pod->n_resourceclaims = 1;

@@ -466,7 +466,7 @@ a_job_that_would_be_in_a_group_of_the_system_is_refused(void **state)
 
     struct err err = fixture_refuse(fixture, &job);
 
-    assert_non_null(strstr(err.text, geteuid() == 0 ? "group 6 of the system"
+    assert_non_null(strstr(err.text, geteuid() == 0 ? "system group 6"
                                                     : "not run as root"));
     job_free(&job);
 }

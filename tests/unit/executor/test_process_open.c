@@ -197,7 +197,7 @@ static void what_ended_the_executor_twice_is_refused(void **state)
     fixture_open(fixture);
     struct err err = fixture_refuse(fixture, &job);
 
-    assert_non_null(strstr(err.text, "ended the executor 2 times"));
+    assert_non_null(strstr(err.text, "crashed the executor 2 times"));
     fixture_create(fixture, &other);
     assert_int_equal(fixture_wait_end(fixture, &other), RECONCILE_SUCCEEDED);
     job_free(&other);

@@ -271,11 +271,12 @@ static void what_a_class_may_not_do_away_is_said(void **state)
          "wellKnownNodeTypes"},
         {"{name: low, priority: 5, awayNodeTypes:\n"
          "  [{wellKnownNodeTypeName: gpu, priority: 1}]}",
-         "priorityClasses[0].awayNodeTypes: only a preemptible class has them"},
+         "priorityClasses[0].awayNodeTypes: allowed only for a preemptible "
+         "class"},
         {"{name: low, preemptible: true, priority: 5, awayNodeTypes:\n"
          "  [{wellKnownNodeTypeName: gpu, priority: 5}]}",
-         "priorityClasses[0].awayNodeTypes: the priority there must be below "
-         "the class's, 5"},
+         "priorityClasses[0].awayNodeTypes: the priority must be below the "
+         "class's, 5"},
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

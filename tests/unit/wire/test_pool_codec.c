@@ -142,7 +142,7 @@ static void what_may_not_be_is_refused_with_its_field(void **state)
     expect_refused("a", "{disableSharring: true}", "spec: ");
     expect_refused("a", "{disableSharing: maybe}", "spec: ");
     expect_refused("a", "{name: b}", "spec.name: ");
-    expect_refused("a", "[1]", "spec: it is not a mapping");
+    expect_refused("a", "[1]", "spec: must be a map");
     expect_refused("a", "{borrowingPools: [b, a]}",
                    "spec.borrowingPools: a cannot borrow from itself");
     expect_refused("a", "{borrowingPools: [b, b]}",
@@ -154,10 +154,11 @@ static void what_may_not_be_is_refused_with_its_field(void **state)
                    "spec.nodeSelector.matchLabels: \"a b\" is not the key");
     expect_refused("a", "{nodeSelector: {matchLabels: {a: \"c/d\"}}}",
                    "spec.nodeSelector.matchLabels: \"c/d\" is not the value");
-    expect_refused("a",
-                   "{nodeSelector: {matchExpressions: [{key: a, operator: Gt, "
-                   "values: [\"1\"]}]}}",
-                   "spec.nodeSelector.matchExpressions: the operator of a is");
+    expect_refused(
+        "a",
+        "{nodeSelector: {matchExpressions: [{key: a, operator: Gt, "
+        "values: [\"1\"]}]}}",
+        "spec.nodeSelector.matchExpressions: the operator of a must be");
     expect_refused(
         "a", "{nodeSelector: {matchExpressions: [{key: a, operator: In}]}}",
         "spec.nodeSelector.matchExpressions: In of a takes values");

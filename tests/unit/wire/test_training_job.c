@@ -369,7 +369,7 @@ static void test_gpus_need_cores_to_feed_them(void **state)
 static void test_a_refusal_names_the_field(void **state)
 {
     (void)state;
-    assert_refused("[1]", "a TrainingJob is an object");
+    assert_refused("[1]", "a TrainingJob must be a map");
     assert_refused("kind: Pod\napiVersion: v1\n", "kind: must be TrainingJob");
     assert_refused("kind: TrainingJob\napiVersion: v1\n",
                    "apiVersion: must be paddlepaddle.org/v1 or "
@@ -403,7 +403,7 @@ static void test_a_refusal_names_the_field(void **state)
                         "spec.trainer.max-instance: must be at least "
                         "min-instance, which is 4, not 2");
     assert_spec_refused("trainer: {min_instance: 4}",
-                        "spec.trainer.min_instance: there is no such field");
+                        "spec.trainer.min_instance: unknown field");
     assert_spec_refused("trainer: {}, port: 65535",
                         "spec.port: 2 ports from 65535 on go beyond 65535");
     assert_spec_refused("trainer: {resources: {requests: {cpu: many}}}",

@@ -114,8 +114,7 @@ static void test_what_is_ambiguous_is_refused_with_its_line(void **state)
     assert_refused("a: !!binary aGk=\n", -ERR_INVALID,
                    "line 1: an unknown tag");
     assert_refused("a: \"x\\0y\"\n", -ERR_INVALID, "line 1: a text with a NUL");
-    assert_refused("<<: 1\n", -ERR_INVALID,
-                   "line 2: << can only merge mappings");
+    assert_refused("<<: 1\n", -ERR_INVALID, "line 2: << can only merge maps");
 }
 
 static void test_broken_yaml_is_refused_with_its_line(void **state)
