@@ -111,9 +111,10 @@ int elog_checkpoint_put_pieces(struct elog *log, uint64_t seq,
 int elog_trim(struct elog *log, uint64_t before_seq, uint64_t *ret_first_seq,
               struct err *err) must_check;
 
-/* Write a copy of the log as it is now to the new file `path`; appends and
- * reads go on.  From any thread.  -ERR_CONFLICT if `path` exists;
- * -ERR_UNAVAILABLE if the backend keeps no files. */
+/* Write a copy of the log as it is now to the new file `path`, and check each
+ * record of it; appends and reads go on.  From any thread.  -ERR_CORRUPT names
+ * a record that is damaged, and there is no copy then; -ERR_CONFLICT if `path`
+ * exists; -ERR_UNAVAILABLE if the backend keeps no files. */
 int elog_backup(struct elog *log, const char *path, struct err *err) must_check;
 
 /* A reader of `log` for the calling thread. */

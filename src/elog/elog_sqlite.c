@@ -14,6 +14,8 @@ enum {
     COMMIT_BYTES_MAX = ELOG_PAYLOAD_BYTES_MAX,
     /* Payloads of one transaction in bulk. */
     BULK_BYTES = 4 << 20,
+    /* Payloads that are read at once to check a copy. */
+    READ_BYTES = 1 << 20,
     /* Payloads that one step of trimming forgets, about. */
     TRIM_BYTES_MAX = 8 << 20,
 };
@@ -279,7 +281,7 @@ static int sqlite_checkpoint_put(struct elog *elog,
     if (rc == 0) {
         atomic_store(&log->valid_checkpoint_seq, stored.seq);
         if (log->end) {
-            log_end_sync(log->end);
+            log_end_write_out(log->end);
         }
     }
     return rc;
@@ -383,6 +385,31 @@ static int sqlite_trim(struct elog *elog, uint64_t before_seq,
     return rc;
 }
 
+static int look_at(void *ctx, const struct elog_record *record)
+{
+    *(uint64_t *)ctx = record->seq;
+    return 0;
+}
+
+/* Read all records of a copy. */
+static int check_copy(const char *path, struct err *err)
+{
+    auto_ptr(elog_reader) reader = NULL;
+    struct elog_bounds bounds = {1, 0};
+    struct elog_range range = {.byte_count_max = READ_BYTES};
+
+    int rc = elog_sqlite_reader_open(path, &reader, err);
+    if (rc == 0) {
+        rc = elog_bounds(reader, &bounds, err);
+    }
+    uint64_t seq = bounds.first_seq - 1;
+    while (rc >= 0 && seq < bounds.head_seq) {
+        range.from_seq = seq + 1;
+        rc = elog_read(reader, &range, look_at, &seq, err);
+    }
+    return rc < 0 ? rc : 0;
+}
+
 static int sqlite_backup(struct elog *elog, const char *path, struct err *err)
 {
     struct elog_sqlite *log = sqlite_of(elog);
@@ -399,6 +426,10 @@ static int sqlite_backup(struct elog *elog, const char *path, struct err *err)
     }
     rc = sq_backup(db, path, err);
     sq_close(db);
+    rc = rc < 0 ? rc : check_copy(path, err);
+    if (rc == -ERR_CORRUPT) {
+        unlink(path);
+    }
     return rc;
 }
 
@@ -436,7 +467,7 @@ static void sqlite_close(struct elog *elog)
     }
     sq_close(log->db);
     if (log->end && log->has_led) {
-        log_end_sync(log->end);
+        log_end_write_out(log->end);
     }
     log_end_close(log->end);
     elog_signal_fini(&log->signal);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "elog/elog_sqlite_tail.h"
+#include "elog/sq_sums.h"
 
 static const char schema[] = "CREATE TABLE head ("
                              " id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -51,6 +52,12 @@ int elog_sqlite_check_version(sqlite3 *db, struct err *err)
                        "another data directory",
                        path, (long long)version, (int)ELOG_SQLITE_VERSION);
     }
+    if (version == ELOG_SQLITE_VERSION && !sq_sums_are_kept(db)) {
+        return err_set(err, -ERR_CORRUPT,
+                       "%s is damaged: its first page should tell of "
+                       "checksums; restore the newest backup",
+                       path);
+    }
     return 0;
 }
 
@@ -79,11 +86,11 @@ static int set_version(sqlite3 *db, struct err *err)
     int64_t version = 0;
 
     int rc = sq_get_int(db, "PRAGMA user_version", &version, err);
-    if (rc < 0 || version == ELOG_SQLITE_VERSION) {
+    if (rc < 0 || version >= ELOG_SQLITE_VERSION_PLAIN) {
         return rc < 0 ? rc : 0;
     }
     snprintf(sql, sizeof(sql), "PRAGMA user_version = %d",
-             (int)ELOG_SQLITE_VERSION);
+             (int)ELOG_SQLITE_VERSION_PLAIN);
     return sq_exec(db, sql, err);
 }
 
@@ -133,6 +140,7 @@ int elog_sqlite_prepare(const struct elog_sqlite_tail *tail, char *note,
     if (rc >= 0 && table_count > 0) {
         rc = elog_sqlite_check_version(db, err);
     } else if (rc >= 0) {
+        sq_sums_begin(db);
         rc = elog_sqlite_tail_new(tail, note, err);
     }
     if (rc >= 0) {

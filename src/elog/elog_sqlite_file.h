@@ -13,9 +13,11 @@
 #include "elog/sq.h"
 
 enum {
-    /* 1: other checksums; such a file becomes one of version 2 when it is
-     * opened for writing, and what is in it stays as it is. */
-    ELOG_SQLITE_VERSION = 2,
+    /* 1: other checksums of records; such a file becomes one of version 2 when
+     * it is opened for writing, and what is in it stays as it is. */
+    ELOG_SQLITE_VERSION_PLAIN = 2,
+    /* Its pages have checksums (sq_sums.h): so are files made since. */
+    ELOG_SQLITE_VERSION = 3,
     ELOG_SQLITE_APPLICATION_ID = 0x42657274, /* "Bert" */
 };
 

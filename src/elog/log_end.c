@@ -85,8 +85,7 @@ static int take_room(struct log_end *end, struct err *err)
     }
     errno = ENOSPC;
     ssize_t room = FILE_BYTES - byte_count;
-    if (pwrite(end->fd, zeros, (size_t)room, byte_count) != room ||
-        fdatasync(end->fd) < 0) {
+    if (pwrite(end->fd, zeros, (size_t)room, byte_count) != room) {
         return fail(end, err);
     }
     return 0;
@@ -175,7 +174,7 @@ int log_end_reset(struct log_end *end, struct log_end_mark mark,
     return 0;
 }
 
-void log_end_sync(struct log_end *end)
+void log_end_write_out(struct log_end *end)
 {
-    (void)fdatasync(end->fd);
+    (void)sync_file_range(end->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }

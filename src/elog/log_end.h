@@ -3,12 +3,12 @@
  * witness that a record was durable, should the log lose its tail.
  *
  * It is written after each commit, with a checksum, in two places by turns,
- * and synced only now and then.  So whatever crashes, it is where the log ended
+ * and not synced.  So whatever crashes, it is where the log ended
  * or behind that, never ahead of it: a log that ends before it has lost
  * records.
  *
- * Threads: log_end_sync() from any, the rest from the writer's.  Private to
- * src/elog.
+ * Threads: log_end_write_out() from any, the rest from the writer's.  Private
+ * to src/elog.
  */
 #pragma once
 
@@ -47,5 +47,5 @@ void log_end_put(struct log_end *end, struct log_end_mark mark);
 int log_end_reset(struct log_end *end, struct log_end_mark mark,
                   struct err *err) must_check;
 
-/* Sync what was put. */
-void log_end_sync(struct log_end *end);
+/* Have the kernel write out soon what was put; waits for nothing. */
+void log_end_write_out(struct log_end *end);

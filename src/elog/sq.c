@@ -7,9 +7,13 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "elog/sq_sums.h"
 
 static int code_of(int rc)
 {
+    if (rc == SQLITE_IOERR_DATA) { /* a page without its checksum */
+        return -ERR_CORRUPT;
+    }
     switch (rc & 0xff) {
     case SQLITE_FULL:
         return -ERR_FULL;
@@ -29,10 +33,14 @@ static int code_of(int rc)
 int sq_fail(sqlite3 *db, const char *what, struct err *err)
 {
     int rc = sqlite3_extended_errcode(db);
-    int system_errno = sqlite3_system_errno(db);
+    int system_errno = rc == SQLITE_IOERR_DATA ? 0 : sqlite3_system_errno(db);
 
     return err_set(err, code_of(rc), "%s: %s (%d%s%s)", what,
-                   sqlite3_errmsg(db), rc, system_errno ? ", " : "",
+                   rc == SQLITE_IOERR_DATA
+                       ? "a page of the file is damaged: restore the newest "
+                         "backup"
+                       : sqlite3_errmsg(db),
+                   rc, system_errno ? ", " : "",
                    system_errno ? strerrordesc_np(system_errno) : "");
 }
 
@@ -49,7 +57,8 @@ int sq_open(const struct sq_open *how, sqlite3 **ret_db, struct err *err)
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 (how->may_create ? SQLITE_OPEN_CREATE : 0);
 
-    if (sqlite3_open_v2(how->path, &db, flags, how->vfs) != SQLITE_OK) {
+    if (sqlite3_open_v2(how->path, &db, flags, sq_sums_vfs(how->vfs)) !=
+        SQLITE_OK) {
         int rc = sq_fail(db, how->path, err);
         sqlite3_close(db);
         return rc;
@@ -158,6 +167,7 @@ int sq_commit(sqlite3 *db, struct err *err)
 static int copy_all(sqlite3 *from, sqlite3 *to, const char *path,
                     struct err *err)
 {
+    sq_sums_copy(from, to);
     sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
 
     if (!backup) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "elog/sq_sums.h"
 #include "store/store_sqlite_query.h"
 #include "store/store_sqlite_writer.h"
 
@@ -436,6 +437,32 @@ int store_prune(struct store *store, int64_t before_ms,
     return rc < 0 ? rc : count;
 }
 
+/* A copy of an older store, whose pages have no checksums, must at least be
+ * sound. */
+static int check_copy(const char *path, struct err *err)
+{
+    struct sq_open how = {.path = path, .is_read_only = true};
+    sqlite3 *db = NULL;
+    int64_t count = 0;
+
+    int rc = sq_open(&how, &db, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = sq_get_int(db,
+                    "SELECT count(*) FROM pragma_quick_check"
+                    " WHERE quick_check <> 'ok'",
+                    &count, err);
+    sq_close(db);
+    if (rc >= 0 && count > 0) {
+        unlink(path);
+        return err_set(err, -ERR_CORRUPT,
+                       "the query store is damaged: stop, move it away, and "
+                       "it is rebuilt from the log");
+    }
+    return rc < 0 ? rc : 0;
+}
+
 int store_backup(struct store *store, const char *path, struct err *err)
 {
     struct sq_open how = {.path = store->path, .is_read_only = true};
@@ -446,8 +473,9 @@ int store_backup(struct store *store, const char *path, struct err *err)
         return rc;
     }
     rc = sq_backup(db, path, err);
+    bool has_sums = rc == 0 && sq_sums_are_kept(db);
     sq_close(db);
-    return rc;
+    return rc < 0 || has_sums ? rc : check_copy(path, err);
 }
 
 int store_reader_open(struct store *store, struct store_reader **ret_reader,

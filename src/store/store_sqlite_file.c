@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "elog/sq_sums.h"
+
 #define SET_COUNT_TABLE            \
     "CREATE TABLE set_count ("     \
     " set_key INTEGER NOT NULL,"   \
@@ -81,7 +83,8 @@ static const char schema[] =
     " pool TEXT NOT NULL,"
     " queue TEXT NOT NULL,"
     " job_count INTEGER NOT NULL,"
-    " PRIMARY KEY (pool, queue)) WITHOUT ROWID;" SET_COUNT_TABLE;
+    " PRIMARY KEY (pool, queue)) WITHOUT ROWID;" SET_COUNT_TABLE
+    "CREATE TABLE page_sums (are_kept INTEGER);";
 
 /* What brings a file of each format to the next. */
 static const char *const steps[] = {
@@ -92,6 +95,8 @@ static const char *const steps[] = {
     "ALTER TABLE job_set ADD COLUMN changed_ms INTEGER NOT NULL DEFAULT 0;"
     "UPDATE job_set SET changed_ms = coalesce((SELECT max(transition_ms)"
     " FROM job WHERE set_key = key), 0);",
+    /* Releases that know no checksums of pages would leave wrong ones. */
+    [3] = "",
 };
 _Static_assert(ARRAY_COUNT(steps) == STORE_SQLITE_VERSION,
                "a step from each format");
@@ -113,6 +118,23 @@ static int upgrade(sqlite3 *db, int64_t version, struct err *err)
         return rc;
     }
     return sq_commit(db, err);
+}
+
+/* A file that was made with checksums of its pages must have them: the head of
+ * the file, which tells, may be damaged. */
+static int check_sums(sqlite3 *db, struct err *err)
+{
+    int64_t count = 0;
+
+    int rc = sq_get_int(
+        db, "SELECT count(*) FROM sqlite_master WHERE name = 'page_sums'",
+        &count, err);
+    if (rc >= 0 && count > 0 && !sq_sums_are_kept(db)) {
+        rc = err_set(err, -ERR_CORRUPT,
+                     "%s is damaged: its first page should tell of checksums",
+                     sqlite3_db_filename(db, "main"));
+    }
+    return rc < 0 ? rc : 0;
 }
 
 static int check_version(sqlite3 *db, struct err *err)
@@ -172,6 +194,9 @@ static int prepare(sqlite3 *db, struct err *err)
     }
     if (rc >= 0 && table_count > 0) {
         rc = check_version(db, err);
+        rc = rc < 0 ? rc : check_sums(db, err);
+    } else if (rc >= 0) {
+        sq_sums_begin(db);
     }
     if (rc >= 0) {
         rc = sq_exec(db,

@@ -12,6 +12,7 @@
  *     client_id    for de-duplication, 7 days
  *     active       how many jobs of a queue hold resources of a pool
  *     set_count    how many jobs of a job set are in a state
+ *     page_sums    is there if the file's pages have checksums (sq_sums.h)
  */
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "model/id.h"
 
 enum {
-    STORE_SQLITE_VERSION = 3,
+    STORE_SQLITE_VERSION = 4,
     STORE_SQLITE_APPLICATION_ID = 0x42655374, /* "BeSt" */
     /* Bytes of an id in a column: big-endian, so that blobs sort as ids. */
     STORE_ID_BYTES = 16,

@@ -371,6 +371,8 @@ void fault_vfs_install(bool is_default)
 void fault_vfs_remove(void)
 {
     sqlite3_vfs_unregister(&disk.vfs);
+    /* Else the next one in SQLite's list would be the default. */
+    (void)sqlite3_vfs_register(disk.real, 1);
     for (size_t i = 0; i < disk.files.count; i++) {
         free_file(disk.files.items[i]);
     }

@@ -3,6 +3,7 @@
  * by example.
  */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/strbuf.h"
@@ -228,6 +229,22 @@ static void accepting_loss_ends_the_log_before_damage_that_no_checkpoint_covers(
     assert_string_equal(elog_note(f->log), "");
 }
 
+static void a_backup_of_a_damaged_record_fails_and_names_it(void **state)
+{
+    struct file_fixture *f = (struct file_fixture *)*state;
+    char path[TMPDIR_PATH_BYTES_MAX];
+    struct err err;
+
+    file_append(f, 5);
+    file_close(f);
+    file_tamper(f, "UPDATE record SET payload = x'00' WHERE seq = 3");
+    file_open(f);
+    tmpdir_path(&f->dir, "copy", path);
+    assert_int_equal(elog_backup(f->log, path, &err), -ERR_CORRUPT);
+    assert_non_null(strstr(err.text, "record 3"));
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 static void a_hole_in_the_middle_is_said_when_read(void **state)
 {
     struct file_fixture *f = (struct file_fixture *)*state;
@@ -293,6 +310,7 @@ int main(void)
         FILE_TEST(
             accepting_loss_ends_the_log_before_damage_that_no_checkpoint_covers),
         FILE_TEST(damage_in_the_middle_is_said_when_read),
+        FILE_TEST(a_backup_of_a_damaged_record_fails_and_names_it),
         FILE_TEST(a_hole_in_the_middle_is_said_when_read),
         FILE_TEST(a_head_row_that_does_not_fit_is_refused),
         FILE_TEST(damage_that_a_checkpoint_covers_is_left_alone),
