@@ -35,6 +35,7 @@ struct feature {
 
 /* The features in order; NULL behind the last. */
 const struct feature *feature_at(size_t index);
+size_t feature_count(void);
 
 /* Of check.c: nodes and their indexes, what runs and waits by account, gangs,
  * lists, and the runs that pools count. */

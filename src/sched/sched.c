@@ -234,6 +234,11 @@ const struct feature *feature_at(size_t index)
     return index < ARRAY_COUNT(FEATURES) ? &FEATURES[index] : NULL;
 }
 
+size_t feature_count(void)
+{
+    return ARRAY_COUNT(FEATURES);
+}
+
 struct sched *sched_create(const struct policy *policy)
 {
     struct sched *sched = mem_alloc(sizeof(*sched));
@@ -241,9 +246,9 @@ struct sched *sched_create(const struct policy *policy)
     ASSERT(policy->class_count > 0);
     sched->policy = policy;
     sched->version = 1;
-    for (size_t i = 0; i < ARRAY_COUNT(FEATURES); i++) {
-        if (FEATURES[i].init) {
-            FEATURES[i].init(sched);
+    for (size_t i = 0; i < feature_count(); i++) {
+        if (feature_at(i)->init) {
+            feature_at(i)->init(sched);
         }
     }
     return sched;
@@ -251,9 +256,9 @@ struct sched *sched_create(const struct policy *policy)
 
 void sched_destroy(struct sched *sched)
 {
-    for (size_t i = ARRAY_COUNT(FEATURES); sched && i > 0; i--) {
-        if (FEATURES[i - 1].fini) {
-            FEATURES[i - 1].fini(sched);
+    for (size_t i = feature_count(); sched && i > 0; i--) {
+        if (feature_at(i - 1)->fini) {
+            feature_at(i - 1)->fini(sched);
         }
     }
     mem_free(sched);
@@ -273,15 +278,15 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     ASSERT(policy->class_count > 0);
     sched->version++;
     sched->is_relinking = true;
-    for (size_t i = ARRAY_COUNT(FEATURES); i > 0; i--) {
-        if (FEATURES[i - 1].let_go) {
-            FEATURES[i - 1].let_go(sched);
+    for (size_t i = feature_count(); i > 0; i--) {
+        if (feature_at(i - 1)->let_go) {
+            feature_at(i - 1)->let_go(sched);
         }
     }
     sched->policy = policy;
-    for (size_t i = 0; i < ARRAY_COUNT(FEATURES); i++) {
-        if (FEATURES[i].follow) {
-            FEATURES[i].follow(sched);
+    for (size_t i = 0; i < feature_count(); i++) {
+        if (feature_at(i)->follow) {
+            feature_at(i)->follow(sched);
         }
     }
     sched->is_relinking = false;
