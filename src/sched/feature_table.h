@@ -1,6 +1,6 @@
 /*
  * feature_table - what the state consists of: who makes it, follows the policy,
- * packs it into a checkpoint, and checks it, a row a feature.
+ * forgets a queue, packs it into a checkpoint, and checks it, a row a feature.
  *
  * A feature comes after those that it stands on.  The rows' functions are
  * called in this order where something is made, and in the reverse order where
@@ -23,6 +23,8 @@ struct feature {
     /* The policy is about to be another one; then it is. */
     void (*let_go)(struct sched *sched);
     void (*follow)(struct sched *sched);
+    /* A queue that has no jobs goes. */
+    void (*forget_queue)(struct sched *sched, uint32_t queue);
     /* The version of the section that is written; 0: it has none. */
     uint64_t version;
     /* Append the section's bytes; none at all: the section is left out. */

@@ -132,6 +132,13 @@ static void free_plan(struct sched *sched)
     VEC_FREE(&sched->journal);
 }
 
+/* That a queue goes is news, whichever it is. */
+static void tell_of_queue(struct sched *sched, uint32_t queue)
+{
+    (void)queue;
+    cooldown_news(sched);
+}
+
 static const struct feature FEATURES[] = {
     {.name = "plans", .fini = free_plan},
     {.name = "nodes", .init = init_names, .fini = nodes_fini},
@@ -141,6 +148,7 @@ static const struct feature FEATURES[] = {
     {.name = "queues",
      .fini = queues_fini,
      .follow = follow_queues,
+     .forget_queue = queues_forget,
      .is_right = queues_are_right},
     {.name = "capacities",
      .follow = nodes_rebuild,
@@ -169,6 +177,7 @@ static const struct feature FEATURES[] = {
     {.name = "applications",
      .init = apps_init,
      .fini = apps_fini,
+     .forget_queue = apps_forget,
      .version = 1,
      .pack = apps_pack,
      .unpack = apps_unpack,
@@ -182,12 +191,14 @@ static const struct feature FEATURES[] = {
      .unpack = health_unpack},
     {.name = "penalties",
      .fini = free_penalties,
+     .forget_queue = penalty_drop_queue,
      .version = 1,
      .pack = penalty_pack,
      .unpack = penalty_unpack},
     {.name = "standings",
      .init = usage_ledgers_sync,
      .fini = usage_ledgers_fini,
+     .forget_queue = usage_ledgers_remove,
      .let_go = usage_ledgers_settle,
      .follow = usage_ledgers_sync,
      .version = 1,
@@ -203,6 +214,7 @@ static const struct feature FEATURES[] = {
     {.name = "truces",
      .fini = cooldown_fini,
      .let_go = cooldown_news,
+     .forget_queue = tell_of_queue,
      .version = 1,
      .pack = cooldown_pack,
      .unpack = cooldown_unpack,
@@ -227,6 +239,7 @@ static const struct feature FEATURES[] = {
     {.name = "evictable",
      .fini = evictable_fini,
      .let_go = evictable_fini,
+     .forget_queue = evictable_forget_queue,
      .is_right = evictable_is_right},
 };
 

@@ -54,3 +54,18 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     }
     sched->is_relinking = false;
 }
+
+void sched_queue_remove(struct sched *sched, uint32_t queue)
+{
+    ASSERT(queue < sched->queues.count);
+    const struct queue *record = &sched->queues.items[queue];
+
+    ASSERT(record->name && record->waiting_count == 0 &&
+           record->leased_count == 0);
+    sched->version++;
+    for (size_t i = feature_count(); i > 0; i--) {
+        if (feature_at(i - 1)->forget_queue) {
+            feature_at(i - 1)->forget_queue(sched, queue);
+        }
+    }
+}

@@ -200,6 +200,14 @@ void evictable_forget(struct sched *sched, uint32_t account)
     }
 }
 
+void evictable_forget_queue(struct sched *sched, uint32_t queue)
+{
+    for (uint32_t at = sched->queues.items[queue].account_first; at != NONE;
+         at = sched->accounts.items[at].next) {
+        evictable_forget(sched, at);
+    }
+}
+
 void evictable_fini(struct sched *sched)
 {
     for (uint32_t i = 0; i < sched->accounts.count; i++) {

@@ -78,6 +78,8 @@ void evictable_note_run(struct sched *sched, uint32_t run, int sign);
 void evictable_age_from(struct sched *sched, uint32_t run, int64_t started_ms);
 /* Forget what is remembered of an account. */
 void evictable_forget(struct sched *sched, uint32_t account);
+/* The same of all accounts of a queue. */
+void evictable_forget_queue(struct sched *sched, uint32_t queue);
 /* Forget it of all accounts. */
 void evictable_fini(struct sched *sched);
 /* For tests: whether what is remembered is what is there. */

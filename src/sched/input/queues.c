@@ -2,8 +2,6 @@
 
 #include "sched/apps/apps.h"
 #include "sched/evict/cooldown.h"
-#include "sched/evict/evictable.h"
-#include "sched/fairness/penalty.h"
 #include "sched/fairness/quota.h"
 #include "sched/fairness/usage_ledger.h"
 
@@ -147,30 +145,23 @@ void sched_queue_set(struct sched *sched, uint32_t index,
     queue->limit_count = record->limit_count;
 }
 
-void sched_queue_remove(struct sched *sched, uint32_t index)
+void queues_forget(struct sched *sched, uint32_t index)
 {
-    ASSERT(index < sched->queues.count);
     struct queue *queue = &sched->queues.items[index];
 
-    ASSERT(queue->name && queue->waiting_count == 0 &&
-           queue->leased_count == 0);
-    sched->version++;
-    cooldown_news(sched);
-    apps_forget(sched, index);
+    ASSERT(!queue->apps && queue->usage_ledger_first == NONE);
     sched->are_weights_stale = true;
-    penalty_drop_queue(sched, index);
     seq_remove(&sched->queues_by_name, index, queue_less, sched);
     while (queue->account_first != NONE) {
         uint32_t account = queue->account_first;
+        ASSERT(!sched->accounts.items[account].evictable);
         queue->account_first = sched->accounts.items[account].next;
-        evictable_forget(sched, account);
         SLOTS_GIVE(&sched->accounts, account);
     }
     mem_free(queue->name);
     mem_free(queue->limits);
     quota_fini(queue);
     VEC_FREE(&queue->fronts);
-    usage_ledgers_remove(sched, index);
     *queue = (struct queue){.active_place = NONE, .usage_ledger_first = NONE};
 }
 

@@ -92,6 +92,8 @@ bool queue_has_limits(const struct sched *sched, uint32_t queue,
                       uint32_t priority_class);
 /* Whether a queue says itself what the pools' limits on its share are. */
 bool queue_has_own_limits(const struct queue *queue);
+/* A queue goes, which has no jobs. */
+void queues_forget(struct sched *sched, uint32_t queue);
 /* Free all queues. */
 void queues_fini(struct sched *sched);
 

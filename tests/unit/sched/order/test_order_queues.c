@@ -337,6 +337,41 @@ static void explains_what_the_ordering_keeps_back_of_borrowers(void **state)
     assert_int_equal(why.wait, SCHED_WAIT_APP_STARTING);
 }
 
+/* Applications outlast their jobs, and go with their queue: the next that has
+ * its place in the table has none of what it had. */
+static void a_queue_that_goes_leaves_nothing(void **state)
+{
+    struct world *w = *state;
+    struct resource_amount cores = {STR("cpu"), 5000};
+    struct queue_record record = queue_record_plain(STR("R"));
+
+    w->policy.pools[0].half_time_ms = 1000;
+    w->policy.pools[0].short_job_penalty_ms = 60000;
+    world_restart(w);
+    uint32_t queue =
+        world_queue_by(w, "Q",
+                       &(struct queue_record){.ordering = QUEUE_BY_FIFO,
+                                              .quota = {&cores, 1}});
+    order_node(w, 10);
+    uint32_t job = order_ask(w, "App1", 1);
+    order_round(w, 2);
+    assert_int_equal(w->leased_count, 1);
+    world_round(w, ROUND_BALANCE, 3);
+    world_end(w, job);
+    assert_true(sched_is_consistent(w->sched));
+    sched_queue_remove(w->sched, queue);
+    assert_true(sched_is_consistent(w->sched));
+    sched_queue_set(w->sched, queue, &record);
+    assert_true(sched_is_consistent(w->sched));
+    uint32_t counts[SCHED_APP_STATES];
+    sched_application_counts(w->sched, queue, counts);
+    for (int i = 0; i < SCHED_APP_STATES; i++) {
+        assert_int_equal(counts[i], 0);
+    }
+    order_round(w, 4);
+    assert_true(sched_is_consistent(w->sched));
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -352,6 +387,7 @@ int main(void)
         SCENARIO(sa_14_separates_applications_of_a_job_set),
         SCENARIO(sa_15_fair_gives_to_the_smallest_share),
         SCENARIO(fifo_orders_by_application),
+        SCENARIO(a_queue_that_goes_leaves_nothing),
         SCENARIO(limits_applications_that_run),
         SCENARIO(explains_what_the_ordering_keeps_back),
         SCENARIO(switches_with_jobs),
