@@ -269,6 +269,12 @@ static void put_gang(struct strbuf *buf, const struct sched_explanation *e)
                     "In its sub-group %.*s, %u of the %u members that must "
                     "start at once fit.\n",
                     STR_ARG(e->sub_group), e->present, e->wanted);
+    } else if (e->wait == SCHED_WAIT_GANG_CAPACITY && e->wanted > 0 &&
+               e->present >= e->wanted) {
+        strbuf_addf(buf,
+                    "Each of %u members of its gang fits by itself, but not "
+                    "all together.\n",
+                    e->wanted);
     } else if (e->wanted > 0) {
         strbuf_addf(buf, "%u of %u members of its gang %s.\n", e->present,
                     e->wanted, verb);

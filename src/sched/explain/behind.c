@@ -1,4 +1,4 @@
-/* Why a round did not come to a job: whom it refused before. */
+/* Why a round did not start a job, as it noted. */
 #include "sched/explain/private.h"
 #include "sched/order/refusals.h"
 
@@ -66,6 +66,15 @@ static bool tell(const struct question *question, const struct refusal *refusal)
         answer->wait = SCHED_WAIT_CANDIDATES;
         answer->for_job = refusal->job;
         return !is_own(question, refusal);
+    case REFUSAL_ROOM:
+        answer->wait = question->record->gang == NONE
+                           ? SCHED_WAIT_CAPACITY
+                           : SCHED_WAIT_GANG_CAPACITY;
+        return true;
+    case REFUSAL_HELD:
+        answer->wait = SCHED_WAIT_PASSED;
+        answer->for_job = refusal->job;
+        return true;
     }
     return false;
 }

@@ -110,8 +110,7 @@ static bool gang_waits(struct question *question)
         return true;
     }
     bool is_short = fits_short(question, gang);
-    if (answer->wait == SCHED_WAIT_TURN &&
-        (is_short || question->uniformity.byte_count)) {
+    if (answer->wait == SCHED_WAIT_TURN && is_short) {
         answer->wait = SCHED_WAIT_GANG_CAPACITY;
         return true;
     }

@@ -3,8 +3,8 @@
 #include "sched/order/queue_order.h"
 #include "sched/state/what_if.h"
 
-static void note(struct round *round, uint32_t queue, uint32_t job,
-                 enum refusal_why why, uint32_t columns)
+/* Note a refusal because of a job; it may be NONE, then nobody can be told. */
+static void note(struct round *round, uint32_t job, struct refusal refusal)
 {
     const struct sched *sched = round->sched;
 
@@ -12,13 +12,9 @@ static void note(struct round *round, uint32_t queue, uint32_t job,
         return;
     }
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
-    struct refusal refusal = {
-        .why = why,
-        .queue = queue,
-        .columns = columns,
-        .job = job,
-        .id = sched->jobs.items[job].id,
-    };
+    refusal.job = job;
+    refusal.id = sched->jobs.items[job].id;
+    refusal.version = sched->version;
     VEC_PUSH(&round->pool->refusals, refusal);
 }
 
@@ -32,17 +28,50 @@ void refusals_begin(struct round *round)
 void refusals_end_queue(struct round *round, uint32_t queue, uint32_t job,
                         enum refusal_why why)
 {
-    note(round, queue, job, why, REFUSAL_ALL_COLUMNS);
+    note(round, job,
+         (struct refusal){.why = why, .queue = queue, .item = NONE});
 }
 
 void refusals_end_all(struct round *round, uint32_t job, enum refusal_why why)
 {
-    note(round, NONE, job, why, REFUSAL_ALL_COLUMNS);
+    note(round, job, (struct refusal){.why = why, .queue = NONE, .item = NONE});
 }
 
 void refusals_hold(struct round *round, uint32_t job, uint32_t columns)
 {
-    note(round, NONE, job, REFUSAL_STARTS, columns);
+    note(round, job,
+         (struct refusal){.why = REFUSAL_STARTS,
+                          .queue = NONE,
+                          .item = NONE,
+                          .columns = columns});
+}
+
+/* Of the gang of a job, or else of its class. */
+static struct refusal of_item(const struct sched *sched, uint32_t job,
+                              enum refusal_why why)
+{
+    uint32_t gang = sched->jobs.items[job].gang;
+
+    return (struct refusal){
+        .why = why,
+        .queue = NONE,
+        .is_gang = gang != NONE,
+        .item = gang != NONE ? gang : class_of_job(sched, job),
+    };
+}
+
+void refusals_note_room(struct round *round, uint32_t job)
+{
+    note(round, job, of_item(round->sched, job, REFUSAL_ROOM));
+}
+
+void refusals_note_held(struct round *round, uint32_t job, uint32_t for_job)
+{
+    const struct sched *sched = round->sched;
+    struct refusal refusal = of_item(sched, job, REFUSAL_HELD);
+
+    refusal.queue = sched->lists.items[sched->jobs.items[job].list].queue;
+    note(round, for_job, refusal);
 }
 
 /* Whether the job of a note still waits. */
@@ -84,7 +113,18 @@ static bool asks_for(const struct sched *sched, uint32_t job, uint32_t columns)
             return true;
         }
     }
-    return columns == REFUSAL_ALL_COLUMNS;
+    return columns == 0;
+}
+
+/* Whether it is of what was refused, and not of all that is behind. */
+static bool is_of_item(const struct sched *sched, uint32_t job,
+                       const struct refusal *refusal)
+{
+    uint32_t gang = sched->jobs.items[job].gang;
+
+    return refusal->version == sched->version &&
+           refusal->is_gang == (gang != NONE) &&
+           refusal->item == (gang != NONE ? gang : class_of_job(sched, job));
 }
 
 static bool is_for(const struct sched *sched, uint32_t p, uint32_t job,
@@ -93,11 +133,14 @@ static bool is_for(const struct sched *sched, uint32_t p, uint32_t job,
     uint32_t queue = sched->lists.items[sched->jobs.items[job].list].queue;
 
     if (!is_current(sched, refusal) ||
-        !asks_for(sched, job, refusal->columns)) {
+        !asks_for(sched, job, refusal->columns) ||
+        (refusal->queue != NONE && refusal->queue != queue)) {
         return false;
     }
-    return refusal->queue == NONE ||
-           (refusal->queue == queue && !is_before(sched, p, job, refusal));
+    if (refusal->item != NONE) {
+        return is_of_item(sched, job, refusal);
+    }
+    return refusal->queue == NONE || !is_before(sched, p, job, refusal);
 }
 
 const struct refusal *refusals_find(const struct sched *sched, uint32_t p,

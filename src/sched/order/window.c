@@ -54,11 +54,11 @@ bool head_is_closed(const struct round *round, const struct lane *lane)
                              : count_waiting(round, level, NULL) > 0;
 }
 
-uint32_t head_first_waiting(const struct round *round)
+uint32_t head_first_of(const struct round *round, const struct lane *lane)
 {
     for (uint32_t i = 0; i < round->reserve.count; i++) {
         const struct head_entry *entry = &round->reserve.entries[i];
-        if (!entry->is_done) {
+        if (!entry->is_done && (!lane || entry->claim.lane == lane)) {
             return entry->claim.job;
         }
     }
@@ -67,7 +67,7 @@ uint32_t head_first_waiting(const struct round *round)
 
 bool head_waits(const struct round *round)
 {
-    return head_first_waiting(round) != NONE;
+    return head_first_of(round, NULL) != NONE;
 }
 
 bool head_has(const struct round *round, uint32_t item, bool is_gang)

@@ -16,8 +16,9 @@ static inline const struct pool_policy *head_policy(const struct round *round)
 
 /* Whether no new work of the lane is to be tried in this round. */
 bool head_is_closed(const struct round *round, const struct lane *lane);
-/* The job of the first admitted work that has no place yet, or NONE. */
-uint32_t head_first_waiting(const struct round *round);
+/* The job of the first admitted work that has no place yet, of a lane or of all
+ * (NULL); or NONE. */
+uint32_t head_first_of(const struct round *round, const struct lane *lane);
 /* Whether some admitted work has no place yet.  It is tried before all else, so
  * what preemptions left since is for it in the next round, and for growth only
  * then. */

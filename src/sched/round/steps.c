@@ -58,6 +58,7 @@ static void pass_over(struct round *round, struct lane *lane)
     const struct pool_policy *policy =
         &round->sched->policy->pools[round->pool->policy_index];
 
+    refusals_note_room(round, job_of_head(round, lane));
     lane->looked_count++;
     if (reserve->has_refused &&
         ++reserve->candidate_count >= policy->backfill_candidates_max) {
@@ -113,6 +114,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
     if (round->reserve.own) {
         /* Room there may be, but not beside what the queue's own need. */
         order_note_held(round, lane);
+        refusals_note_room(round, job);
         sweep_miss_job(round, job);
         lane->looked_count++;
         lane_drop_list(round, lane);
@@ -268,6 +270,10 @@ static bool may_wait_for_limit(struct round *round, struct lane *lane,
 /* Limits refuse the lane's head: it waits for them, or is passed over. */
 static void step_refused(struct round *round, struct lane *lane, bool is_gang)
 {
+    if (lane->held) {
+        refusals_note_held(round, job_of_head(round, lane),
+                           head_first_of(round, lane));
+    }
     bool is_admitted = may_wait_for_limit(round, lane, is_gang) &&
                        head_admit(round, lane, lane_first(lane)->item, is_gang);
 
@@ -300,7 +306,7 @@ static void step_head(struct round *round, struct lane *lane)
         return;
     }
     if (head_is_closed(round, lane)) {
-        end_lane(round, lane, head_first_waiting(round), REFUSAL_ADMITTED);
+        end_lane(round, lane, head_first_of(round, NULL), REFUSAL_ADMITTED);
         return;
     }
     if (lookback_max && lane->looked_count >= lookback_max) {

@@ -10,25 +10,32 @@
 #include "sched/data/amounts.h"
 #include "sched/state/state_links.h"
 
-/* Why a round ended the turn of a queue before it came to all that waits. */
+/* Why a round refused what waits. */
 enum refusal_why {
-    REFUSAL_STARTS,     /* a limit on starts refused the job */
+    /* The turn of a queue, or of all, ended because of a job: */
+    REFUSAL_STARTS,     /* a limit on starts refused it */
     REFUSAL_SHARE,      /* a limit on what is above the share did */
     REFUSAL_LOOKBACK,   /* so many of the queue had been looked at */
-    REFUSAL_ADMITTED,   /* the job is admitted, and its pool lets nobody past */
+    REFUSAL_ADMITTED,   /* it is admitted, and its pool lets nobody past */
     REFUSAL_CANDIDATES, /* so many that fit were not let past what is reserved
-                           for the admitted job */
+                           for it, which is admitted */
+    /* A gang, or jobs of a class: */
+    REFUSAL_ROOM, /* found no place */
+    REFUSAL_HELD, /* may not have what limits leave, which is held for a job of
+                     the queue that is admitted */
 };
-
-enum { REFUSAL_ALL_COLUMNS = 0 };
 
 /* Which it was; see refusals.h. */
 struct refusal {
-    uint8_t why;      /* enum refusal_why */
-    uint32_t queue;   /* NONE: all queues */
-    uint32_t columns; /* only of those that ask for one of them (bits) */
-    uint32_t job;     /* as long as its id is this */
+    uint8_t why;    /* enum refusal_why */
+    uint32_t queue; /* NONE: all queues */
+    uint32_t
+        columns;   /* only of those that ask for one of them (bits); 0: all */
+    uint32_t item; /* only of this gang, or class; or NONE */
+    bool is_gang;
+    uint32_t job; /* as long as its id is this */
     struct job_id id;
+    uint64_t version; /* of the state, then */
 };
 
 /* A job that ended too soon, and still counts; see penalty.h. */

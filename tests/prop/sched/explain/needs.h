@@ -29,7 +29,8 @@ void scene_settle(struct scene *scene);
 /* Give a queue its quota and so much more. */
 void scene_set_quota(struct scene *scene, int queue,
                      const struct resource_vec *more);
-/* Ask about jobs that wait; whether what is exact is true. */
+/* Ask about jobs that wait; whether their reasons are the round's, and what is
+ * exact is true. */
 bool scene_needs_are_true(struct scene *scene);
 /* What was asked so far. */
 const struct tally *scene_tally(void);

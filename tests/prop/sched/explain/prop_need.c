@@ -5,7 +5,9 @@
  *
  * Instances run until nothing is left to do; then jobs that wait are asked
  * about, and what is said is done to the planner itself (needs.h), for jobs
- * alone and in gangs of all kinds.
+ * alone and in gangs of all kinds.  Before that, the reasons are held against
+ * what the last round noted: nobody whom it refused is told that it is their
+ * turn, and whom it looked for a place for, not of a limit.
  */
 #include <stdio.h>
 #include <string.h>

@@ -506,6 +506,33 @@ static void the_round_says_whom_it_did_not_look_at(void **state)
     assert_int_equal(explanation_of(w, urgent, 1).wait, SCHED_WAIT_TURN);
 }
 
+/* Each member has room, and not both: only the round finds that out, and what
+ * it found holds as long as nothing changes. */
+static void a_gang_that_fits_one_by_one_waits_for_room(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {.queue = "A", .gang = "g", .cardinality = 2};
+    struct sched_explanation why;
+
+    world_node(w, &(struct world_node){"n", .cores = 3});
+    member.cores = 3;
+    (void)world_submit(w, &member);
+    member.cores = 1;
+    uint32_t small = world_submit(w, &member);
+    why = explanation_of(w, small, 0);
+    assert_int_equal(why.wait, SCHED_WAIT_TURN);
+    world_round(w, ROUND_BALANCE, 0);
+    why = explanation_of(w, small, 0);
+    assert_int_equal(why.wait, SCHED_WAIT_GANG_CAPACITY);
+    assert_int_equal(why.present, 2);
+    assert_int_equal(why.wanted, 2);
+    world_node(w, &(struct world_node){"o", .cores = 1});
+    why = explanation_of(w, small, 0);
+    assert_int_equal(why.wait, SCHED_WAIT_TURN);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 2);
+}
+
 /* Nobody is let past what is admitted. */
 static void a_strict_pool_names_who_is_admitted(void **state)
 {
@@ -544,6 +571,7 @@ int main(void)
         CASE(a_limit_on_starts_is_asked_for_the_whole_gang),
         CASE(who_is_refused_a_start_is_named_to_those_behind),
         CASE(the_round_says_whom_it_did_not_look_at),
+        CASE(a_gang_that_fits_one_by_one_waits_for_room),
         CASE(a_strict_pool_names_who_is_admitted),
         CASE(growth_says_what_the_next_pod_needs),
         CASE(what_is_named_is_a_node_that_could_have_the_room),
