@@ -155,6 +155,7 @@ static struct executor_thread *start(const struct config *config,
         .user_name = has_user ? arena_strdup(arena, executor->user_name) : NULL,
         .password = arena_strdup(arena, executor->password),
         .jobs_dir = dir.jobs,
+        .data_dir = dir.path,
         .serves_logs = true,
         .clock = &machine_clock,
     };

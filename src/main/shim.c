@@ -7,11 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "executor/shim/shim_probe.h"
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("berth-shim %s\n", BERTH_VERSION);
         return 0;
+    }
+    if (argc == 4 && strcmp(argv[1], "--probe") == 0) {
+        return shim_probe(argv[2], argv[3]);
     }
     if (argc != 2 || argv[1][0] == '-') {
         fprintf(stderr, "usage: berth-shim RUN_DIRECTORY\n");

@@ -33,7 +33,7 @@ from armada_client.k8s.io.apimachinery.pkg.api.resource import \
     generated_pb2 as resource
 
 from harness import (
-    Berth, Executor, end_pods_below, patient, wait_for)
+    Berth, Executor, end_pods_below, make_meeting_folder, patient, wait_for)
 
 QUEUE = "crash"
 JOBS_PER_REQUEST = 5
@@ -191,7 +191,7 @@ def main():
     rng = random.Random(options.seed)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-crash-"))
     os.chmod(folder, 0o755)
-    starts_path = folder / "starts"
+    starts_path = make_meeting_folder() / "starts"
     starts_path.touch()
     os.chmod(starts_path, 0o666)
     (folder / "server").mkdir()
@@ -230,6 +230,7 @@ def main():
         end_pods_below(executor.folder)
     berth.close()
     shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(starts_path.parent, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -141,6 +141,14 @@ def children_of(parent):
     return found
 
 
+def name_of(pid):
+    """What a process calls itself; "" if it has ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text("utf-8").strip()
+    except OSError:
+        return ""
+
+
 def shims_below(*folders):
     """The processes that stand over pods whose files lie below folders."""
     below = tuple(os.fsencode(folder) + b"/" for folder in folders)
@@ -148,7 +156,24 @@ def shims_below(*folders):
     def is_shim(words):
         return (len(words) > 1 and words[0].endswith(b"/berth-shim")
                 and words[1].startswith(below))
-    return [pid for pid in processes() if is_shim(words_of(pid))]
+    return [pid for pid in processes() if is_shim(words_of(pid))
+            and name_of(pid) != "berth-keeper"]
+
+
+def shims_of(run_id):
+    """The process that stands over the pod of a run, if there is one."""
+    end = os.fsencode(f"/runs/{run_id}")
+    return [pid for pid in processes() if name_of(pid) == "berth-shim" and
+            b" ".join(words_of(pid)).rstrip().endswith(end)]
+
+
+def make_meeting_folder():
+    """A folder that the jobs of all pods see, as they do not each other's
+    /tmp; anybody may write in it."""
+    root = "/run" if os.geteuid() == 0 else pathlib.Path.home()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-e2e-", dir=root))
+    folder.chmod(0o777)
+    return folder
 
 
 def end_pods_below(*folders):
@@ -178,6 +203,13 @@ class Berth:
         self.config_path.write_text(config)
         self.grpc_wanted = "127.0.0.1:0"
         self.program = None
+        self.meeting_made = None
+
+    @property
+    def meeting(self):
+        """A folder in which jobs and tests meet; it goes with us."""
+        self.meeting_made = self.meeting_made or make_meeting_folder()
+        return self.meeting_made
 
     def start(self):
         argv = [program("berthd"), "--data", str(self.data),
@@ -227,6 +259,8 @@ class Berth:
         if self.program and self.program.process.poll() is None:
             self.program.stop()
         end_pods_below(self.folder, self.data)
+        if self.meeting_made:
+            shutil.rmtree(self.meeting_made, ignore_errors=True)
         if not is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)
 

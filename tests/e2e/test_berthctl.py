@@ -158,7 +158,7 @@ labels:
         self.assertIn(": succeeded.", self.ctl("explain", job_id))
 
     def test_logs_are_followed_to_the_end(self):
-        go = pathlib.Path(self.berth.folder) / "go"
+        go = self.berth.meeting / "go"
         self.addCleanup(lambda: go.unlink(missing_ok=True))
         job_id, = self.submit(
             f"echo first; until [ -e {go} ]; do sleep 0.05; done; echo last")

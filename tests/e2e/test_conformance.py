@@ -247,7 +247,7 @@ class Executors(kit.unittest.TestCase):
             client = kit.Client(berth.grpc)
             client.submit.CreateQueue(submit_pb2.Queue(
                 name="q", priority_factor=1))
-            flag = berth.folder / ("go-" + uuid.uuid4().hex)
+            flag = berth.meeting / ("go-" + uuid.uuid4().hex)
             job_id, = client.submit_items("q", "s", [kit.item(kit.pod(
                 [f"until [ -e {flag} ]; do sleep 0.05; done"],
                 command=["sh", "-c"]))])

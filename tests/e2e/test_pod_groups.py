@@ -144,13 +144,13 @@ class PodGroups(unittest.TestCase):
     def test_pg_08_a_pod_that_is_killed_is_replaced(self):
         self.start(PROCESS)
         self.submit(group_file(
-            sub_group("worker", 2, 2, "echo $PPID; sleep 600")))
+            sub_group("worker", 2, 2, "echo $BERTH_RUN_ID; sleep 600")))
         self.wait_states("RUNNING", "RUNNING")
         victim = self.jobs()[1]
-        # The process that stands over the pod.
-        shim = harness.wait_for("it says whose child it is", lambda: self.berth
-                                .ctl("logs", victim["jobId"]).stdout.strip())
-        os.kill(int(shim), signal.SIGKILL)
+        run_id = harness.wait_for(
+            "it says which run it is", lambda: self.berth.ctl(
+                "logs", victim["jobId"]).stdout.strip())
+        os.kill(harness.shims_of(run_id)[0], signal.SIGKILL)
         harness.wait_for("it was replaced", lambda: [
             job["runCount"] for job in self.jobs()] == [1, 2])
         self.wait_states("RUNNING", "RUNNING")
@@ -158,15 +158,16 @@ class PodGroups(unittest.TestCase):
     def test_pg_08_a_group_below_its_minimum_for_too_long_goes(self):
         self.start(PROCESS)
         self.submit(group_file(
-            sub_group("worker", 2, 2, "echo $PPID; sleep 600"),
+            sub_group("worker", 2, 2, "echo $BERTH_RUN_ID; sleep 600"),
             nodeReservation="Shared", replaceTimeoutSeconds=2))
         self.wait_states("RUNNING", "RUNNING")
         victim = self.jobs()[1]
-        shim = harness.wait_for("it says whose child it is", lambda: self.berth
-                                .ctl("logs", victim["jobId"]).stdout.strip())
+        run_id = harness.wait_for(
+            "it says which run it is", lambda: self.berth.ctl(
+                "logs", victim["jobId"]).stdout.strip())
         # The pod that dies cannot be replaced.
         self.berth.ctl("cordon", "queue", "q")
-        os.kill(int(shim), signal.SIGKILL)
+        os.kill(harness.shims_of(run_id)[0], signal.SIGKILL)
         # After the time the rest goes as well, and all of it waits.
         self.wait_states("QUEUED", "QUEUED")
         rows = json.loads(self.berth.ctl(

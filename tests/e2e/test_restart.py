@@ -37,7 +37,7 @@ class Restart(unittest.TestCase):
             .get("state", "QUEUED") == state and self.job(job_id))
 
     def test_running_job_goes_on_and_its_exit_code_is_kept(self):
-        flag = self.berth.folder / "go"
+        flag = self.berth.meeting / "go"
         wait = f"until [ -e {flag} ]; do sleep 0.05; done"
         good, bad = self.submit(f"echo before; {wait}; echo after",
                                 f"{wait}; exit 5")
@@ -54,7 +54,7 @@ class Restart(unittest.TestCase):
         self.assertEqual(self.job(good)["runCount"], 1)
 
     def test_logs_are_followed_over_a_restart(self):
-        flag = self.berth.folder / "go"
+        flag = self.berth.meeting / "go"
         job_id, = self.submit(f"echo first; until [ -e {flag} ]; do "
                               "sleep 0.05; done; echo last")
         follower = subprocess.Popen(
@@ -73,9 +73,8 @@ class Restart(unittest.TestCase):
         self.assertEqual((follower.returncode, out), (0, "last\n"))
 
     def test_job_that_ends_while_the_server_is_away_is_reported(self):
-        flag = self.berth.folder / "go"
-        done = self.berth.folder / "done"
-        os.chmod(self.berth.folder, 0o777)
+        flag = self.berth.meeting / "go"
+        done = self.berth.meeting / "done"
         job_id, = self.submit(f"until [ -e {flag} ]; do sleep 0.05; done; "
                               f"touch {done}; exit 9")
         self.wait_state(job_id, "RUNNING")

@@ -37,7 +37,7 @@ LAUNCHER = """#!/bin/sh
 case $1 in
 start_trainer|start_new_trainer) exec sh -c "$ENTRY";;
 esac
-echo $$ > "$TRAINER_PACKAGE/$1.$$"
+echo $BERTH_RUN_ID > "$TRAINER_PACKAGE/$1.$BERTH_RUN_ID"
 exec sleep 600
 """
 
@@ -242,10 +242,10 @@ class OnProcess(Training):
     def setUp(self):
         self.begin("")
         # Jobs run as another user.
-        self.work = self.berth.folder / "work"
+        self.work = self.berth.meeting / "work"
         self.work.mkdir()
         os.chmod(self.work, 0o777)
-        launcher = self.berth.folder / "launcher"
+        launcher = self.berth.meeting / "launcher"
         launcher.write_text(LAUNCHER)
         os.chmod(launcher, 0o755)
         self.berth.config_path.write_text(
@@ -253,11 +253,10 @@ class OnProcess(Training):
         self.start()
 
     def helpers(self):
-        """The processes of masters and pservers that are there."""
-        numbers = [path.read_text(encoding="utf-8").strip()
-                   for path in self.work.iterdir() if ".tmp" not in path.name]
-        return [number for number in numbers
-                if number and os.path.exists(f"/proc/{number}")]
+        """The runs of masters and pservers that are there."""
+        runs = [path.read_text(encoding="utf-8").strip()
+                for path in self.work.iterdir() if ".tmp" not in path.name]
+        return [run for run in runs if run and harness.shims_of(run)]
 
     def run_job(self, name, entry, tolerant, trainers):
         text = json.loads(job(name, trainers, trainers, entry, tolerant, {

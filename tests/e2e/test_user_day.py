@@ -161,7 +161,7 @@ class UserDay(unittest.TestCase):
         self.assertEqual(done.stdout, "2 b c\n")
 
     def test_wait_by_ids_names_and_labels(self):
-        go = pathlib.Path(self.berth.folder) / "go-wait"
+        go = self.berth.meeting / "go-wait"
         self.addCleanup(lambda: go.unlink(missing_ok=True))
         wait = f"until [ -e {go} ]; do sleep 0.05; done"
         good = self.run_job(wait, options=["--name", "good", "-l", "k=v"])
@@ -211,7 +211,7 @@ class UserDay(unittest.TestCase):
                       {"action": "Retry", "match": {"exitCodes": [3, 9]}}]}
         self.ctl("create", "-f", "-", input_text=json.dumps(policy))
         self.ctl("update", "queue", self.queue, "--retry-policies", "again")
-        count = pathlib.Path(self.berth.folder) / "tries"
+        count = self.berth.meeting / "tries"
         count.touch()
         count.chmod(0o666)  # jobs may run as another user
         # The third try succeeds.

@@ -40,6 +40,7 @@ struct cgroup_limits {
     int64_t cpu_milli;
     int64_t cpu_request_milli;
     int64_t pids_max;
+    int64_t file_bytes; /* of one file; by rlimit, for there is no group */
 };
 
 /* Find out what may be used and make the parent groups, called `name`.  Never

@@ -58,6 +58,7 @@ static int take_container(struct run_container *container,
         {"cpu_request_milli",
          offsetof(struct run_container, limits.cpu_request_milli)},
         {"pids_max", offsetof(struct run_container, limits.pids_max)},
+        {"file_bytes", offsetof(struct run_container, limits.file_bytes)},
     };
 
     if (kv_is(reader, "arg") || kv_is(reader, "env")) {
@@ -107,6 +108,17 @@ static void take_head(struct run_spec *spec, const struct kv_reader *reader)
         {"namespace", &spec->namespace_}, {"node", &spec->node},
         {"gang_dir", &spec->gang_dir},    {"gang_id", &spec->gang_id},
         {"space", &spec->space_dir},      {"notify", &spec->notify_path},
+        {"hidden", &spec->hidden_dir},
+    };
+    const struct {
+        const char *key;
+        int64_t *into;
+    } numbers[] = {
+        {"deadline_ms", &spec->deadline_ms},
+        {"grace_ms", &spec->grace_ms},
+        {"layers", &spec->layers},
+        {"shm_bytes", &spec->shm_bytes},
+        {"log_byte_count_max", &spec->log_byte_count_max},
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
@@ -115,15 +127,13 @@ static void take_head(struct run_spec *spec, const struct kv_reader *reader)
             return;
         }
     }
-    if (kv_is(reader, "deadline_ms")) {
-        spec->deadline_ms = kv_int(reader);
-    } else if (kv_is(reader, "grace_ms")) {
-        spec->grace_ms = kv_int(reader);
-    } else if (kv_is(reader, "log_byte_count_max")) {
-        spec->log_byte_count_max = kv_int(reader);
-    } else {
-        take_cgroup(spec, reader);
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
+        if (kv_is(reader, numbers[i].key)) {
+            *numbers[i].into = kv_int(reader);
+            return;
+        }
     }
+    take_cgroup(spec, reader);
 }
 
 static int take_record(struct run_spec *spec, const struct kv_reader *reader)
@@ -189,6 +199,7 @@ int run_spec_decode(struct str bytes, struct run_spec *ret_spec)
         .gang_dir = "",
         .gang_id = "",
         .space_dir = "",
+        .hidden_dir = "",
         .notify_path = "",
     };
 

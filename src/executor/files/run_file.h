@@ -12,6 +12,7 @@
  *     space    link to what the job sees, which is elsewhere:
  *       work/       the directory the containers start in
  *       volumes/N   what is mounted
+ *       tmp, var-tmp  what it sees as /tmp and /var/tmp
  *
  * spec and state are kv files.  A reader passes over keys it does not know.
  *
@@ -44,6 +45,18 @@ enum {
 #define RUN_SPACE_NAME "space"
 #define RUN_WORK_NAME "work"
 #define RUN_VOLUMES_NAME "volumes"
+#define RUN_TMP_NAME "tmp"
+#define RUN_VAR_TMP_NAME "var-tmp"
+
+/* What keeps a pod apart from the machine, each for itself; which of them the
+ * machine allows is tried when the executor starts. */
+enum run_layer {
+    RUN_LAYER_USER = 1 << 0,   /* a user namespace: for who is not root */
+    RUN_LAYER_MOUNT = 1 << 1,  /* what it sees of the machine's files */
+    RUN_LAYER_PID = 1 << 2,    /* its processes; needs MOUNT, for /proc */
+    RUN_LAYER_IPC = 1 << 3,    /* shared memory, queues, semaphores */
+    RUN_LAYER_FILTER = 1 << 4, /* of system calls; used wherever it is */
+};
 
 /* When a container runs. */
 enum run_container_kind {
@@ -78,10 +91,13 @@ struct run_spec {
     const char *job_id, *queue, *job_set, *namespace_, *node, *gang_dir;
     const char *gang_id;     /* "": in no gang, or of an old release */
     const char *space_dir;   /* absolute; "": of an old release, as run */
+    const char *hidden_dir;  /* what the job must not see, but for its own */
     const char *notify_path; /* FIFO to tell of changes; "" is none */
     int64_t deadline_ms;     /* 0: none */
     int64_t grace_ms;
     int64_t log_byte_count_max;
+    int64_t layers;    /* set of enum run_layer */
+    int64_t shm_bytes; /* of /dev/shm; 0: half of the machine's memory */
     struct cgroup_layout cgroups;
     VEC(struct run_container) containers;
 };

@@ -54,7 +54,10 @@ struct process_options {
     int64_t cpu_milli, memory_bytes, storage_bytes; /* 0: what there is */
     int64_t run_as_user, run_as_group;              /* when we are root */
     bool allows_root_jobs;
-    bool has_no_cgroups; /* do not even try */
+    bool has_no_cgroups;    /* do not even try */
+    bool has_no_namespaces; /* the same */
+    /* What jobs shall not see; the data directory lies in it.  NULL: that. */
+    const char *hidden_dir;
     int64_t log_byte_count_max;
     int64_t pids_max;
     int64_t keep_ms; /* of what has ended, for its logs */

@@ -409,6 +409,13 @@ static int add_names(struct process_job *job,
         rc = process_variable_set(job, variables, all[i].name, all[i].value,
                                   err);
     }
+    if (rc == 0 && !(job->policy->layers & RUN_LAYER_MOUNT)) {
+        /* Where /tmp is everybody's, who asks is shown a private one. */
+        char temporary[PROCESS_PATH_BYTES_MAX];
+        snprintf(temporary, sizeof(temporary), "%.900s/%s",
+                 job->place->space_dir, RUN_TMP_NAME);
+        rc = process_variable_set(job, variables, "TMPDIR", temporary, err);
+    }
     return rc;
 }
 

@@ -12,54 +12,8 @@
 
 enum { NAME_BYTES_MAX = 256 };
 
-static const char *const mount_roots[] = {"/",    "/mnt",   "/srv",
-                                          "/opt", "/media", "/data"};
-
-static bool is_mount_root(const char *path, size_t byte_count)
-{
-    for (size_t i = 0; i < ARRAY_COUNT(mount_roots); i++) {
-        if (strlen(mount_roots[i]) == byte_count &&
-            memcmp(mount_roots[i], path, byte_count) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Make an empty directory to mount on, where it harms nobody: a fresh one
- * below a few roots, no part of it hidden, no link on the way. */
-static bool make_mount_point(const char *target)
-{
-    char part[PROCESS_PATH_BYTES_MAX];
-    bool is_fresh = false;
-
-    for (size_t at = 1; at <= strlen(target); at++) {
-        if (target[at] != '/' && target[at] != '\0') {
-            continue;
-        }
-        struct stat st;
-        snprintf(part, sizeof(part), "%.*s", (int)at, target);
-        const char *name = strrchr(part, '/') + 1;
-        size_t parent_bytes = (size_t)(name - part) - 1;
-        if (lstat(part, &st) == 0) {
-            if (!S_ISDIR(st.st_mode)) {
-                return false;
-            }
-            continue;
-        }
-        bool is_allowed =
-            is_fresh ||
-            is_mount_root(part, parent_bytes > 0 ? parent_bytes : 1);
-        if (*name == '.' || !*name || !is_allowed || mkdir(part, 0755) < 0) {
-            return false;
-        }
-        is_fresh = true;
-    }
-    return true;
-}
-
-/* Whether `source` can be shown at `target`: both files or both
- * directories. */
+/* Whether `source` can be shown at `target`: both are files or directories, or
+ * the shim makes the target. */
 static bool can_bind(const char *source, const char *target)
 {
     struct stat from, to;
@@ -68,7 +22,7 @@ static bool can_bind(const char *source, const char *target)
         return false;
     }
     if (stat(target, &to) < 0) {
-        return S_ISDIR(from.st_mode) && make_mount_point(target);
+        return true;
     }
     return S_ISDIR(from.st_mode) == S_ISDIR(to.st_mode);
 }
@@ -153,7 +107,7 @@ static int add_mount(struct process_job *job,
     if (rc < 0) {
         return rc;
     }
-    if (job->policy->can_mount && can_bind(source, target)) {
+    if ((job->policy->layers & RUN_LAYER_MOUNT) && can_bind(source, target)) {
         auto_strbuf bind = strbuf_make(2 * PROCESS_PATH_BYTES_MAX + 4);
         strbuf_addf(&bind, "%c%s:%s", is_read_only ? 'r' : 'w', target, source);
         kv_add(spec, "bind", strbuf_str(&bind));

@@ -14,7 +14,6 @@
 #include "executor/process/process_private.h"
 
 enum {
-    CAP_SYS_ADMIN_BIT = 21,
     CREATE_MAX = 4, /* each takes some 5 ms of syncing and spawning */
 };
 
@@ -84,6 +83,13 @@ static int open_notify(struct process *process, struct err *err)
     return 0;
 }
 
+static bool is_inside(const char *path, const char *dir)
+{
+    size_t n = strlen(dir);
+
+    return strncmp(path, dir, n) == 0 && path[n] == '/';
+}
+
 /* Nothing below the data directory is reached through a link. */
 static int resolve_data(struct process *process, struct err *err)
 {
@@ -94,6 +100,12 @@ static int resolve_data(struct process *process, struct err *err)
                        strerror(errno));
     }
     process->data_dir = arena_strdup(&process->arena, str_of(real));
+    process->hidden_dir = process->data_dir;
+    if (process->options.hidden_dir &&
+        realpath(process->options.hidden_dir, real) &&
+        is_inside(process->data_dir, real)) {
+        process->hidden_dir = arena_strdup(&process->arena, str_of(real));
+    }
     return 0;
 }
 
@@ -125,21 +137,6 @@ static int open_dirs(struct process *process, struct err *err)
     return rc < 0 ? rc : open_notify(process, err);
 }
 
-static bool may_mount(void)
-{
-    FILE *file = fopen("/proc/self/status", "re");
-    char line[256];
-    unsigned long long effective = 0;
-
-    while (file && fgets(line, sizeof(line), file)) {
-        (void)sscanf(line, "CapEff: %llx", &effective);
-    }
-    if (file) {
-        fclose(file);
-    }
-    return (effective >> CAP_SYS_ADMIN_BIT) & 1;
-}
-
 /* Whether anybody may walk to the data directory. */
 static bool is_reachable(const char *path)
 {
@@ -162,7 +159,7 @@ static void set_policy(struct process *process, struct err *ret_info)
     const struct process_options *options = &process->options;
     char name[64];
     char notify[PROCESS_PATH_BYTES_MAX];
-    struct err how = {""};
+    struct err how = {""}, apart = {"namespaces are switched off"};
     bool is_root = geteuid() == 0;
 
     snprintf(name, sizeof(name), "berth-%016" PRIx64,
@@ -174,29 +171,32 @@ static void set_policy(struct process *process, struct err *ret_info)
     } else {
         cgroup_probe(name, &process->cgroups, &how);
     }
+    int64_t layers =
+        options->has_no_namespaces ? 0 : process_probe_layers(process, &apart);
     snprintf(notify, sizeof(notify), "%.900s/notify", process->data_dir);
     process->policy = (struct process_policy){
         .run_as_user = is_root ? options->run_as_user : (int64_t)geteuid(),
         .run_as_group = is_root ? options->run_as_group : (int64_t)getegid(),
         .allows_root_jobs = options->allows_root_jobs,
         .is_root = is_root,
-        .can_mount = is_root && may_mount(),
+        .layers = layers,
+        .hidden_dir = process->hidden_dir,
         .log_byte_count_max = options->log_byte_count_max,
         .pids_max = options->pids_max,
         .notify_path = arena_strdup(&process->arena, str_of(notify)),
         .cgroups = &process->cgroups,
     };
-    (void)snprintf(ret_info->text, ERR_TEXT_BYTES_MAX,
-                   "%.250s; jobs run as user %" PRId64 " and volumes are %s%s",
-                   how.text, process->policy.run_as_user,
-                   process->policy.can_mount ? "mounted"
-                                             : "named by BERTH_VOLUME_*",
-                   is_root && !is_reachable(process->data_dir)
-                       ? "; that user cannot reach the data directory: give "
-                         "every directory on its path the execute bit for all"
-                   : !is_root ? "; this executor is not root, so jobs can "
-                                "change its data directory and signal it"
-                              : "");
+    (void)snprintf(
+        ret_info->text, ERR_TEXT_BYTES_MAX,
+        "%.150s; %.180s; jobs run as user %" PRId64 " and volumes are %s%s",
+        how.text, apart.text, process->policy.run_as_user,
+        layers & RUN_LAYER_MOUNT ? "mounted" : "named by BERTH_VOLUME_*",
+        is_root && !is_reachable(process->data_dir)
+            ? "; that user cannot reach the data directory: give every "
+              "directory on its path the execute bit for all"
+        : !is_root && !(layers & RUN_LAYER_MOUNT)
+            ? "; jobs can change the data directory"
+            : "");
 }
 
 static void process_list(struct runtime *runtime,

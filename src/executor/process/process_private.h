@@ -7,6 +7,7 @@
  *     process_space.c   what a job sees of its run, and its removal
  *     process_table.c   the table, what has ended
  *     process_gang.c    what members of a gang share
+ *     process_layers.c  what keeps a pod apart
  *     process_open.c    opening and closing
  *     process_adopt.c   pods of a former life
  *     process_node.c    the node
@@ -55,7 +56,7 @@ struct process {
     const struct clock *clock;
     struct process_options options; /* texts copied into the arena */
     struct arena arena;
-    char *data_dir, *shim_path; /* in the arena */
+    char *data_dir, *hidden_dir, *shim_path; /* in the arena */
     struct cgroup_layout cgroups;
     struct process_policy policy;
     int lock_fd, data_fd, runs_fd, jobs_fd, spaces_fd, gangs_fd, trash_fd;
@@ -97,6 +98,9 @@ int process_run_dir(const struct process *process, struct run_id run);
 /* Whether the run's shim lives. */
 bool process_is_locked(const struct process *process, struct run_id run);
 
+/* The layers around a pod that this machine allows, a set of enum run_layer.
+ * `ret_text` says which, and which are missing. */
+int64_t process_probe_layers(struct process *process, struct err *ret_text);
 /* This machine as the node that the options describe. */
 void process_make_node(struct process *process);
 /* Take up the pods of a former life again, and remove what no pod of them

@@ -182,7 +182,7 @@ static void warn_pod(struct process_job *job)
         {pod->hostnetwork,
          "hostNetwork: processes always share the network of this machine"},
         {pod->hostpid || pod->hostipc,
-         "hostPID, hostIPC: processes always share them with this machine"},
+         "hostPID, hostIPC: the pod has its own where this machine allows"},
         {pod->n_hostaliases > 0, "hostAliases are not set"},
         {pod->dnsconfig != NULL, "dnsConfig is not applied"},
         {*process_or_empty(pod->runtimeclassname) != '\0',
@@ -257,6 +257,8 @@ static void add_limits(const struct process_job *job,
     int64_t memory_milli = process_amount(container, "memory", true);
     int64_t cpu_milli = process_amount(container, "cpu", true);
     int64_t request_milli = process_amount(container, "cpu", false);
+    int64_t storage_milli =
+        process_amount(container, "ephemeral-storage", true);
 
     if (memory_milli > 0) {
         kv_add_int(spec, "memory_bytes", memory_milli / 1000);
@@ -266,6 +268,9 @@ static void add_limits(const struct process_job *job,
     }
     if (request_milli > 0) {
         kv_add_int(spec, "cpu_request_milli", request_milli);
+    }
+    if (storage_milli > 0) {
+        kv_add_int(spec, "file_bytes", storage_milli / 1000);
     }
     kv_add_int(spec, "pids_max", job->policy->pids_max);
 }
@@ -326,6 +331,21 @@ static int add_containers(struct process_job *job, struct strbuf *spec,
 
 /* The whole. */
 
+/* What its containers may have of memory together; 0: one has no limit. */
+static int64_t shm_bytes(const pod_t *pod)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < pod->n_containers; i++) {
+        int64_t milli = process_amount(pod->containers[i], "memory", true);
+        if (milli <= 0 || milli / 1000 > INT64_MAX - sum) {
+            return 0;
+        }
+        sum += milli / 1000;
+    }
+    return sum;
+}
+
 static void add_head(const struct process_job *job, struct strbuf *spec)
 {
     static const char *const cgroup_keys[CGROUP_CONTROLLERS] = {
@@ -347,7 +367,10 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
     kv_add_text(spec, "gang_dir", job->place->gang_dir);
     kv_add(spec, "gang_id", process_gang_id(run));
     kv_add_text(spec, "space", job->place->space_dir);
+    kv_add_text(spec, "hidden", policy->hidden_dir);
     kv_add_text(spec, "notify", policy->notify_path);
+    kv_add_int(spec, "layers", policy->layers);
+    kv_add_int(spec, "shm_bytes", shm_bytes(job->pod));
     if (job->pod->has_activedeadlineseconds &&
         job->pod->activedeadlineseconds > 0) {
         int64_t seconds = job->pod->activedeadlineseconds;
@@ -385,6 +408,24 @@ static int find_owner(struct process_job *job, struct err *err)
     return rc;
 }
 
+/* What the pod sees as /tmp or /var/tmp: its user's, or that of all of its
+ * users, as usual there. */
+static int make_temporary(const struct process_job *job, const char *name,
+                          struct err *err)
+{
+    int fd =
+        process_make_dirs(job, job->place->space_fd, name, strlen(name), err);
+
+    if (fd < 0) {
+        return fd;
+    }
+    int rc = fchmod(fd, job->dir_mode | S_ISVTX) < 0
+                 ? err_set(err, -ERR_IO, "make %s: %s", name, strerror(errno))
+                 : 0;
+    close(fd);
+    return rc;
+}
+
 static int make_dirs(struct process_job *job, struct err *err)
 {
     int fd = job->place->space_fd;
@@ -404,7 +445,8 @@ static int make_dirs(struct process_job *job, struct err *err)
         return err_set(err, -ERR_IO, "hand over the work directory: %s",
                        strerror(errno));
     }
-    return 0;
+    rc = make_temporary(job, RUN_TMP_NAME, err);
+    return rc < 0 ? rc : make_temporary(job, RUN_VAR_TMP_NAME, err);
 }
 
 /* From here on the job may enter, and nothing of ours goes in by itself. */

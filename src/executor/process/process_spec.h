@@ -25,8 +25,9 @@ enum {
 struct process_policy {
     int64_t run_as_user, run_as_group; /* when the job names none */
     bool allows_root_jobs;
-    bool is_root;   /* we may become other users, and mount */
-    bool can_mount; /* tried */
+    bool is_root;           /* we may become other users, and mount */
+    int64_t layers;         /* around a pod: a set of enum run_layer */
+    const char *hidden_dir; /* what jobs do not see, where that can be */
     int64_t log_byte_count_max;
     int64_t pids_max;
     const char *notify_path;

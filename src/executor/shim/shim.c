@@ -88,7 +88,9 @@ static int open_shim(struct shim *shim, const char *run_dir, struct err *err)
 
 int shim_run(const char *run_dir)
 {
-    struct shim shim = {.kill_at_ms = INT64_MAX, .deadline_at_ms = INT64_MAX};
+    struct shim shim = {.box = SHIM_BOX_NONE,
+                        .kill_at_ms = INT64_MAX,
+                        .deadline_at_ms = INT64_MAX};
     struct err err = {""};
 
     /* Before anything is opened, which could get that number. */

@@ -54,8 +54,14 @@ static int make_pipes(int ends[2][2])
     return 0;
 }
 
+void shim_container_refuse(struct shim_container *container, const char *text)
+{
+    end_container(container, EXIT_SIGNAL_BASE, "StartError", text);
+}
+
 void shim_container_start(struct shim_container *container,
-                          const char *space_dir, int dir_fd)
+                          const struct shim_box *box, const char *space_dir,
+                          int dir_fd)
 {
     struct err err = {""};
     int ends[2][2];
@@ -67,11 +73,12 @@ void shim_container_start(struct shim_container *container,
         rc = make_pipes(ends);
     }
     if (rc < 0) {
-        end_container(container, exit_code, "StartError", err.text);
+        shim_container_refuse(container, err.text);
         return;
     }
     struct shim_start start = {
         .container = container->spec,
+        .box = box,
         .cgroups = container->cgroups,
         .cgroup_name = container->cgroup_name,
         .space_dir = space_dir,

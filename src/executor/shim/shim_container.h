@@ -11,6 +11,7 @@
 
 #include "executor/files/cgroup.h"
 #include "executor/files/run_file.h"
+#include "executor/shim/shim_box.h"
 #include "executor/shim/shim_log.h"
 
 enum { SHIM_CGROUP_NAME_BYTES = 64 };
@@ -32,10 +33,14 @@ struct shim_container {
 int shim_container_open(struct shim_container *container,
                         const struct run_spec *spec, size_t index,
                         int log_dir_fd, struct err *err) must_check;
-/* Start its process in what the job sees of its run, `space_dir` open as
- * `dir_fd`; one that cannot be started has ended with `StartError`. */
+/* Start its process in the pod's box, in what the job sees of its run,
+ * `space_dir` open as `dir_fd`; one that cannot be started has ended with
+ * `StartError`. */
 void shim_container_start(struct shim_container *container,
-                          const char *space_dir, int dir_fd);
+                          const struct shim_box *box, const char *space_dir,
+                          int dir_fd);
+/* It cannot be started, for what `text` says. */
+void shim_container_refuse(struct shim_container *container, const char *text);
 /* Read what it printed on a stream.  Answers whether the pipe is still open. */
 bool shim_container_take(struct shim_container *container, int stream);
 /* Its process has ended with a status of waitpid(); what it left behind is

@@ -17,6 +17,8 @@
 enum {
     POLL_FDS_MAX = 1 + 2 * RUN_CONTAINERS_MAX,
     DRAIN_MS_MAX = 2000,
+    KEEPER_MS_MAX = 2000,
+    KEEPER_PAUSE_MS = 10,
     PUBLISH_TRIES_MAX = 3600,
     PUBLISH_PAUSE_MS = 1000,
 };
@@ -85,8 +87,31 @@ static void begin_stop(struct shim *shim, enum run_cause cause)
     }
 }
 
+static void reap(struct shim *shim);
+static void take_signals(struct shim *shim);
+
+/* Whether the pod's processes have ended with their namespace. */
+static bool end_keeper(struct shim *shim)
+{
+    int64_t until_ms = shim_clock_ms(CLOCK_MONOTONIC) + KEEPER_MS_MAX;
+
+    shim_box_kill(&shim->box);
+    while (shim->box.keeper > 0 && shim_clock_ms(CLOCK_MONOTONIC) < until_ms) {
+        struct pollfd poll_fd = {shim->signal_fd, POLLIN, 0};
+        reap(shim);
+        if (shim->box.keeper > 0) {
+            (void)poll(&poll_fd, 1, KEEPER_PAUSE_MS);
+            take_signals(shim);
+        }
+    }
+    return shim->box.keeper == 0;
+}
+
 static void kill_all(struct shim *shim)
 {
+    if (shim->box.has_pids && end_keeper(shim)) {
+        return;
+    }
     for (size_t i = 0; i < shim->container_count; i++) {
         if (shim->containers[i].pid > 0) {
             (void)kill(shim->containers[i].pid, SIGKILL);
@@ -110,6 +135,20 @@ static bool is_any_running(const struct shim *shim)
     return false;
 }
 
+/* Start a container; the first one needs the box. */
+static void start(struct shim *shim, struct shim_container *container)
+{
+    struct err err = {""};
+
+    if (!shim->has_box && shim_box_open(&shim->spec, &shim->box, &err) < 0) {
+        shim_container_refuse(container, err.text);
+        return;
+    }
+    shim->has_box = true;
+    shim_container_start(container, &shim->box, shim->spec.space_dir,
+                         shim->space_fd);
+}
+
 /* Start what may start now.  Answers whether the pod has come to its end:
  * nothing of it runs and nothing more will. */
 static bool advance(struct shim *shim)
@@ -124,8 +163,7 @@ static bool advance(struct shim *shim)
             if (shim->stop_cause != RUN_CAUSE_NONE || is_failed) {
                 continue;
             }
-            shim_container_start(container, shim->spec.space_dir,
-                                 shim->space_fd);
+            start(shim, container);
         }
         is_failed |= kind != RUN_MAIN && container->is_ended &&
                      container->ended.exit_code != 0;
@@ -148,6 +186,7 @@ static void reap(struct shim *shim)
     int status;
 
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        shim->box.keeper = pid == shim->box.keeper ? 0 : shim->box.keeper;
         for (size_t i = 0; i < shim->container_count; i++) {
             if (shim->containers[i].pid == pid) {
                 shim_container_exited(&shim->containers[i], status);
@@ -281,6 +320,7 @@ static int finish(struct shim *shim)
 
     kill_all(shim);
     reap(shim);
+    shim_box_close(&shim->box);
     drain(shim);
     for (size_t i = 0; i < shim->container_count; i++) {
         if (shim->containers[i].is_ended) {

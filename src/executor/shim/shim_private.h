@@ -4,6 +4,9 @@
  *     shim.c            a run's directory, opened and closed
  *     shim_pod.c        its pod, from the first container to the end
  *     shim_container.c  one container
+ *     shim_box.c        the namespaces around it
+ *     shim_view.c       what it sees of the machine's files
+ *     shim_mirror.c     mount paths that the machine does not have
  *     shim_filter.c     the system calls that it does not get
  *     shim_start.c      the start of its process
  *     shim_tree.c       everything that it started
@@ -25,6 +28,8 @@ struct shim {
     enum run_cause stop_cause; /* NONE: nobody asked to stop */
     int64_t deadline_at_ms;    /* on the monotonic clock; INT64_MAX: none */
     int64_t kill_at_ms;        /* the same */
+    struct shim_box box;
+    bool has_box; /* it was opened, or is not to be had */
     bool has_main_started;
     bool has_lock_fd; /* SHIM_LOCK_FD was given to us */
 };

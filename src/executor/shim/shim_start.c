@@ -8,13 +8,17 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "executor/files/file.h"
 #include "executor/files/run_file.h"
 #include "executor/shim/shim.h"
+#include "executor/shim/shim_box.h"
 #include "executor/shim/shim_filter.h"
+#include "executor/shim/shim_mirror.h"
+#include "executor/shim/shim_view.h"
 
 enum {
     EXIT_NOT_FOUND = 127,
@@ -76,6 +80,7 @@ static void enter_limits(const struct shim_start *start, int fd)
     /* When memory runs out, a job goes before the daemons. */
     (void)!file_poke("/proc/self/oom_score_adj", "500");
     lower_limit(RLIMIT_NOFILE, FILES_MAX);
+    lower_limit(RLIMIT_FSIZE, limits->file_bytes);
     if (start->cgroups->kind == CGROUP_NONE) {
         /* The kernel counts all of a user's processes, so of all his pods. */
         lower_limit(RLIMIT_NPROC, limits->pids_max * PODS_OF_USER);
@@ -108,24 +113,70 @@ static int open_source(const struct shim_start *start, const char *path)
     return fd;
 }
 
+/* Whether the `index`th mount lies in one that is made before it: nothing is
+ * made there, for it is another volume. */
+static bool is_in_volume(const struct run_container *container, size_t index)
+{
+    const char *target = container->binds.items[index].target;
+
+    for (size_t i = 0; i < index; i++) {
+        const char *other = container->binds.items[i].target;
+        size_t n = strlen(other);
+        if (strncmp(target, other, n) == 0 && target[n] == '/') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Make the mount paths that the machine does not have. */
+static void make_targets(const struct shim_start *start, int fd)
+{
+    const struct run_container *container = start->container;
+    struct shim_mirrors mirrors = {.count = 0};
+
+    for (size_t i = 0; i < container->binds.count; i++) {
+        const struct run_bind *bind = &container->binds.items[i];
+        int source_fd = open_source(start, bind->source);
+        struct stat st;
+        if (source_fd < 0 || fstat(source_fd, &st) < 0) {
+            give_up(fd, "open what is mounted at", bind->target);
+        }
+        close(source_fd);
+        if (!is_in_volume(container, i) &&
+            shim_mirror_make(&mirrors, bind->target, S_ISDIR(st.st_mode)) < 0) {
+            give_up(fd, "make the mount path", bind->target);
+        }
+    }
+    if (shim_mirror_close(&mirrors) < 0) {
+        give_up(fd, "close what shows", "the mount paths");
+    }
+}
+
 static void mount_bind(const struct shim_start *start,
                        const struct run_bind *bind, int fd)
 {
-    char source[64];
     int source_fd = open_source(start, bind->source);
 
     if (source_fd < 0) {
         give_up(fd, "open what is mounted at", bind->target);
     }
-    snprintf(source, sizeof(source), "/proc/self/fd/%d", source_fd);
-    if (mount(source, bind->target, NULL, MS_BIND, NULL) < 0) {
+    if (shim_view_bind(source_fd, bind->target,
+                       MS_NOSUID | (bind->is_read_only ? MS_RDONLY : 0)) < 0) {
         give_up(fd, "mount", bind->target);
     }
     close(source_fd);
-    if (bind->is_read_only &&
-        mount(NULL, bind->target, NULL,
-              MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID, NULL) < 0) {
-        give_up(fd, "mount read-only", bind->target);
+}
+
+/* A mount namespace of the container's own, if it mounts something. */
+static void enter_mounts(const struct shim_start *start, int fd)
+{
+    if (start->container->binds.count == 0) {
+        return;
+    }
+    if (unshare(CLONE_NEWNS) < 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+        give_up(fd, "make a", "mount namespace");
     }
 }
 
@@ -133,13 +184,6 @@ static void mount_binds(const struct shim_start *start, int fd)
 {
     const struct run_container *container = start->container;
 
-    if (container->binds.count == 0) {
-        return;
-    }
-    if (unshare(CLONE_NEWNS) < 0 ||
-        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
-        give_up(fd, "make a", "mount namespace");
-    }
     for (size_t i = 0; i < container->binds.count; i++) {
         mount_bind(start, &container->binds.items[i], fd);
     }
@@ -174,15 +218,43 @@ static void connect_output(const struct shim_start *start, int fd)
     }
 }
 
-static void enter_work_dir(const struct shim_start *start, int fd)
+static void enter_work_dir(int dir_fd, int fd)
 {
-    int work_fd = openat(start->dir_fd, RUN_WORK_NAME,
+    int work_fd = openat(dir_fd, RUN_WORK_NAME,
                          O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (work_fd < 0 || fchdir(work_fd) < 0) {
         give_up(fd, "chdir", RUN_WORK_NAME);
     }
     close(work_fd);
+}
+
+/* See the machine's files as the container shall.  The working directory is
+ * entered before the change of user, since our own may lie where the job's
+ * cannot walk, and before a mount may cover it; a change of namespace carries
+ * it over, unless it is into the pod's. */
+static void enter_files(const struct shim_start *start, int fd)
+{
+    bool has_view = start->box->mount_fd >= 0;
+    bool has_own = !*start->container->work_dir;
+
+    if (has_own && !has_view) {
+        enter_work_dir(start->dir_fd, fd);
+    }
+    if (shim_box_enter(start->box) < 0) {
+        give_up(fd, "enter the pod's", "mount namespace");
+    }
+    enter_mounts(start, fd);
+    if (has_view) {
+        make_targets(start, fd);
+    }
+    if (has_own && has_view) {
+        int dir_fd = open(start->space_dir,
+                          O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        enter_work_dir(dir_fd, fd);
+        close(dir_fd);
+    }
+    mount_binds(start, fd);
 }
 
 /* In the child, from fork to exec. */
@@ -195,20 +267,15 @@ static _Noreturn void become_container(const struct shim_start *start,
     reset_signals();
     enter_limits(start, fd);
     connect_output(start, fd);
-    /* Before the change of user, since our own directory may lie where the
-     * job's user cannot walk; and before that of namespace, which carries the
-     * working directory over but not descriptors. */
-    if (!*container->work_dir) {
-        enter_work_dir(start, fd);
-    }
-    mount_binds(start, fd);
+    enter_files(start, fd);
     become_user(container, fd);
     if (*container->work_dir && chdir(container->work_dir) < 0) {
         give_up(fd, "chdir", container->work_dir);
     }
     /* After the change of user, which clears it. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != shim_pid) {
+    /* The keeper, which dies with the shim, takes its namespace along. */
+    if (!start->box->has_pids && getppid() != shim_pid) {
         _exit(EXIT_OTHER);
     }
     environ = container->envs.items;

@@ -320,6 +320,7 @@ static int start_executor(struct server *server, struct err *err)
         .user_name = server->local_user.name,
         .password = server->local_user.password,
         .jobs_dir = server->dir.jobs,
+        .data_dir = server->dir.path,
         .clock = &machine_clock,
     };
 

@@ -263,6 +263,10 @@ static const struct setting process_keys[] = {
             .about = "Whether a job may request to run as root."),
     SETTING("cgroups", BOOL, config_process, has_cgroups,
             .about = "Whether to use cgroups where they are available."),
+    SETTING("namespaces", BOOL, config_process, has_namespaces,
+            .about = "Whether pods get namespaces of their own where that is "
+                     "allowed: processes, shared memory, /tmp. false: jobs "
+                     "share the machine's."),
 };
 static const struct settings process_table =
     TABLE(process_keys, config_process, NULL);
@@ -434,7 +438,10 @@ static void default_executor(struct config_executor *executor)
         .runtime = STR("process"),
         .has_held_stream = true,
         .lease_period_ms = 5 * SECOND_MS,
-        .process = {.user_id = 65534, .group_id = 65534, .has_cgroups = true},
+        .process = {.user_id = 65534,
+                    .group_id = 65534,
+                    .has_cgroups = true,
+                    .has_namespaces = true},
         .fake = {.distribution = STR("fixed"),
                  .run_a_ms = SECOND_MS,
                  .run_b_ms = SECOND_MS,

@@ -122,6 +122,7 @@ struct config_process {
     int64_t user_id, group_id;      /* of jobs, when the server is root */
     bool is_root_allowed;
     bool has_cgroups;
+    bool has_namespaces;
 };
 
 struct config_fake_group {

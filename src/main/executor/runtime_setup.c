@@ -74,6 +74,8 @@ static int open_process(const struct executor_thread_options *options,
     process.run_as_group = config->group_id;
     process.allows_root_jobs = config->is_root_allowed;
     process.has_no_cgroups = !config->has_cgroups;
+    process.has_no_namespaces = !config->has_namespaces;
+    process.hidden_dir = options->data_dir;
     int rc = process_open(&process, options->clock, ret_runtime, &info, err);
     if (rc == 0) {
         say(SAY_INFO, "runtime.process", say_text("info", info.text));

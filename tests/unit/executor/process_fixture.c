@@ -1,8 +1,10 @@
 #include "process_fixture.h"
 
+#include <dirent.h>
 #include <poll.h>
 #include <stdio.h>
 
+#include "executor/files/file.h"
 #include "unit.h"
 
 void fixture_open(struct fixture *fixture)
@@ -156,17 +158,33 @@ char *fixture_work_file(const struct fixture *fixture, struct job *job,
                      run_id_format(job->run.run, id), name);
 }
 
-bool fixture_is_alive(const char *pid_text)
+static bool is_of_run(int proc_fd, const char *pid, struct str variable)
 {
-    char path[64], state = 'X';
-    int pid = atoi(pid_text);
+    char path[300];
+    auto_strbuf environment = strbuf_make(1 << 20);
+    struct err err;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return false;
+    snprintf(path, sizeof(path), "%.255s/environ", pid);
+    return file_read(proc_fd, path, &environment, &err) == 0 &&
+           memmem(environment.bytes, environment.byte_count, variable.p,
+                  variable.byte_count) != NULL;
+}
+
+int fixture_process_count(const struct job *job)
+{
+    char id[ID_TEXT_BYTES_MAX], variable[ID_TEXT_BYTES_MAX + 16];
+    int count = 0;
+    int n = snprintf(variable, sizeof(variable), "BERTH_RUN_ID=%s",
+                     run_id_format(job->run.run, id));
+    DIR *dir = opendir("/proc");
+
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        /* A zombie's environment is empty. */
+        count +=
+            atoi(entry->d_name) > 0 &&
+            is_of_run(dirfd(dir), entry->d_name, str_make(variable, (size_t)n));
     }
-    (void)!fscanf(file, "%*d (%*[^)]) %c", &state);
-    fclose(file);
-    return state != 'Z' && state != 'X';
+    closedir(dir);
+    return count;
 }

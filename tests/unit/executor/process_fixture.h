@@ -47,5 +47,6 @@ void fixture_wait_file(const struct fixture *fixture, struct job *job,
 /* A file of the job's work directory; the caller frees it. */
 char *fixture_work_file(const struct fixture *fixture, struct job *job,
                         const char *name);
-/* Whether the process that a file names lives. */
-bool fixture_is_alive(const char *pid_text);
+/* How many processes of a run live: by its id in their environment, since their
+ * numbers are those of their namespace. */
+int fixture_process_count(const struct job *job);

@@ -92,14 +92,13 @@ static void an_exit_code_waits_for_room(void **state)
     use_small_disk(fixture);
     job_make(&job, 71,
              ARGS("sh", "-c",
-                  "echo $$$$ > pid; touch up; while [ ! -e go ]; do sleep "
+                  "touch up; while [ ! -e go ]; do sleep "
                   "0.01; done; "
                   "exit 5"));
     fixture_create(fixture, &job);
     fixture_wait_file(fixture, &job, "up");
     (void)fixture_wait(fixture, job.run.run, reconcile_rank(RECONCILE_RUNNING));
 
-    char *pid = fixture_work_file(fixture, &job, "pid");
     char path[512], id[ID_TEXT_BYTES_MAX];
     snprintf(path, sizeof(path), "%s/runs/%s/space/work/go", fixture->dir,
              run_id_format(job.run.run, id));
@@ -108,11 +107,10 @@ static void an_exit_code_waits_for_room(void **state)
     close(fd);
     fill(fixture);
     /* Whether the end comes before the disk is full or after, it is kept. */
-    while (fixture_is_alive(pid)) {
+    while (fixture_process_count(&job) > 0) {
         (void)poll(NULL, 0, 5);
     }
     make_room(fixture);
-    free(pid);
 
     assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_FAILED);
     assert_int_equal(fixture_status(fixture, &job).ended[0].exit_code, 5);

@@ -122,14 +122,14 @@ static void a_killed_shim_is_a_failure_and_leaves_nothing(void **state)
 
     fixture_create(fixture, &job);
     fixture_wait_file(fixture, &job, "up");
-    auto_mem char *inner = fixture_work_file(fixture, &job, "inner");
+    assert_true(fixture_process_count(&job) >= 2);
     kill((pid_t)shim_pid(fixture, &job), SIGKILL);
     enum reconcile_phase end = fixture_wait_end(fixture, &job);
 
     assert_int_equal(end, RECONCILE_FAILED);
     assert_int_equal(fixture_status(fixture, &job).cause, RUNTIME_CAUSE_LOST);
     int64_t until_ms = machine_ms() + WAIT_MS_MAX;
-    while (fixture_is_alive(inner)) {
+    while (fixture_process_count(&job) > 0) {
         assert_true(machine_ms() < until_ms);
         (void)poll(NULL, 0, 5);
     }
@@ -207,9 +207,11 @@ static void what_ended_the_executor_twice_is_refused(void **state)
 static void an_executor_that_is_not_root_says_what_its_jobs_can_do(void **state)
 {
     const struct fixture *fixture = *state;
-    bool is_said = strstr(fixture->info.text, "jobs can change its data") != 0;
+    bool is_said =
+        strstr(fixture->info.text, "jobs can change the data directory") != 0;
+    bool is_hidden = strstr(fixture->info.text, "volumes are mounted") != 0;
 
-    assert_int_equal(is_said, geteuid() != 0);
+    assert_int_equal(is_said, geteuid() != 0 && !is_hidden);
 }
 
 static void a_data_directory_has_one_executor(void **state)

@@ -1,0 +1,140 @@
+/* Which layers this machine allows around a pod: the shim tries them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "executor/files/kv.h"
+#include "executor/process/process_private.h"
+
+static const char probe_name[] = "probe";
+
+/* The words for each layer, in the order in which they are told. */
+static const struct {
+    int64_t layer;
+    const char *name;
+} layers[] = {
+    {RUN_LAYER_USER, "user"},
+    {RUN_LAYER_MOUNT, "mount"},
+    {RUN_LAYER_PID, "pid"},
+    {RUN_LAYER_IPC, "ipc"},
+};
+
+/* A space like those of runs, but nobody's. */
+static int make_space(const struct process *process)
+{
+    static const char *const names[] = {RUN_WORK_NAME, RUN_TMP_NAME,
+                                        RUN_VAR_TMP_NAME};
+    bool is_good = mkdirat(process->spaces_fd, probe_name, 0711) == 0;
+    int fd = openat(process->spaces_fd, probe_name,
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    for (size_t i = 0; is_good && i < ARRAY_COUNT(names); i++) {
+        is_good = fd >= 0 && mkdirat(fd, names[i], 0700) == 0;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is_good ? 0 : -ERR_IO;
+}
+
+static int spawn_probe(struct process *process, int out_fd, pid_t *ret_pid)
+{
+    char space_dir[PROCESS_PATH_BYTES_MAX];
+    char *argv[] = {process->shim_path, (char *)(uintptr_t) "--probe",
+                    space_dir, process->hidden_dir, NULL};
+    char *environment[] = {NULL};
+    posix_spawn_file_actions_t actions;
+
+    snprintf(space_dir, sizeof(space_dir), "%.900s/spaces/%s",
+             process->data_dir, probe_name);
+    posix_spawn_file_actions_init(&actions);
+    int rc = posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
+    rc = rc ? rc
+            : posix_spawn_file_actions_addclosefrom_np(&actions,
+                                                       STDERR_FILENO + 1);
+    rc = rc ? rc
+            : posix_spawn(ret_pid, process->shim_path, &actions, NULL, argv,
+                          environment);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc == 0 ? 0 : -ERR_IO;
+}
+
+/* What the probe printed, until it ended. */
+static void read_probe(struct process *process, struct strbuf *out)
+{
+    int ends[2];
+    pid_t pid;
+    ssize_t got;
+    char text[512];
+
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        return;
+    }
+    int rc = spawn_probe(process, ends[1], &pid);
+    close(ends[1]);
+    while (rc == 0 && ((got = read(ends[0], text, sizeof(text))) > 0 ||
+                       (got < 0 && errno == EINTR))) {
+        strbuf_add(out, text, got > 0 ? (size_t)got : 0);
+    }
+    close(ends[0]);
+    if (rc == 0) {
+        (void)waitpid(pid, NULL, 0);
+    }
+}
+
+static void tell(int64_t have, const char *why, struct err *ret_text)
+{
+    auto_strbuf text = strbuf_make(ERR_TEXT_BYTES_MAX);
+    int64_t wanted = geteuid() == 0 ? 0 : RUN_LAYER_USER;
+    bool is_first = true;
+
+    wanted |= RUN_LAYER_MOUNT | RUN_LAYER_PID | RUN_LAYER_IPC;
+    for (int is_missing = 0; is_missing < 2; is_missing++) {
+        is_first = true;
+        for (size_t i = 0; i < ARRAY_COUNT(layers); i++) {
+            bool is_told = (have & layers[i].layer)     ? !is_missing
+                           : (wanted & layers[i].layer) ? is_missing
+                                                        : false;
+            if (is_told) {
+                strbuf_addf(&text, "%s%s",
+                            !is_first             ? ", "
+                            : !is_missing         ? "pods have namespaces: "
+                            : text.byte_count > 0 ? "; namespaces missing: "
+                                                  : "namespaces missing: ",
+                            layers[i].name);
+                is_first = false;
+            }
+        }
+    }
+    if (!is_first) {
+        strbuf_addf(&text, " (%.200s)", *why ? why : "the shim cannot be run");
+    }
+    strbuf_addf(&text,
+                have & RUN_LAYER_FILTER ? "" : "; no filter of system calls");
+    snprintf(ret_text->text, ERR_TEXT_BYTES_MAX, "%s", strbuf_text(&text));
+}
+
+int64_t process_probe_layers(struct process *process, struct err *ret_text)
+{
+    auto_strbuf out = strbuf_make(RUN_TEXT_BYTES_MAX);
+    const char *why = "";
+    int64_t have = 0;
+
+    process_discard(process, process->spaces_fd, probe_name);
+    if (make_space(process) == 0) {
+        read_probe(process, &out);
+    }
+    process_discard(process, process->spaces_fd, probe_name);
+    struct kv_reader reader = {.rest = strbuf_str(&out)};
+    while (kv_next(&reader) == 1) {
+        have = kv_is(&reader, "layers") ? kv_int(&reader) : have;
+        why = kv_is(&reader, "missing") ? reader.value : why;
+    }
+    tell(have, why, ret_text);
+    return have;
+}
