@@ -56,6 +56,8 @@ enum run_layer {
     RUN_LAYER_PID = 1 << 2,    /* its processes; needs MOUNT, for /proc */
     RUN_LAYER_IPC = 1 << 3,    /* shared memory, queues, semaphores */
     RUN_LAYER_FILTER = 1 << 4, /* of system calls; used wherever it is */
+    RUN_LAYER_FENCE = 1 << 5,  /* Landlock around the data directory, for who is
+                                * not root and has no MOUNT */
 };
 
 /* When a container runs. */

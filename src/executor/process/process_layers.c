@@ -87,35 +87,38 @@ static void read_probe(struct process *process, struct strbuf *out)
     }
 }
 
+/* Add the names of a set of layers, if there are any. */
+static void add_names(struct strbuf *text, const char *head, int64_t set)
+{
+    const char *before = head;
+
+    for (size_t i = 0; i < ARRAY_COUNT(layers); i++) {
+        if (set & layers[i].layer) {
+            strbuf_addf(text, "%s%s%s",
+                        before == head && text->byte_count > 0 ? "; " : "",
+                        before, layers[i].name);
+            before = ", ";
+        }
+    }
+}
+
 static void tell(int64_t have, const char *why, struct err *ret_text)
 {
     auto_strbuf text = strbuf_make(ERR_TEXT_BYTES_MAX);
-    int64_t wanted = geteuid() == 0 ? 0 : RUN_LAYER_USER;
-    bool is_first = true;
+    int64_t wanted = (geteuid() == 0 ? 0 : RUN_LAYER_USER) | RUN_LAYER_MOUNT |
+                     RUN_LAYER_PID | RUN_LAYER_IPC;
 
-    wanted |= RUN_LAYER_MOUNT | RUN_LAYER_PID | RUN_LAYER_IPC;
-    for (int is_missing = 0; is_missing < 2; is_missing++) {
-        is_first = true;
-        for (size_t i = 0; i < ARRAY_COUNT(layers); i++) {
-            bool is_told = (have & layers[i].layer)     ? !is_missing
-                           : (wanted & layers[i].layer) ? is_missing
-                                                        : false;
-            if (is_told) {
-                strbuf_addf(&text, "%s%s",
-                            !is_first             ? ", "
-                            : !is_missing         ? "pods have namespaces: "
-                            : text.byte_count > 0 ? "; namespaces missing: "
-                                                  : "namespaces missing: ",
-                            layers[i].name);
-                is_first = false;
-            }
-        }
-    }
-    if (!is_first) {
+    add_names(&text, "pods have namespaces: ", have & wanted);
+    add_names(&text, "namespaces missing: ", wanted & ~have);
+    if (wanted & ~have) {
         strbuf_addf(&text, " (%.200s)", *why ? why : "the shim cannot be run");
     }
-    strbuf_addf(&text,
-                have & RUN_LAYER_FILTER ? "" : "; no filter of system calls");
+    if (have & RUN_LAYER_FENCE) {
+        strbuf_add_text(&text, "; Landlock keeps jobs from the data directory");
+    }
+    if (!(have & RUN_LAYER_FILTER)) {
+        strbuf_add_text(&text, "; no filter of system calls");
+    }
     snprintf(ret_text->text, ERR_TEXT_BYTES_MAX, "%s", strbuf_text(&text));
 }
 

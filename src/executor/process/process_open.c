@@ -194,7 +194,7 @@ static void set_policy(struct process *process, struct err *ret_info)
         is_root && !is_reachable(process->data_dir)
             ? "; that user cannot reach the data directory: give every "
               "directory on its path the execute bit for all"
-        : !is_root && !(layers & RUN_LAYER_MOUNT)
+        : !is_root && !(layers & (RUN_LAYER_MOUNT | RUN_LAYER_FENCE))
             ? "; jobs can change the data directory"
             : "");
 }

@@ -24,6 +24,7 @@ enum { SHIM_LOCK_FD = 3, SHIM_GRACE_MS_MAX = 3600 * 1000 };
 
 struct run_container;
 struct cgroup_layout;
+struct run_spec;
 struct shim_box;
 
 /* Run the pod of `run_dir` to its end.  Returns the exit code of the process:
@@ -33,6 +34,7 @@ int shim_run(const char *run_dir) must_check;
 /* What it takes to start one container. */
 struct shim_start {
     const struct run_container *container;
+    const struct run_spec *spec;
     const struct shim_box *box;
     const struct cgroup_layout *cgroups;
     const char *cgroup_name;

@@ -60,8 +60,8 @@ void shim_container_refuse(struct shim_container *container, const char *text)
 }
 
 void shim_container_start(struct shim_container *container,
-                          const struct shim_box *box, const char *space_dir,
-                          int dir_fd)
+                          const struct shim_box *box,
+                          const struct run_spec *pod, int dir_fd)
 {
     struct err err = {""};
     int ends[2][2];
@@ -78,10 +78,11 @@ void shim_container_start(struct shim_container *container,
     }
     struct shim_start start = {
         .container = container->spec,
+        .spec = pod,
         .box = box,
         .cgroups = container->cgroups,
         .cgroup_name = container->cgroup_name,
-        .space_dir = space_dir,
+        .space_dir = pod->space_dir,
         .dir_fd = dir_fd,
         .output_fds = {ends[0][1], ends[1][1]},
     };

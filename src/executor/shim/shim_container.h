@@ -33,12 +33,12 @@ struct shim_container {
 int shim_container_open(struct shim_container *container,
                         const struct run_spec *spec, size_t index,
                         int log_dir_fd, struct err *err) must_check;
-/* Start its process in the pod's box, in what the job sees of its run,
- * `space_dir` open as `dir_fd`; one that cannot be started has ended with
+/* Start its process in the pod's box, in what the job sees of its run, open as
+ * `dir_fd`; one that cannot be started has ended with
  * `StartError`. */
 void shim_container_start(struct shim_container *container,
-                          const struct shim_box *box, const char *space_dir,
-                          int dir_fd);
+                          const struct shim_box *box,
+                          const struct run_spec *pod, int dir_fd);
 /* It cannot be started, for what `text` says. */
 void shim_container_refuse(struct shim_container *container, const char *text);
 /* Read what it printed on a stream.  Answers whether the pipe is still open. */

@@ -145,8 +145,7 @@ static void start(struct shim *shim, struct shim_container *container)
         return;
     }
     shim->has_box = true;
-    shim_container_start(container, &shim->box, shim->spec.space_dir,
-                         shim->space_fd);
+    shim_container_start(container, &shim->box, &shim->spec, shim->space_fd);
 }
 
 /* Start what may start now.  Answers whether the pod has come to its end:

@@ -12,6 +12,7 @@
 
 #include "executor/files/kv.h"
 #include "executor/shim/shim_box.h"
+#include "executor/shim/shim_fence.h"
 #include "executor/shim/shim_filter.h"
 
 /* Better ones first. */
@@ -90,16 +91,37 @@ static bool try_layers(const struct run_spec *spec, struct err *err)
     return is_good;
 }
 
-static bool has_filter(void)
+static bool is_filtered(const struct run_spec *spec)
+{
+    (void)spec;
+    return shim_filter_enter() == 0 && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2;
+}
+
+static bool is_fenced(const struct run_spec *spec)
+{
+    char path[1100];
+
+    snprintf(path, sizeof(path), "%.1000s/" RUN_WORK_NAME "/new",
+             spec->space_dir);
+    if (shim_fence_enter(spec) < 0) {
+        return false;
+    }
+    int own = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    snprintf(path, sizeof(path), "%.1000s/lock", spec->hidden_dir);
+    int others = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+    return own >= 0 && others < 0 && errno == EACCES;
+}
+
+/* Whether that holds in a process without privileges. */
+static bool holds(bool (*is_so)(const struct run_spec *),
+                  const struct run_spec *spec)
 {
     int status = 0;
     pid_t pid = fork();
 
     if (pid == 0) {
-        bool is_good = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-                       shim_filter_enter() == 0 &&
-                       prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2;
-        _exit(is_good ? 0 : 1);
+        _exit(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && is_so(spec) ? 0
+                                                                         : 1);
     }
     return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
@@ -121,7 +143,10 @@ int shim_probe(const char *space_dir, const char *hidden_dir)
         layers = try_layers(&spec, &err) ? spec.layers : 0;
         why = i == 0 ? err : why;
     }
-    layers |= has_filter() ? RUN_LAYER_FILTER : 0;
+    if (user && layers == 0 && holds(is_fenced, &spec)) {
+        layers = RUN_LAYER_FENCE;
+    }
+    layers |= holds(is_filtered, &spec) ? RUN_LAYER_FILTER : 0;
     kv_add_int(&out, "layers", layers);
     kv_add_text(&out, "missing", why.text);
     return write(STDOUT_FILENO, out.bytes, out.byte_count) ==

@@ -16,6 +16,7 @@
 #include "executor/files/run_file.h"
 #include "executor/shim/shim.h"
 #include "executor/shim/shim_box.h"
+#include "executor/shim/shim_fence.h"
 #include "executor/shim/shim_filter.h"
 #include "executor/shim/shim_mirror.h"
 #include "executor/shim/shim_view.h"
@@ -189,8 +190,10 @@ static void mount_binds(const struct shim_start *start, int fd)
     }
 }
 
-static void become_user(const struct run_container *container, int fd)
+static void become_user(const struct shim_start *start, int fd)
 {
+    const struct run_container *container = start->container;
+
     if (container->gid >= 0 &&
         (setgroups(0, NULL) < 0 || setgid((gid_t)container->gid) < 0)) {
         give_up(fd, "change", "group");
@@ -201,6 +204,10 @@ static void become_user(const struct run_container *container, int fd)
     /* A set-user-id program must not give back what was just given up. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
         give_up(fd, "give up", "privileges");
+    }
+    if ((start->spec->layers & RUN_LAYER_FENCE) &&
+        shim_fence_enter(start->spec) < 0) {
+        give_up(fd, "fence off", start->spec->hidden_dir);
     }
     if (shim_filter_enter() < 0) {
         give_up(fd, "filter", "system calls");
@@ -268,7 +275,7 @@ static _Noreturn void become_container(const struct shim_start *start,
     enter_limits(start, fd);
     connect_output(start, fd);
     enter_files(start, fd);
-    become_user(container, fd);
+    become_user(start, fd);
     if (*container->work_dir && chdir(container->work_dir) < 0) {
         give_up(fd, "chdir", container->work_dir);
     }
