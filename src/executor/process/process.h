@@ -54,6 +54,9 @@ struct process_options {
     int64_t cpu_milli, memory_bytes, storage_bytes; /* 0: what there is */
     int64_t run_as_user, run_as_group;              /* when we are root */
     bool allows_root_jobs;
+    const struct str *allowed_users; /* accounts of this machine that jobs may
+                                      * name, each a name or a number */
+    uint32_t allowed_user_count;
     bool has_no_cgroups;    /* do not even try */
     bool has_no_namespaces; /* the same */
     /* What jobs shall not see; the data directory lies in it.  NULL: that. */

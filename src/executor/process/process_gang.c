@@ -68,9 +68,7 @@ static int make_gang(const struct process *process,
         fd = openat(process->gangs_fd, ret_name,
                     O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     }
-    /* Members may run as different users; none may undo another's files. */
-    if (fd < 0 || mkdirat(fd, members_name, 0755) < 0 ||
-        fchmod(fd, 01777) < 0) {
+    if (fd < 0 || mkdirat(fd, members_name, 0755) < 0) {
         int rc = err_set(err, -ERR_IO, "make the gang's directory: %s",
                          strerror(errno));
         if (fd >= 0) {

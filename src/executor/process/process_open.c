@@ -154,6 +154,18 @@ static bool is_reachable(const char *path)
     return true;
 }
 
+static const struct str *copy_users(struct process *process)
+{
+    const struct process_options *options = &process->options;
+    struct str *users = arena_alloc_array(
+        &process->arena, options->allowed_user_count + 1, sizeof(*users));
+
+    for (uint32_t i = 0; i < options->allowed_user_count; i++) {
+        users[i] = arena_str(&process->arena, options->allowed_users[i]);
+    }
+    return users;
+}
+
 static void set_policy(struct process *process, struct err *ret_info)
 {
     const struct process_options *options = &process->options;
@@ -178,6 +190,8 @@ static void set_policy(struct process *process, struct err *ret_info)
         .run_as_user = is_root ? options->run_as_user : (int64_t)geteuid(),
         .run_as_group = is_root ? options->run_as_group : (int64_t)getegid(),
         .allows_root_jobs = options->allows_root_jobs,
+        .allowed_users = copy_users(process),
+        .allowed_user_count = options->allowed_user_count,
         .is_root = is_root,
         .layers = layers,
         .hidden_dir = process->hidden_dir,

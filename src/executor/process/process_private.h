@@ -2,6 +2,7 @@
  * process_private - what the files of the process runtime share:
  *
  *     process.c         watch, stop, say: pods that live
+ *     process_account.c whom they may run as
  *     process_create.c  how they begin
  *     process_attempt.c those that end this process when they are made
  *     process_space.c   what a job sees of its run, and its removal

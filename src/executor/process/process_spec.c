@@ -72,6 +72,7 @@ static int check_root(const struct process_job *job,
 
     int rc = check_system_id(job, name, true, uid, err);
     rc = rc < 0 ? rc : check_system_id(job, name, false, gid, err);
+    rc = rc < 0 ? rc : process_check_account(job, name, uid, gid, err);
     if (rc < 0) {
         return rc;
     }
@@ -426,6 +427,32 @@ static int make_temporary(const struct process_job *job, const char *name,
     return rc;
 }
 
+/* The gang's directory stays ours, so that no member undoes another's files;
+ * the first member opens it to its group, one of another group to all. */
+static int open_gang(const struct process_job *job, struct err *err)
+{
+    const char *path = job->place->gang_dir;
+    struct stat st;
+
+    if (!*path || job->uid < 0) {
+        return 0;
+    }
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool is_good = fd >= 0 && fstat(fd, &st) == 0;
+    if (is_good && (st.st_mode & 0777) == 0700 && job->dir_mode == 0700) {
+        is_good = fchown(fd, (uid_t)-1, (gid_t)job->gid) == 0 &&
+                  fchmod(fd, 01770) == 0;
+    } else if (is_good && (job->dir_mode != 0700 || st.st_gid != job->gid)) {
+        is_good = fchmod(fd, 01777) == 0;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is_good ? 0
+                   : err_set(err, -ERR_IO, "open the gang's directory: %s",
+                             strerror(errno));
+}
+
 static int make_dirs(struct process_job *job, struct err *err)
 {
     int fd = job->place->space_fd;
@@ -445,7 +472,8 @@ static int make_dirs(struct process_job *job, struct err *err)
         return err_set(err, -ERR_IO, "hand over the work directory: %s",
                        strerror(errno));
     }
-    rc = make_temporary(job, RUN_TMP_NAME, err);
+    rc = open_gang(job, err);
+    rc = rc < 0 ? rc : make_temporary(job, RUN_TMP_NAME, err);
     return rc < 0 ? rc : make_temporary(job, RUN_VAR_TMP_NAME, err);
 }
 

@@ -25,6 +25,8 @@ enum {
 struct process_policy {
     int64_t run_as_user, run_as_group; /* when the job names none */
     bool allows_root_jobs;
+    const struct str *allowed_users; /* accounts, by name or number */
+    uint32_t allowed_user_count;
     bool is_root;           /* we may become other users, and mount */
     int64_t layers;         /* around a pod: a set of enum run_layer */
     const char *hidden_dir; /* what jobs do not see, where that can be */
@@ -95,6 +97,10 @@ static inline const char *process_or_empty(const char *text)
     return text ? text : "";
 }
 
+/* Refuse an account or group of the machine that jobs may not have
+ * (process_account.c).  -ERR_INVALID. */
+int process_check_account(const struct process_job *job, const char *name,
+                          int64_t uid, int64_t gid, struct err *err) must_check;
 /* Make the directories of the pod's volumes (process_volume.c). */
 int process_volumes_make(struct process_job *job, struct err *err) must_check;
 /* Whether a path stays below the directory that it begins at, and has nothing

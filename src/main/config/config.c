@@ -261,6 +261,10 @@ static const struct setting process_keys[] = {
             .about = "Group id of jobs if the executor runs as root."),
     SETTING("allowRootJobs", BOOL, config_process, is_root_allowed,
             .about = "Whether a job may request to run as root."),
+    SETTING("allowedUsers", TEXTS, config_process, allowed_users,
+            .about = "Accounts of this machine, by name or number, that a job "
+                     "may name as runAsUser, with their group as runAsGroup. "
+                     "Ids that no account has are always allowed."),
     SETTING("cgroups", BOOL, config_process, has_cgroups,
             .about = "Whether to use cgroups where they are available."),
     SETTING("namespaces", BOOL, config_process, has_namespaces,

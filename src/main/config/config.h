@@ -121,6 +121,7 @@ struct config_process {
     struct setting_texts labels;    /* key=value, beside its host name's */
     int64_t user_id, group_id;      /* of jobs, when the server is root */
     bool is_root_allowed;
+    struct setting_texts allowed_users; /* of the machine: names, numbers */
     bool has_cgroups;
     bool has_namespaces;
 };

@@ -73,6 +73,8 @@ static int open_process(const struct executor_thread_options *options,
     process.run_as_user = config->user_id;
     process.run_as_group = config->group_id;
     process.allows_root_jobs = config->is_root_allowed;
+    process.allowed_users = config->allowed_users.items;
+    process.allowed_user_count = config->allowed_users.count;
     process.has_no_cgroups = !config->has_cgroups;
     process.has_no_namespaces = !config->has_namespaces;
     process.hidden_dir = options->data_dir;

@@ -2,6 +2,7 @@
  * process: real pods, run by the real shim.  Each test is a sentence of
  * process.h, shim.h or the guide; waiting is for a condition, with an end.
  */
+#include <pwd.h>
 #include <stdio.h>
 
 #include "executor/files/run_file.h"
@@ -449,6 +450,48 @@ static void a_job_that_would_be_root_is_refused(void **state)
     job_free(&job);
 }
 
+/* With root jobs allowed, so that it is not refused as one of the system. */
+static void an_account_of_the_machine_must_be_listed(void **state)
+{
+    static const struct str listed[] = {{"no-such-account", 15}, {"1", 1}};
+    struct fixture *fixture = *state;
+    K8s__Io__Api__Core__V1__PodSecurityContext security =
+        K8S__IO__API__CORE__V1__POD_SECURITY_CONTEXT__INIT;
+    struct job refused, allowed, free_id;
+    if (geteuid() != 0 || !getpwuid(1)) {
+        print_message("skipped: no other user to become\n");
+        skip();
+    }
+    security.has_runasuser = security.has_runasgroup = true;
+    security.runasgroup = PROCESS_USER_DEFAULT;
+    job_make(&refused, 36, ARGS("true"));
+    job_make(&allowed, 37, ARGS("true"));
+    job_make(&free_id, 38, ARGS("sh", "-c", "id -u"));
+    refused.pod->securitycontext = allowed.pod->securitycontext =
+        free_id.pod->securitycontext = &security;
+    runtime_close(fixture->runtime);
+    fixture->options.allows_root_jobs = true;
+    fixture_open(fixture);
+
+    security.runasuser = 1;
+    struct err err = fixture_refuse(fixture, &refused);
+    security.runasuser = 3987654321; /* which nobody has */
+    fixture_create(fixture, &free_id);
+    assert_int_equal(fixture_wait_end(fixture, &free_id), RECONCILE_SUCCEEDED);
+    runtime_close(fixture->runtime);
+    fixture->options.allowed_users = listed;
+    fixture->options.allowed_user_count = ARRAY_COUNT(listed);
+    fixture_open(fixture);
+    security.runasuser = 1;
+    fixture_create(fixture, &allowed);
+
+    assert_non_null(strstr(err.text, "executor.process.allowedUsers"));
+    assert_int_equal(fixture_wait_end(fixture, &allowed), RECONCILE_SUCCEEDED);
+    job_free(&refused);
+    job_free(&allowed);
+    job_free(&free_id);
+}
+
 /* Such as disk (6) and shadow (42), which are as good as root. */
 static void
 a_job_that_would_be_in_a_group_of_the_system_is_refused(void **state)
@@ -535,6 +578,7 @@ int main(void)
         PROCESS_TEST(members_of_a_gang_share_a_directory),
         PROCESS_TEST(jobs_run_as_nobody_when_we_are_root),
         PROCESS_TEST(a_job_that_would_be_root_is_refused),
+        PROCESS_TEST(an_account_of_the_machine_must_be_listed),
         PROCESS_TEST(a_job_that_would_be_in_a_group_of_the_system_is_refused),
         PROCESS_TEST(the_memory_limit_kills_and_says_so),
         PROCESS_TEST(without_cgroups_memory_is_limited_by_rlimits),
