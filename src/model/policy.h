@@ -102,7 +102,12 @@ enum cost_rule {
 enum backfill_order {
     BACKFILL_IN_ORDER = 0,
     BACKFILL_SHORTEST_FIRST = 1, /* smallest upper bound of its run time */
+    /* Smallest deadline / (1 + how long it has waited / BACKFILL_AGING_MS),
+     * within a job priority. */
+    BACKFILL_SHORTEST_AGED = 2,
 };
+
+#define BACKFILL_AGING_MS (INT64_C(24) * 3600 * 1000)
 
 /* What a plan does in a ms, about: nodes that it looks at. */
 #define POLICY_WORK_PER_MS INT64_C(50000)

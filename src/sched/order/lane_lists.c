@@ -23,6 +23,19 @@ static uint32_t job_of_head(const struct round *round, const struct head *head)
                                      : head->item;
 }
 
+/* Which has the smaller bound, divided by one more than what it has waited in
+ * the pool's measure: below 0 `a`, 0: neither.  In one list it is the older. */
+static int compare_aged(const struct round *round, const struct head *a,
+                        const struct head *b)
+{
+    int64_t a_ms = round->now_ms - a->submitted_ms;
+    int64_t b_ms = round->now_ms - b->submitted_ms;
+    i128 x = (i128)a->bound_ms * (BACKFILL_AGING_MS + (b_ms > 0 ? b_ms : 0));
+    i128 y = (i128)b->bound_ms * (BACKFILL_AGING_MS + (a_ms > 0 ? a_ms : 0));
+
+    return (x > y) - (x < y);
+}
+
 static bool head_less(const struct round *round, const struct head *a,
                       const struct head *b)
 {
@@ -39,11 +52,16 @@ static bool head_less(const struct round *round, const struct head *a,
             return c < 0;
         }
     }
-    if (round->reserve.is_shortest_first && a->bound_ms != b->bound_ms) {
+    if (round->reserve.is_shortest_first && !round->reserve.is_aged &&
+        a->bound_ms != b->bound_ms) {
         return a->bound_ms < b->bound_ms;
     }
     if (a->priority != b->priority) {
         return a->priority < b->priority;
+    }
+    int aged = round->reserve.is_aged ? compare_aged(round, a, b) : 0;
+    if (aged) {
+        return aged < 0;
     }
     if (a->submitted_ms != b->submitted_ms) {
         return a->submitted_ms < b->submitted_ms;
@@ -65,9 +83,11 @@ void lane_lists_note(const struct round *round, struct head *head)
 
     if (round->reserve.is_shortest_first) {
         const struct class *class = class_at(round, class_of_job(sched, index));
-        head->bound_ms = class->lifetime_ms < class->deadline_ms
-                             ? class->lifetime_ms
-                             : class->deadline_ms;
+        /* A lifetime ends nothing that nobody takes the place of. */
+        head->bound_ms =
+            class->lifetime_ms < class->deadline_ms && !round->reserve.is_aged
+                ? class->lifetime_ms
+                : class->deadline_ms;
     }
     head->level =
         head->rank && head->rank->is_level_ignored ? 0 : head->list_level;

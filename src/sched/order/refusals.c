@@ -96,7 +96,7 @@ static bool is_before(const struct sched *sched, uint32_t p, uint32_t job,
 
     if (refusal->why == REFUSAL_ADMITTED || queue->ordering == QUEUE_BY_FAIR ||
         index < 0 ||
-        sched->policy->pools[index].backfill_order == BACKFILL_SHORTEST_FIRST) {
+        sched->policy->pools[index].backfill_order != BACKFILL_IN_ORDER) {
         return false;
     }
     return queue_order_less(sched, job, refusal->job);

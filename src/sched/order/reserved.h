@@ -66,6 +66,7 @@ struct head_entry {
 struct reserve {
     bool has_window;
     bool is_shortest_first;     /* what tries to pass the head */
+    bool is_aged;               /* and what has waited counts as shorter */
     struct head_entry *entries; /* in the order in which they are tried */
     uint32_t count;
     struct reservation *hold; /* the pool's, or NULL: none (yet) */

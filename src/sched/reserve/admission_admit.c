@@ -12,10 +12,12 @@ void head_order_lanes(struct round *round)
     struct reserve *reserve = &round->reserve;
 
     if (!reserve->hold || reserve->is_shortest_first ||
-        head_policy(round)->backfill_order != BACKFILL_SHORTEST_FIRST) {
+        head_policy(round)->backfill_order == BACKFILL_IN_ORDER) {
         return;
     }
     reserve->is_shortest_first = true;
+    reserve->is_aged =
+        head_policy(round)->backfill_order == BACKFILL_SHORTEST_AGED;
     for (uint32_t i = 0; i < round->lane_count; i++) {
         lane_reorder(round, &round->lanes[i]);
     }

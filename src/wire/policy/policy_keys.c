@@ -49,7 +49,8 @@ static void init_pool(void *record)
 const char *const policy_profile_words[] = {"berth", "armada", "flow"};
 const char *const policy_cost_words[] = {"drf", "weightedSum"};
 const char *const policy_switch_words[] = {"off", "on"};
-const char *const policy_backfill_words[] = {"inOrder", "shortestFirst"};
+const char *const policy_backfill_words[] = {"inOrder", "shortestFirst",
+                                             "shortestAged"};
 
 const char *policy_profile_word(enum pool_profile profile)
 {
@@ -128,7 +129,8 @@ static const struct setting pool_keys[] = {
                 "Whether other work may pass the first admitted gang, which "
                 "has nodes reserved, if it does not delay that gang."),
     SETTING("backfillOrder", TEXT, policy_pool_form, backfill_order,
-            .choices = "inOrder shortestFirst", .default_from = "profile",
+            .choices = "inOrder shortestFirst shortestAged",
+            .default_from = "profile",
             .about = "Order in which other work is tried for backfill."),
     SETTING(
         "backfillMaxCandidates", INT, policy_pool_form, backfill_candidates_max,

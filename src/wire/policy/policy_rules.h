@@ -10,7 +10,7 @@ enum {
     POLICY_PROFILE_WORDS = 3, /* how many words each of the next has */
     POLICY_COST_WORDS = 2,
     POLICY_SWITCH_WORDS = 2,
-    POLICY_BACKFILL_WORDS = 2,
+    POLICY_BACKFILL_WORDS = 3,
 };
 
 /* The words of enum pool_profile and so on, in the order of the enums. */

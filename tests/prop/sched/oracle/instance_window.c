@@ -17,6 +17,7 @@ void instance_draw_window(struct tape *tape, struct instance *instance)
     instance_draw(tape, instance);
     draw_knobs(tape, instance);
     instance->is_shortest_first = once_in(tape, 4);
+    instance->is_aged = once_in(tape, 5);
     for (int j = 0; j < instance->job_count; j++) {
         instance->jobs[j].node = NO_NODE;
         instance->jobs[j].was_leased = false;
@@ -28,6 +29,7 @@ void instance_draw_list(struct tape *tape, struct instance *instance)
 {
     draw_knobs(tape, instance);
     instance->is_shortest_first = once_in(tape, 4);
+    instance->is_aged = once_in(tape, 5);
     instance->is_weighted = once_in(tape, 4);
     instance->half_ms = once_in(tape, 2) ? pick(tape, 1, 20) * 100 : 0;
     instance->short_cooldown = once_in(tape, 2) ? pick(tape, 1, 200) : 0;

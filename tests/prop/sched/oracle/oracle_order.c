@@ -25,7 +25,27 @@ static int compare_bounds(const struct oracle *o, int a, int b)
 {
     int x = oracle_run_max(o, a), y = oracle_run_max(o, b);
 
-    return o->in->is_shortest_first && o->hold.is_made ? (x > y) - (x < y) : 0;
+    return o->in->is_shortest_first && !o->in->is_aged && o->hold.is_made
+               ? (x > y) - (x < y)
+               : 0;
+}
+
+/* The same by deadlines, of which the longer it has waited the less counts. */
+static int compare_aged(const struct oracle *o, int a, int b)
+{
+    const struct instance_job *x = &o->in->jobs[a], *y = &o->in->jobs[b];
+    i128 of_x = x->deadline ? x->deadline : INT64_MAX;
+    i128 of_y = y->deadline ? y->deadline : INT64_MAX;
+    int64_t day = INT64_C(86400000);
+    int64_t x_waited = o->now > x->submitted ? o->now - x->submitted : 0;
+    int64_t y_waited = o->now > y->submitted ? o->now - y->submitted : 0;
+
+    if (!o->in->is_aged || !o->hold.is_made || x->priority != y->priority) {
+        return 0;
+    }
+    of_x *= day + y_waited;
+    of_y *= day + x_waited;
+    return (of_x > of_y) - (of_x < of_y);
 }
 
 bool oracle_unit_before(const struct oracle *o, int a, int b)
@@ -50,6 +70,7 @@ bool oracle_unit_before(const struct oracle *o, int a, int b)
         oracle_unit_level(o, a) != oracle_unit_level(o, b)) {
         return oracle_unit_level(o, a) > oracle_unit_level(o, b);
     }
+    c = c || !is_new ? c : compare_aged(o, a, b);
     if (c) {
         return c < 0;
     }

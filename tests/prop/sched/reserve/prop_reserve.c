@@ -456,7 +456,7 @@ static void set_policy(struct tape *tape, struct policy *policy)
     pool_policy_apply(pool, PROFILE_BERTH);
     pool->admitted_window = (uint32_t)pick(tape, 1, 4);
     pool->admitted_window_per_queue = (uint32_t)pick(tape, 1, 2);
-    pool->backfill_order = (enum backfill_order)pick(tape, 0, 1);
+    pool->backfill_order = (enum backfill_order)pick(tape, 0, 2);
 }
 
 static bool is_like(const struct sched_decision *a,

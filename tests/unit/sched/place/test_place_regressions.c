@@ -246,6 +246,42 @@ static void the_shortest_gang_passes_first(void **state)
     assert_string_equal(world_node_of(w, of_long), "");
 }
 
+/* The longer a job has waited, the shorter it counts: after a day half. */
+static void what_has_waited_counts_as_shorter(void **state)
+{
+    enum { DAY_S = 86400 };
+    struct world *w = *state;
+    struct world_job job = {
+        .queue = "Q", .cores = 3, .priority_class = "fixed"};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].backfill_order = BACKFILL_SHORTEST_AGED;
+    world_restart(w);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 10});
+    struct world_job run = {.queue = "Q",
+                            .cores = 6,
+                            .priority_class = "fixed",
+                            .deadline_s = 3 * DAY_S};
+    uint32_t running = world_submit(w, &run);
+    world_lease(w, running, n, DAY_S * 1000);
+    sched_job_age_from(w->sched, running, DAY_S * 1000);
+    (void)world_submit(w, &(struct world_job){.queue = "Q", .cores = 8});
+    job.submitted_ms = 1;
+    job.deadline_s = 1900;
+    uint32_t waited = world_submit(w, &job);
+    job.submitted_ms = DAY_S * 1000;
+    job.deadline_s = 1000;
+    uint32_t shorter = world_submit(w, &job);
+    job.deadline_s = 900;
+    uint32_t shortest = world_submit(w, &job);
+    world_round(w, ROUND_FAST, DAY_S * 1000);
+    assert_string_equal(world_node_of(w, shortest), "n");
+    world_end(w, shortest);
+    world_round(w, ROUND_FAST, DAY_S * 1000);
+    assert_string_equal(world_node_of(w, waited), "n");
+    assert_string_equal(world_node_of(w, shorter), "");
+}
+
 /* A limit on starts that is reached stops what is smaller too, whichever queue
  * it is of, so that what is larger gets its turn (model.md 6.10b). */
 static void a_limit_on_starts_stops_smaller_work_of_others(void **state)
@@ -326,6 +362,7 @@ int main(void)
         CASE(an_admitted_gang_counts_after_a_try),
         CASE(an_unlike_gang_is_promised_the_first_moment),
         CASE(the_shortest_gang_passes_first),
+        CASE(what_has_waited_counts_as_shorter),
         CASE(a_limit_on_starts_stops_smaller_work_of_others),
     };
 
