@@ -1,4 +1,4 @@
-/* One command line, from its first word to its exit code. */
+/* Runs one command line, from its first word to its exit code. */
 #include "cli/cli_main.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * completion: scripts for shells, which ask berthctl itself what may follow.
+ * completion: scripts for shells, which ask berthctl for the words that may
+ * follow.
  */
 #include "cli/command_table.h"
 #include "cli/commands/commands.h"

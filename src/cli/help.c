@@ -1,4 +1,4 @@
-/* What --help and its like write, from the table of commands. */
+/* Writes --help and the like from the table of commands. */
 #include "cli/command_table.h"
 #include "cli/parse.h"
 

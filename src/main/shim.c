@@ -1,6 +1,6 @@
 /*
- * berth-shim - runs one pod in the directory it is given.  Started by an
- * executor, never by hand.
+ * berth-shim - runs one pod in the given directory.  An executor starts it,
+ * never a person.
  */
 #include "executor/shim/shim.h"
 

@@ -1,4 +1,4 @@
-/* What is asked of the library for one call: its batches of operations. */
+/* The library's batches of operations for one call. */
 #include "rpc/server.h"
 
 static void start_batch(struct rpc_call *call, const grpc_op *ops,

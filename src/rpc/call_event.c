@@ -1,4 +1,4 @@
-/* What the library reports of one call: a function for each kind of event. */
+/* Handles the library's events of one call, with a function for each kind. */
 #include <stdio.h>
 
 #include "rpc/server.h"

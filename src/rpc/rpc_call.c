@@ -1,4 +1,4 @@
-/* What handlers may ask of a call. */
+/* The calls' interface for handlers. */
 #include <grpc/support/alloc.h>
 
 #include "rpc/server.h"

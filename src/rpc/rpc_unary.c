@@ -1,4 +1,4 @@
-/* Unary calls of a channel: one batch does it all. */
+/* Unary calls of a channel, each in a single batch. */
 #include <stdio.h>
 
 #include "rpc/channel.h"

@@ -1,4 +1,5 @@
-/* Lists of admitted work, and who yields to it, as bytes. */
+/* Encodes and decodes lists of admitted work, and the runs that are revocable
+ * for it. */
 #include <stdlib.h>
 
 #include "sched/fairness/admitted.h"

@@ -1,4 +1,4 @@
-/* What the state consists of; see feature_table.h. */
+/* The parts of the state; see feature_table.h. */
 #include "sched/apps/apps.h"
 #include "sched/evict/cooldown.h"
 #include "sched/evict/evictable.h"

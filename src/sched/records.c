@@ -1,4 +1,4 @@
-/* What the state was told, to be told to another. */
+/* Hands the records of one state to another. */
 #include "sched/fairness/rates.h"
 #include "sched/state/sub_groups.h"
 

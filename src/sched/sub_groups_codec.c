@@ -1,4 +1,4 @@
-/* The sub-groups of gangs in a checkpoint: what was unpacked is counted. */
+/* The sub-groups of gangs in a checkpoint; unpacking counts them. */
 #include "sched/state/history.h"
 #include "sched/state/sub_groups.h"
 

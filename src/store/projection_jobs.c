@@ -1,4 +1,4 @@
-/* What an event about a job does to its row. */
+/* The effect of an event about a job on its row. */
 #include "store/projection_private.h"
 #include "wire/message/field.h"
 

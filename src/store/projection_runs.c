@@ -1,4 +1,4 @@
-/* What an event about a run does to its row, and to its job's. */
+/* The effect of an event about a run on its row, and on its job's. */
 #include "store/projection_private.h"
 #include "wire/message/field.h"
 

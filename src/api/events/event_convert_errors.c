@@ -1,4 +1,4 @@
-/* Errors, of jobs and of runs. */
+/* Converts errors of jobs and runs. */
 #include "api/events/event_convert_private.h"
 
 /* armadaevents.KubernetesReason has the numbers of api.Cause. */

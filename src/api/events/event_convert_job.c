@@ -1,4 +1,4 @@
-/* The job as its submission shows it. */
+/* Converts a job for its `submitted` event. */
 #include "api/events/event_convert_private.h"
 #include "api/submit/pod_resources.h"
 #include "k8s/networking.pb-c.h"

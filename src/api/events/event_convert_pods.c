@@ -1,4 +1,4 @@
-/* Facts that executors report of pods. */
+/* Converts what executors report about pods. */
 #include "api/events/event_convert_private.h"
 
 /* The pod among the resources of a report; what is missing reads as empty. */

@@ -1,4 +1,4 @@
-/* From work to messages: leased jobs are looked up, edited and sent. */
+/* Turns work into messages: looks up leased jobs, edits them and sends them. */
 #include "api/core/sequence.h"
 #include "api/core/state.h"
 #include "api/leases/lease_message.h"

@@ -1,5 +1,5 @@
-/* Between a lease stream and the leader: what that has to say becomes work, and
- * what the executor says an exchange. */
+/* Passes work between a lease stream and the leader: an answer of the leader
+ * becomes work, a request of the executor an exchange. */
 #include "api/core/state.h"
 #include "api/leases/lease_stream.h"
 

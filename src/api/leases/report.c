@@ -1,6 +1,6 @@
 /*
- * ExecutorApi.ReportEvents (armada-api.md 6.3): sequences are appended as they
- * came, after a check that they only speak of runs.
+ * ExecutorApi.ReportEvents (armada-api.md 6.3): appends sequences unchanged,
+ * after checking that they are only about runs.
  */
 #include "api/core/state.h"
 #include "api/handlers.h"

@@ -1,4 +1,4 @@
-/* Executors' streams, on which they are asked for logs. */
+/* The streams on which the server requests logs from executors. */
 #include "api/core/state.h"
 #include "api/handlers.h"
 #include "api/logs/log_hub_private.h"

@@ -1,8 +1,8 @@
 /*
- * Submit's commands about jobs that exist (armada-api.md 1.4.1).
+ * Submit's commands on existing jobs (armada-api.md 1.4.1).
  *
- * They are blind: what is asked is logged and answered, whether or not there
- * are such jobs; what comes of it shows as events.
+ * The commands are blind: the server logs and answers them, whether or not the
+ * jobs exist; events show their effect.
  */
 
 #include "api/core/message.h"

@@ -1,5 +1,5 @@
-/* berth.api.Berth: pools as objects (model.md 5).  Whether a pool is there is
- * for the leader to say, since requests may come at the same time. */
+/* berth.api.Berth: pools as objects (model.md 5).  The leader decides whether a
+ * pool exists, since requests may come at the same time. */
 #include "api/core/message.h"
 #include "api/core/sequence.h"
 #include "api/core/state.h"

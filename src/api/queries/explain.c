@@ -1,4 +1,4 @@
-/* Berth.ExplainJob: why a job waits, or what became of it. */
+/* Berth.ExplainJob: why a job waits, or how it ended. */
 #include <inttypes.h>
 
 #include "api/core/message.h"

@@ -1,4 +1,4 @@
-/* berth.api.Berth/ListJobSets: job sets, and how their jobs stand. */
+/* berth.api.Berth/ListJobSets: job sets, and the states of their jobs. */
 #include "api/core/message.h"
 #include "api/core/state.h"
 #include "api/core/view.h"

@@ -1,6 +1,4 @@
-/*
- * berth.api.Berth/GetQueueShares: what queues are due and have.
- */
+/* berth.api.Berth/GetQueueShares: what queues are due and hold. */
 #include "api/core/message.h"
 #include "api/core/state.h"
 #include "api/handlers.h"

@@ -1,4 +1,4 @@
-/* The jobs of a group: one for each pod that there may ever be. */
+/* The jobs of a group: one for each pod that it may have. */
 #include "api/core/message.h"
 #include "api/submit/annotations.h"
 #include "api/submit/defaults.h"

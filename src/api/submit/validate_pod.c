@@ -1,4 +1,4 @@
-/* The rules about a pod spec. */
+/* The rules for pod specs. */
 #include "api/submit/go_size.h"
 #include "api/submit/node_affinity.h"
 #include "api/submit/pod_support.h"

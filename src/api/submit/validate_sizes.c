@@ -1,4 +1,4 @@
-/* How many and how long the texts of an item may be. */
+/* Limits on the number and length of an item's texts. */
 #include "api/submit/validate.h"
 
 /* Texts of an item that have a limit in bytes alone. */

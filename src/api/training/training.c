@@ -1,4 +1,4 @@
-/* berth.api.Berth: TrainingJobs (model.md 4), submitted and changed. */
+/* berth.api.Berth: submits and changes TrainingJobs (model.md 4). */
 #include "api/core/state.h"
 #include "api/submit/submission.h"
 #include "api/submit/validate.h"

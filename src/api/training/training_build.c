@@ -1,5 +1,5 @@
-/* What a TrainingJob is made of: a group of pods, the request by which they are
- * submitted, and the event that makes the object. */
+/* Builds a TrainingJob's group of pods, the request that submits them, and the
+ * event that creates the object. */
 #include "api/training/training_private.h"
 #include "wire/json/json.h"
 #include "wire/log/log_codec.h"

@@ -1,6 +1,4 @@
-/*
- * apply: create what a file describes, or update it if it exists.
- */
+/* apply: creates or updates the objects of a file. */
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/pool_table.h"

@@ -1,6 +1,4 @@
-/*
- * backup: the server sends copies of its files, which go to a new directory.
- */
+/* backup: writes the copies of the server's files to a new directory. */
 #include <sys/stat.h>
 
 #include "berth/api.pb-c.h"

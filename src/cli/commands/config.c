@@ -1,6 +1,4 @@
-/*
- * config and version: what needs no server.
- */
+/* config and version: commands that need no server. */
 #include <unistd.h>
 
 #include "cli/commands/commands.h"

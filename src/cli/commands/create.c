@@ -1,6 +1,4 @@
-/*
- * create -f: queues, retry policies and pools from the documents of a file.
- */
+/* create -f: creates queues, retry policies and pools from a file. */
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/pool_table.h"

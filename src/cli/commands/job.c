@@ -1,6 +1,4 @@
-/*
- * cancel, preempt and reprioritize of jobs and job sets.
- */
+/* cancel, preempt and reprioritize for jobs and job sets. */
 #include "armada/services.pb-c.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"

@@ -1,6 +1,4 @@
-/*
- * get jobsets: job sets, and how their jobs stand.
- */
+/* get jobsets: job sets, and the states of their jobs. */
 #include <inttypes.h>
 
 #include "berth/api.pb-c.h"

@@ -1,6 +1,4 @@
-/*
- * get nodes and executors, and quarantine and release of a node.
- */
+/* get nodes, get executors, quarantine node and release node. */
 #include <inttypes.h>
 
 #include "berth/api.pb-c.h"

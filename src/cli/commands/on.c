@@ -1,6 +1,6 @@
 /*
- * cancel and preempt of the jobs on an executor, on a node, of queues; and
- * what else is done to executors.
+ * cancel and preempt for the jobs on an executor, on a node, of queues; and
+ * other commands on executors.
  */
 #include "armada/binoculars.pb-c.h"
 #include "berth/api.pb-c.h"

@@ -1,4 +1,4 @@
-/* The hash of a password, for the server's configuration. */
+/* hash-password: the hash of a password, for the server's configuration. */
 #include "wire/text/password.h"
 
 #include <termios.h>

@@ -1,4 +1,4 @@
-/* Who may call what, as the server's table has it. */
+/* get permissions, whoami and auth can-i, by the server's table. */
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 

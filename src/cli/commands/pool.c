@@ -1,6 +1,4 @@
-/*
- * create, edit and delete of pools.
- */
+/* Creates, edits and deletes pools. */
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/pool_options.h"

@@ -1,6 +1,4 @@
-/*
- * get of pools.
- */
+/* get pools. */
 #include "cli/commands/commands.h"
 #include "cli/shared/pool_table.h"
 

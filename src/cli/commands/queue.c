@@ -1,6 +1,4 @@
-/*
- * create, update, delete, get and cordon of queues.
- */
+/* Creates, updates, deletes, gets and cordons queues. */
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/queue_options.h"

@@ -1,6 +1,4 @@
-/*
- * the scheduler's reports, explain, shares.
- */
+/* The scheduler's reports, explain and get shares. */
 #include "armada/scheduler_reporting.pb-c.h"
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"

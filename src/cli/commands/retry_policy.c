@@ -1,6 +1,4 @@
-/*
- * create, update, delete and get of retry policies.
- */
+/* Creates, updates, deletes and gets retry policies. */
 #include "armada/services.pb-c.h"
 #include "cli/commands/commands.h"
 

@@ -1,6 +1,4 @@
-/*
- * run: a command or a script as a job of its own.
- */
+/* run: submits a command or a script as a job. */
 #include "cli/commands/commands.h"
 #include "cli/shared/array.h"
 #include "cli/shared/job_file.h"

@@ -1,5 +1,5 @@
 /*
- * cancel, preempt and reprioritize of jobs by their ids alone, or of those
+ * cancel, preempt, reprioritize, hold and release for jobs by ids, or for those
  * that options select.
  */
 #include <stdlib.h>

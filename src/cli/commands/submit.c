@@ -1,5 +1,5 @@
 /*
- * submit: files of jobs and Kubernetes Jobs, 200 jobs to a request; or
+ * submit: files of jobs and Kubernetes Jobs, 200 jobs per request; or
  * TrainingJobs.
  */
 #include <stdio.h>

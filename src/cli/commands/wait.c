@@ -1,6 +1,4 @@
-/*
- * wait: until jobs have ended, told by their job sets' events.
- */
+/* wait: waits until jobs have ended, by the events of their job sets. */
 #include "base/intern.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/event_stream.h"

@@ -1,4 +1,4 @@
-/* Files that commands are given, and the documents in them. */
+/* Reads the files given to commands, and the documents in them. */
 #include "cli/shared/command.h"
 #include "wire/yaml/yaml.h"
 

@@ -1,4 +1,4 @@
-/* What was given for the options of a command. */
+/* The values of a command's options. */
 #include "cli/shared/command.h"
 
 const struct option_value *cli_option(const struct cli *cli, const char *name)

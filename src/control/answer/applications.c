@@ -1,4 +1,4 @@
-/* Applications of queues, and how they stand. */
+/* Lists applications of queues with their states. */
 #include "control/answer/answers.h"
 #include "control/fold/fold.h"
 #include "control/state/inbox.h"

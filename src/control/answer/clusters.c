@@ -1,4 +1,4 @@
-/* What operators see of executors. */
+/* Lists executors for operators. */
 #include <stdlib.h>
 
 #include "control/answer/answers.h"

@@ -1,4 +1,4 @@
-/* Gangs, for those who ask which there are and how they stand. */
+/* Lists gangs with their states. */
 #include "control/answer/answers.h"
 #include "control/state/inbox.h"
 #include "control/state/state.h"

@@ -1,4 +1,4 @@
-/* What operators see of nodes. */
+/* Lists nodes for operators. */
 #include <stdlib.h>
 
 #include "control/answer/answers.h"

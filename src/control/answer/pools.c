@@ -1,4 +1,4 @@
-/* Pools, and how they stand. */
+/* Lists pools with their figures. */
 #include "control/fold/pools.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* How queues stand in each pool, as data. */
+/* The figures of queues in each pool, as data. */
 
 #include "control/answer/answers.h"
 #include "control/explain/amounts.h"

@@ -1,4 +1,4 @@
-/* Scheduling reports: how queues and pools stand, as text for people. */
+/* Scheduling reports: figures of queues and pools, as text for people. */
 #include <inttypes.h>
 
 #include "control/answer/answers.h"

@@ -1,4 +1,4 @@
-/* TrainingJobs, and how they stand. */
+/* Lists TrainingJobs with their states. */
 #include "control/answer/answers.h"
 #include "control/state/inbox.h"
 #include "control/state/state.h"

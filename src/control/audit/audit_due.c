@@ -1,5 +1,5 @@
-/* What is due, made again: to jobs, to groups, to nodes that fail, and
- * the end of jobs that can never run. */
+/* Repeats the decisions that are due for jobs, for groups and for failing
+ * nodes, and the rejection of jobs that can never run. */
 #include "control/audit/audit_private.h"
 #include "control/decide/decide.h"
 #include "job/table/groups.h"

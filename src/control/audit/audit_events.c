@@ -1,5 +1,4 @@
-/* The events of a record and those made again: what they are, and whether they
- * are the same. */
+/* Compares the events of a record with the repeated ones. */
 #include <stdio.h>
 
 #include "control/audit/audit_private.h"

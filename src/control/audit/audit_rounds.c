@@ -1,5 +1,5 @@
-/* Rounds made again: in the step that they were made in, or beside the leader
- * as the log says that they went. */
+/* Repeats rounds: in the step in which they were made, or in parallel as the
+ * log says. */
 #include "control/audit/audit_private.h"
 #include "control/round/rounds.h"
 

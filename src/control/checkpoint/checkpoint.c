@@ -1,4 +1,5 @@
-/* When a checkpoint is written, and what of the log is then forgotten. */
+/* Decides when to write a checkpoint, and how much of the log to prune after
+ * it. */
 
 #include "control/checkpoint/checkpoint.h"
 

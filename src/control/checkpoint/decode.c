@@ -1,4 +1,4 @@
-/* The live state out of its bytes. */
+/* Decodes the live state. */
 
 #include "control/checkpoint/checkpoint.h"
 #include "control/fold/executors.h"

@@ -1,4 +1,5 @@
-/* The live state as bytes.  Jobs come last: they are the most. */
+/* Encodes the live state.  Jobs come last, because they are the largest part.
+ */
 
 #include "control/checkpoint/checkpoint.h"
 #include "control/fold/executors.h"

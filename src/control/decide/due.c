@@ -1,4 +1,4 @@
-/* What is due to a job becomes events of the batch. */
+/* Adds the events that are due for jobs to the batch. */
 #include "control/decide/decide.h"
 #include "control/state/state.h"
 

@@ -1,4 +1,5 @@
-/* Sequences that others made: requests of users, reports of executors. */
+/* Adds sequences from outside to the batch: requests of users, reports of
+ * executors. */
 #include "control/decide/decide.h"
 #include "control/fold/fold.h"
 #include "control/fold/pools.h"

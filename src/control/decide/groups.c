@@ -1,5 +1,5 @@
-/* Groups of pods: what is due to them as a whole, once it is known how they
- * end, or that they have been below their minimum for too long. */
+/* Groups of pods: adds the events that are due for a group as a whole, when its
+ * outcome is known or it was below its minimum for too long. */
 #include "job/table/groups.h"
 
 #include "control/decide/decide.h"

@@ -1,4 +1,4 @@
-/* Nodes that are taken out and back (model.md 6.10b). */
+/* Quarantines failing nodes, and releases them (model.md 6.10b). */
 #include <inttypes.h>
 
 #include "control/decide/decide.h"

@@ -1,5 +1,5 @@
-/* Members of gangs that have come: who may not be of the gang that it names is
- * refused before any plan is made with it. */
+/* Rejects new members that cannot belong to the gang that they name, before any
+ * plan is made with them. */
 #include "control/decide/decide.h"
 #include "control/explain/explain.h"
 #include "control/state/state.h"

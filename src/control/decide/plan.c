@@ -1,4 +1,5 @@
-/* What a plan decides becomes events of the batch, as far as it stands. */
+/* Turns the decisions of a plan that are still valid into events of the batch.
+ */
 #include "control/decide/decide.h"
 #include "control/fold/executors.h"
 #include "control/state/state.h"

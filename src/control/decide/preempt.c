@@ -1,5 +1,5 @@
-/* Why a job is preempted, in words that go into its events: how, for whom,
- * and by which rule of model.md 6.6, with whose share was how far over. */
+/* The reason of a preemption, as text for its events: how, for which job, by
+ * which rule of model.md 6.6, and which queue was how far over its share. */
 #include "control/decide/decide.h"
 #include "control/state/state.h"
 

@@ -1,4 +1,4 @@
-/* Executors that are silent, and what that means to the batch. */
+/* Notices silent executors, and adds the events that follow to the batch. */
 #include "control/decide/decide.h"
 #include "control/fold/executors.h"
 #include "control/state/state.h"

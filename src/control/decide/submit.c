@@ -1,5 +1,5 @@
-/* Submissions: what is new of one goes into the batch; a job that repeats
- * another's client id is answered with that one. */
+/* Submissions: adds new jobs to the batch, and answers a repeated client id
+ * with the existing job. */
 #include <stdio.h>
 
 #include "control/decide/decide.h"

@@ -1,4 +1,4 @@
-/* What users ask of TrainingJobs (model.md 4). */
+/* Handles users' changes of TrainingJobs (model.md 4). */
 #include "control/fold/training.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Jobs that can never run, or no more, are ended, once there are nodes to tell
- * by.  They are asked about one after the other, a few in each batch. */
+/* Ends jobs that can never run, once there are nodes to judge by.  It checks a
+ * few jobs in each batch, one after the other. */
 #include "base/hash.h"
 #include "control/decide/decide.h"
 #include "control/explain/explain.h"

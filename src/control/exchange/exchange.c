@@ -1,4 +1,5 @@
-/* Exchanges: what executors say and are told, at once or over a session. */
+/* Exchanges: handles an executor's request and answers it, at once or over a
+ * session. */
 #include "control/exchange/exchange.h"
 
 #include <stdio.h>

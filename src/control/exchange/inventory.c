@@ -1,5 +1,5 @@
-/* Inventories: what an exchange says of nodes, compared with what the log has;
- * only what is news gets into the batch. */
+/* Compares the nodes of an exchange with the log, and adds only changes to the
+ * batch. */
 #include "control/exchange/exchange.h"
 #include "control/fold/executors.h"
 #include "control/state/state.h"

@@ -1,4 +1,4 @@
-/* What an executor is given to run, and told about it: what it does not hold
+/* Which leases and cancels an executor receives: those that it does not hold
  * yet, oldest first, within its credit. */
 #include "control/exchange/exchange.h"
 #include "control/fold/executors.h"

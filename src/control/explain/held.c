@@ -1,4 +1,4 @@
-/* What keeps a job from being planned, in sentences and as data. */
+/* Why a job is held, in sentences and as data. */
 #include <inttypes.h>
 
 #include "control/explain/explain.h"

@@ -1,4 +1,4 @@
-/* Why no other pool has taken a job that waits: as sentences and as data. */
+/* Why no other pool runs a waiting job, in sentences and as data. */
 #include <inttypes.h>
 
 #include "control/explain/amounts.h"

@@ -1,4 +1,4 @@
-/* Who has a place for how long, and for whom it is kept, as sentences. */
+/* Sentences on how long a job keeps its place, and on reservations. */
 #include <inttypes.h>
 
 #include "control/explain/explain.h"

@@ -1,4 +1,4 @@
-/* Jobs whose executor says nothing. */
+/* Jobs whose executor does not report. */
 #include <inttypes.h>
 
 #include "control/explain/explain.h"

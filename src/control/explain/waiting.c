@@ -1,4 +1,4 @@
-/* What a waiting job needs, and what is free where it could be: as sentences
+/* What a waiting job needs, and what is free where it could run, in sentences
  * and as data. */
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-/* Applications: which job is of which, and how they stand. */
+/* Applications: which job belongs to which, and their states. */
 #include "control/fold/apps.h"
 
 #include <stdlib.h>

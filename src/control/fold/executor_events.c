@@ -1,4 +1,4 @@
-/* What the log says of executors and their nodes. */
+/* Folds events of executors and their nodes. */
 #include "control/fold/executors.h"
 #include "control/state/state.h"
 

@@ -1,5 +1,5 @@
-/* What each event does to the live state.  Live and replayed records come
- * the same way. */
+/* The effect of each event on the live state, the same for live and replayed
+ * records. */
 #include "control/fold/fold.h"
 
 #include "control/fold/executors.h"

@@ -1,5 +1,5 @@
-/* What a change of a job means to the scheduler, to its executor and to who
- * listens. */
+/* Reports a change of a job to the scheduler, to its executor and to listeners.
+ */
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
 #include "control/fold/health.h"

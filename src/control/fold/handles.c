@@ -1,4 +1,4 @@
-/* Queues, classes and jobs, as the scheduler knows them. */
+/* The scheduler's handles of queues, classes and jobs. */
 #include "control/fold/apps.h"
 #include "control/fold/fold.h"
 #include "control/state/state.h"

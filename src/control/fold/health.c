@@ -1,4 +1,4 @@
-/* Nodes that fail: what their runs tell, and what is logged of them
+/* Failing nodes: notes the ends of runs, and folds the logged decisions
  * (model.md 6.10b). */
 #include "control/fold/health.h"
 

@@ -1,5 +1,5 @@
-/* What pods that are not Berth's ask for and find no node for: each executor
- * says its own, and the planner what that means for pools. */
+/* Requests of other schedulers' pods that found no node: each executor reports
+ * its own, and the planner divides them among pools. */
 #include "control/fold/executors.h"
 #include "control/state/state.h"
 

@@ -1,4 +1,4 @@
-/* The policy that the leader goes by, and the retry policies that it keeps. */
+/* The policy in force, and the retry policies. */
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
 #include "control/state/state.h"

@@ -1,4 +1,4 @@
-/* Pools as objects: how they come to be. */
+/* Creates, changes and deletes pool objects. */
 #include "control/fold/pools.h"
 
 #include "control/fold/executors.h"

@@ -1,5 +1,5 @@
-/* Runs whose eviction would violate a disruption budget: each executor says
- * its own, all of them at a time, and the planner is told which they are. */
+/* Runs whose eviction would violate a disruption budget.  Each executor reports
+ * all of its own at once; this file passes them to the planner. */
 #include "control/fold/executors.h"
 #include "control/state/state.h"
 

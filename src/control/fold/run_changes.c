@@ -1,5 +1,5 @@
-/* What a change of a job means to the planner's view of its run and its gang,
- * and to its executor. */
+/* Reports a change of a run to the planner (run and gang) and to its executor.
+ */
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
 #include "control/state/state.h"

@@ -1,4 +1,4 @@
-/* What executors were told of runs, and have yet to be told. */
+/* What executors know about runs, and have yet to learn. */
 #include "control/fold/executors.h"
 #include "control/state/state.h"
 

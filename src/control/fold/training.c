@@ -1,4 +1,4 @@
-/* TrainingJobs: the table of them as the log has it (model.md 4). */
+/* The table of TrainingJobs, as the log has it (model.md 4). */
 #include "control/fold/training.h"
 
 #include "berth/api.pb-c.h"

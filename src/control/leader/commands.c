@@ -1,5 +1,5 @@
-/* The commands that wait go into a batch, in order, as far as there is room and
- * their answer does not hang on what is in it already. */
+/* Moves waiting commands into a batch, in order, while there is room and their
+ * answer does not depend on the rest of the batch. */
 #include "control/answer/answers.h"
 #include "control/decide/decide.h"
 #include "control/exchange/exchange.h"

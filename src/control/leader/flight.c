@@ -1,4 +1,4 @@
-/* A batch in flight, and its end. */
+/* A batch in flight: appends it, then applies and answers it. */
 
 #include "control/checkpoint/checkpoint.h"
 #include "control/exchange/exchange.h"

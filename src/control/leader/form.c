@@ -1,5 +1,5 @@
-/* Forming the next batch, on the state after the last: commands, silence,
- * what is due, the scheduler's plan; in this order. */
+/* Forms the next batch on the state after the last, in this order: commands,
+ * silence, due events, the scheduler's plan. */
 #include "control/decide/decide.h"
 #include "control/leader/leader.h"
 #include "control/round/rounds.h"

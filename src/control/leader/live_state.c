@@ -1,4 +1,4 @@
-/* The live state, from its beginning to its end. */
+/* Creates and frees the live state. */
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
 #include "control/leader/leader.h"

@@ -1,4 +1,5 @@
-/* From nothing to leading: become the writer, then checkpoint, then log. */
+/* Becomes the leader: becomes the writer, then reads the checkpoint, then the
+ * log. */
 #include "control/checkpoint/checkpoint.h"
 #include "control/fold/fold.h"
 #include "control/leader/leader.h"

@@ -1,5 +1,5 @@
-/* Plans beside the leader.  The planner has the state of a shard alone while it
- * plans; what happens meanwhile is kept for it (pools.h). */
+/* Plans in parallel to the leader's step.  A shard belongs to its planner while
+ * it plans; changes meanwhile are kept for it (pools.h). */
 
 #include "control/round/rounds.h"
 #include "control/state/state.h"

@@ -1,4 +1,4 @@
-/* One round: from its plan to the batch, and what becomes of it. */
+/* One round, from its plan to the batch. */
 
 #include "control/decide/decide.h"
 #include "control/fold/executors.h"

@@ -1,9 +1,10 @@
-/* What is logged of plans that are made beside the leader, so that they can be
- * made again: when each began and was back, and what became of it.
+/* Logs plans that are made in parallel, so that an audit can repeat them: when
+ * each began and returned, and whether it was used.
  *
- * None of it is worth a record by itself.  It waits for the next one, and
- * stands there before all else: the state is the same until then.  A round
- * that began and ended between two records and changed nothing is not told. */
+ * None of this is worth a record of its own.  It waits for the next record and
+ * stands at its beginning, because the state does not change until then.  A
+ * round that began and ended between two records and changed nothing is not
+ * logged. */
 #include "control/round/rounds.h"
 #include "control/state/state.h"
 

@@ -1,7 +1,7 @@
-/* Rounds: when each shard of the planner is asked.
+/* When each shard is planned.
  *
- * Without pool objects there is one shard.  With some, each has rounds of its
- * own, in order of names after Default's; what is news is news to all. */
+ * Without pool objects there is one shard.  Otherwise each shard has rounds of
+ * its own, in order of names after Default's; a change wakes all shards. */
 #include "control/round/rounds.h"
 
 #include "control/state/state.h"

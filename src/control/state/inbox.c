@@ -1,4 +1,4 @@
-/* What has been posted and waits, and its answers. */
+/* Posted commands that wait, and their answers. */
 
 #include "control/state/inbox.h"
 

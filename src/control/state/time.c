@@ -1,4 +1,4 @@
-/* The time that the leader goes by. */
+/* The leader's time. */
 #include "control/state/state.h"
 
 int64_t control_now_ms(struct control *c)

@@ -1,5 +1,5 @@
-/* How often jobs went from state to state, for the metrics: of this leader's
- * time only, so no part of the state that the log makes. */
+/* Counts jobs' changes of state for the metrics.  It counts only this leader's
+ * time, so it is no part of the logged state. */
 #include "control/state/transitions.h"
 
 #include "control/state/state.h"

@@ -1,4 +1,4 @@
-/* Leases that wait until pods which are being ended have left their node. */
+/* Leases that wait until pods that are being stopped have left their node. */
 #include "executor/loop/executor_private.h"
 
 bool executor_defer(struct executor *executor, uint32_t index,

@@ -1,5 +1,4 @@
-/* Pods of an earlier executor process: adopted, or reported by what they left.
- * */
+/* Adopts pods of an earlier executor process, or reports how they ended. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What has ended this process while a pod was made is not tried for ever. */
+/* Refuses a pod whose creation has crashed the executor. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* How a run begins: its directory, its spec, its shim. */
+/* Starts a run: its directory, its spec, its shim. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Where the containers of a pod see its volumes. */
+/* Mounts a pod's volumes in its containers. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>

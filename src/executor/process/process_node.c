@@ -1,4 +1,4 @@
-/* This machine as a node. */
+/* Describes this machine as a node. */
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>

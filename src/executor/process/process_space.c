@@ -1,5 +1,5 @@
-/* The directories of a run that its job sees, under a name that nobody can
- * guess, and the removal of what jobs leave. */
+/* The directories of a run that its job can use, with random names, and their
+ * removal. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

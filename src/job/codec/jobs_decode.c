@@ -1,4 +1,4 @@
-/* The canonical form, read back; see jobs_encode.h. */
+/* Decodes the canonical form; see jobs_encode.h. */
 #include "job/table/jobs_encode.h"
 
 struct set_ref {

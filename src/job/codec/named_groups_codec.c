@@ -1,5 +1,5 @@
-/* Groups with a name as bytes.  Their pods come with the jobs; older formats
- * list them once more, and those are passed over. */
+/* Encodes and decodes groups with a name.  Their pods come with the jobs; older
+ * formats list them a second time, and the decoder skips these. */
 #include "job/table/jobs_private.h"
 
 enum {

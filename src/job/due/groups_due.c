@@ -1,5 +1,5 @@
-/* What is due for gangs with terms: which are over, which are below their
- * minimum for too long, and what becomes of their members. */
+/* Events that are due for gangs with terms: which have ended, which were below
+ * their minimum for too long, and what happens to their members. */
 #include <stdlib.h>
 
 #include "base/time_add.h"

@@ -1,5 +1,5 @@
-/* What is asked of jobs, by users or by the loss of an executor: it is noted,
- * and done when the leader decides (job_action.h). */
+/* Notes requests of users and the loss of executors; the leader then decides
+ * about them (job_action.h). */
 #include "job/table/jobs_private.h"
 
 /* The job that a user's command names, if it is of that queue and job set:

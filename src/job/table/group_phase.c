@@ -1,4 +1,4 @@
-/* The phase of a named group, by how its pods stand. */
+/* The phase of a named group, from the states of its pods. */
 #include "job/table/jobs_private.h"
 #include "job/table/named_groups.h"
 

@@ -1,4 +1,4 @@
-/* The table of jobs is made and freed. */
+/* Creates and frees the table of jobs. */
 #include "job/table/jobs_private.h"
 
 struct jobs *jobs_create(void)

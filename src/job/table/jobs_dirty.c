@@ -1,4 +1,4 @@
-/* For which jobs something may be due: job_action.h says what. */
+/* The jobs for which something may be due; job_action.h decides what. */
 #include <stdlib.h>
 
 #include "job/table/jobs_private.h"

@@ -1,4 +1,4 @@
-/* The whole table in canonical form. */
+/* Encodes the whole table in canonical form. */
 #include "job/table/jobs_encode.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Fetching from memory what the next events are about.  With a million jobs
- * the index, the run and the job of an event are each a miss of the cache, and
- * each is known only when the one before it is there: so they are fetched in
- * stages, some events ahead of jobs_apply(). */
+/* Prefetches the rows of the next events.  With a million jobs the index, the
+ * run and the job of an event are a cache miss each, and each is known only
+ * when the one before it has arrived.  So they are fetched in stages, some
+ * events ahead of jobs_apply(). */
 #include "job/table/jobs_private.h"
 
 enum { LINE_BYTES = 64 };

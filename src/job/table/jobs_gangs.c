@@ -1,4 +1,4 @@
-/* The gangs of the table: who is in which, and what they share. */
+/* The gangs of the table: their members, and what these share. */
 #include "job/table/jobs_private.h"
 
 /* Gangs: the name is the queue's index and all that members must share, so

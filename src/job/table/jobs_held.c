@@ -1,5 +1,4 @@
-/* What keeps waiting jobs from being planned, and the times at which that, or
- * their waiting, ends. */
+/* Why waiting jobs are held, and the times at which holds and waits end. */
 #include "base/heap.h"
 #include "job/table/jobs_private.h"
 

@@ -1,4 +1,4 @@
-/* The job sets of the table: who is in which. */
+/* The job sets of the table, with their jobs. */
 #include "job/table/jobs_private.h"
 
 /* Job sets: the name is the queue's index and the set's name. */

@@ -1,5 +1,5 @@
-/* The state of one moment, written while it changes: a job is written in its
- * turn, or before it changes, whichever comes first. */
+/* Encodes the state of one moment while the table changes: a job is encoded in
+ * its turn, or before it changes, whichever comes first. */
 #include "job/table/jobs_encode.h"
 
 /* The state of one moment, written while it changes: a job is written in its

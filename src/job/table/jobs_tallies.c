@@ -1,5 +1,5 @@
-/* How many runs a queue has in a pool, by their jobs' states: kept up to date,
- * as whoever asks for shares must not wait for a walk over all jobs. */
+/* Counts a queue's runs in a pool by the states of their jobs, kept up to date
+ * so that a query for shares need not walk all jobs. */
 #include "job/table/jobs_private.h"
 
 /* Where runs of jobs in a state are counted, or NULL: nowhere. */

@@ -1,4 +1,4 @@
-/* What always holds of the table. */
+/* Checks the invariants of the table. */
 #include "job/table/jobs_private.h"
 
 /* Runs are counted by the tallies as the jobs' states count them; the number

@@ -1,4 +1,4 @@
-/* What becomes of a named group with its gang. */
+/* Updates a named group when its gang changes. */
 #include "job/table/jobs_private.h"
 #include "job/table/named_groups.h"
 

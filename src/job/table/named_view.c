@@ -1,4 +1,4 @@
-/* Groups with a name, for reading. */
+/* Groups with a name, for readers. */
 #include <stdlib.h>
 
 #include "job/table/gang_list.h"

@@ -1,5 +1,5 @@
-/* Jobs that wait for others to end.  Who waits for a job is found by its id, so
- * one that nobody waits for costs its end one look-up, or none at all. */
+/* Jobs that wait for others to end.  The waiting jobs of a job are found by its
+ * id, so the end of a job without any costs one look-up, or none. */
 #include "job/table/jobs_private.h"
 
 static void join(struct jobs *jobs, uint32_t job, struct job_id on)

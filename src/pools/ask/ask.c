@@ -1,4 +1,4 @@
-/* Questions, answered by the shard that knows. */
+/* Passes questions to the shard that knows the answer. */
 
 #include "pools/ask/ask.h"
 

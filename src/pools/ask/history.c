@@ -1,4 +1,4 @@
-/* What a checkpoint must carry, shard by shard. */
+/* Packs each shard's history for a checkpoint. */
 #include <stdlib.h>
 
 #include "pools/jobs/jobs.h"

@@ -1,4 +1,5 @@
-/* The first pool object: what the Default shard has becomes the router's. */
+/* At the first pool object, the router takes over the state of the Default
+ * shard. */
 #include "pools/jobs/jobs.h"
 #include "pools/tables/classes.h"
 #include "pools/tables/node_table.h"

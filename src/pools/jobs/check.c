@@ -1,4 +1,5 @@
-/* Whether the tables of the router agree with each other and with shards. */
+/* Checks that the tables of the router agree with each other and with the
+ * shards. */
 #include "pools/jobs/jobs.h"
 #include "pools/tables/node_table.h"
 

@@ -1,4 +1,4 @@
-/* Gangs: who is in which, and in how many shards. */
+/* The members of gangs, and the shards that they are in. */
 #include "base/hash.h"
 #include "pools/jobs/jobs.h"
 

@@ -1,5 +1,5 @@
-/* Homes: jobs and gangs go where they belong.  A job that cannot go yet counts
- * as gone: see docs/rules/pools.md. */
+/* Moves jobs and gangs where they belong.  A job that cannot move yet counts as
+ * moved: see docs/rules/pools.md. */
 #include "pools/jobs/deltas.h"
 #include "pools/jobs/jobs.h"
 #include "pools/jobs/lent.h"

@@ -1,4 +1,4 @@
-/* Jobs: they come and go. */
+/* Adds and removes jobs. */
 
 #include "pools/jobs/jobs.h"
 

@@ -1,4 +1,4 @@
-/* Leases: a job starts, runs on another node, and waits again. */
+/* Leases: a job starts, moves to another node, and is requeued. */
 #include "pools/jobs/deltas.h"
 #include "pools/jobs/jobs.h"
 #include "pools/jobs/lent.h"

@@ -1,5 +1,5 @@
-/* A job that is lent asks its application at home all the while: the home shard
- * hears what comes of it when that is known. */
+/* Keeps a lent job counted for its application at home: its home shard learns
+ * the result when it is known. */
 #include "pools/jobs/lent.h"
 
 #include "pools/jobs/deltas.h"

@@ -1,4 +1,4 @@
-/* A job goes to another shard, with all that its own knows of it. */
+/* Moves a job to another shard with its state. */
 #include "pools/jobs/deltas.h"
 #include "pools/jobs/jobs.h"
 #include "pools/jobs/lent.h"

@@ -1,11 +1,11 @@
-/* Quotas are over all pools, and each shard sees its own: so the router keeps
- * what queues have in which shard, tells each what the others have, and drops
- * from plans what several of them would take at once.
+/* Quotas count over all pools, but each shard sees only its own jobs.  So the
+ * router keeps what queues have in each shard, tells each shard the sum of the
+ * others, and drops from plans what several shards together would use too much.
  *
- * Nothing is kept until the first queue has a quota.  Then all queues are
- * counted, in one look at each job, and from there on with each start and end:
- * so that it costs the same to give a quota to the next thousand.  Shards are
- * told before they plan, or are asked why a job waits. */
+ * It keeps nothing until the first queue has a quota.  Then it counts all
+ * queues in one walk over the jobs, and from then on with each start and end,
+ * so that further quotas cost nothing.  Shards get the sums before they plan or
+ * explain why a job waits. */
 
 #include "pools/jobs/quota.h"
 

@@ -1,5 +1,5 @@
-/* The rows of jobs: which shard has a job, by which handle, and whether as its
- * home. */
+/* The rows of jobs: which shard has a job, by which handle, and whether that is
+ * its home. */
 #include <string.h>
 
 #include "pools/jobs/jobs.h"

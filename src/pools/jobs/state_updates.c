@@ -1,4 +1,4 @@
-/* What the shard of a job is told of it that moves it nowhere. */
+/* Passes changes that do not move a job to its shard. */
 #include "pools/jobs/jobs.h"
 #include "pools/jobs/lent.h"
 #include "pools/tables/node_table.h"

@@ -1,4 +1,4 @@
-/* What nodes are: which shard a node is in, by the labels that it has. */
+/* Which shard a node is in, by its labels. */
 
 #include "pools/nodes/nodes.h"
 

@@ -1,7 +1,7 @@
-/* What pods that are not ours ask for in vain: an executor says so of its
- * cluster, whose nodes may be of several pools.  Each of these gets the part
- * of it that it has of the cluster's resource, so that together they make room
- * for all of it, and none for what another makes room for. */
+/* Divides unmet requests of other schedulers' pods: an executor reports them
+ * for its cluster, whose nodes may be in several pools.  Each pool gets the
+ * fraction that it has of the cluster's resource, so that together the pools
+ * make room for all of it, once. */
 #include <string.h>
 
 #include "pools/jobs/deltas.h"

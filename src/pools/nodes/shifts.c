@@ -1,4 +1,4 @@
-/* Nodes that go from shard to shard, with what runs there and how they are. */
+/* Moves nodes from shard to shard, with their runs and their health. */
 #include <stdlib.h>
 
 #include "pools/jobs/deltas.h"

@@ -1,4 +1,4 @@
-/* The state as a whole, queues and time. */
+/* The router as a whole: create, destroy, queues, time. */
 #include "pools/pools.h"
 
 #include "pools/jobs/deltas.h"

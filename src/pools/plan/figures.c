@@ -1,5 +1,5 @@
-/* How pools stand: asked of those that know, and of what was known last while
- * one is being planned. */
+/* Figures of pools, from their shards, or the last known ones while a pool is
+ * being planned. */
 #include "pools/plan/plan.h"
 
 enum {

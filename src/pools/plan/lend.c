@@ -1,4 +1,4 @@
-/* Which jobs are lent after a plan at home, and which borrowers return. */
+/* Lends waiting jobs after a plan at home, and recalls borrowed ones. */
 #include "pools/plan/plan.h"
 #include "pools/tables/borrow.h"
 #include "pools/tables/classes.h"

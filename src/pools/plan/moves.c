@@ -1,5 +1,5 @@
-/* Jobs that are lent or return: what a plan decides of them is done when the
- * plan stands, and not before. */
+/* Moves jobs that are lent or return when the plan that decided it takes
+ * effect, and not before. */
 #include "pools/jobs/jobs.h"
 #include "pools/plan/plan.h"
 

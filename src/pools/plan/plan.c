@@ -1,4 +1,4 @@
-/* Plans of a shard, and what of them still stands. */
+/* Plans a shard, and keeps the decisions that are still valid. */
 
 #include "pools/plan/plan.h"
 

@@ -1,4 +1,4 @@
-/* Gangs that grow, and what they are grown beside. */
+/* Which gangs may grow. */
 #include "pools/jobs/deltas.h"
 #include "pools/jobs/jobs.h"
 #include "pools/jobs/quota.h"

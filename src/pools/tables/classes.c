@@ -1,4 +1,4 @@
-/* Classes: a shard is told of one when the first of its jobs comes there. */
+/* Adds a class to a shard with the first of its jobs there. */
 #include "pools/tables/classes.h"
 
 uint32_t pools_class_add(struct pools *pools,

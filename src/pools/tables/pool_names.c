@@ -1,4 +1,4 @@
-/* Names of pools, and whose they are. */
+/* Names of pools, and the jobs' homes by name. */
 #include "pools/tables/pool_names.h"
 
 /* How many names there may be: users may name what they like, but only jobs

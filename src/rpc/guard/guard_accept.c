@@ -1,4 +1,4 @@
-/* Takes the guard's new connections. */
+/* Accepts the guard's new connections. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

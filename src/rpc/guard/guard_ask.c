@@ -1,4 +1,4 @@
-/* What other threads ask of the guard. */
+/* Answers other threads' questions to the guard. */
 #include <time.h>
 
 #include "rpc/guard/guard_private.h"

@@ -1,5 +1,5 @@
-/* The state machine of applications: events, timers, and how borrowers make a
- * state look. */
+/* The state machine of applications: events, timers, and the effect of borrowed
+ * jobs on a state. */
 #include "sched/apps/apps.h"
 
 enum sched_app_state app_state_after(enum sched_app_state state,

@@ -1,4 +1,4 @@
-/* What applications have: lists with something in them, and resources. */
+/* The non-empty lists and the resources of applications. */
 #include "sched/apps/app_table.h"
 
 void app_list(struct sched *sched, uint32_t index, uint32_t list, bool is_in)

@@ -1,4 +1,4 @@
-/* Applications as bytes, as an answer, and checked. */
+/* Applications in checkpoints and in answers, and their checks. */
 #include <stdlib.h>
 
 #include "sched/apps/apps.h"

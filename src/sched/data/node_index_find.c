@@ -1,4 +1,4 @@
-/* Searching the index, and what moved loosely: beside the blocks. */
+/* Searches the index, and keeps recently moved nodes beside the blocks. */
 #include <string.h>
 
 #include "sched/data/node_index_private.h"

@@ -1,4 +1,4 @@
-/* Why a round did not start a job, as it noted. */
+/* Why a round did not start a job, from the notes of the round. */
 #include "sched/explain/private.h"
 #include "sched/order/refusals.h"
 

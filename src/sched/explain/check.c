@@ -1,4 +1,4 @@
-/* What nodes, limits and rates answer to a question. */
+/* What nodes, limits and rates allow a job. */
 #include "sched/explain/private.h"
 #include "sched/fairness/class_limit.h"
 #include "sched/fairness/quota.h"

@@ -1,5 +1,4 @@
-/* Why a job could not start in another state, of which it might be lent a
- * node. */
+/* Why a job could not start in another shard, which might lend it a node. */
 #include "sched/explain/private.h"
 #include "sched/state/exclusive.h"
 

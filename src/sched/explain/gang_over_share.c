@@ -1,4 +1,4 @@
-/* Gangs that are larger than their queues' shares: said to people, and of no
+/* Gangs that are larger than their queues' shares: for explanations, without
  * effect on plans. */
 #include "sched/data/cost.h"
 #include "sched/evict/gang_protection.h"

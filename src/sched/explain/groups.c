@@ -1,4 +1,4 @@
-/* How far a gang with terms fits at once. */
+/* How many members of a gang with terms fit at once. */
 #include <string.h>
 
 #include "sched/explain/private.h"

@@ -1,4 +1,4 @@
-/* What keeps a gang that runs from growing by a member that waits. */
+/* Why a running gang does not grow by a waiting member. */
 #include "sched/growth/growth.h"
 
 #include "sched/explain/private.h"

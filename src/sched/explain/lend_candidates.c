@@ -1,4 +1,5 @@
-/* What waits without a place, and what is free: for lending (model.md 5.5). */
+/* For lending: which jobs wait without a place, and what is free (model.md
+ * 5.5). */
 #include <stdlib.h>
 
 #include "sched/explain/round_robin.h"

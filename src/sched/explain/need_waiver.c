@@ -1,4 +1,4 @@
-/* Rules by which nobody loses a place for a job: whether they keep it. */
+/* Whether a rule that protects running work keeps a job waiting. */
 #include "sched/evict/cooldown.h"
 #include "sched/explain/need_parts.h"
 

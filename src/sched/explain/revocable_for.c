@@ -1,5 +1,5 @@
-/* To whom a run gives way, as it promised: said to people, and of no effect on
- * plans. */
+/* For which job a run is revocable: for explanations, without effect on plans.
+ */
 #include "sched/evict/evictable.h"
 #include "sched/fairness/admitted.h"
 

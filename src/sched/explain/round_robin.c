@@ -1,4 +1,4 @@
-/* Work handed out by turns, and much of it passed over at once. */
+/* Hands out waiting work in turns, and skips many jobs at once. */
 #include "sched/explain/round_robin.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* Whether it is what its queue holds above its share that keeps a job
- * waiting: what the round would find. */
+/* Whether its queue's share keeps a job waiting, as a round would decide it. */
 #include "sched/explain/private.h"
 #include "sched/fairness/limits.h"
 #include "sched/fairness/usage_ledger.h"

@@ -1,4 +1,4 @@
-/* Why a job waits, in a word: what is known without looking at the nodes. */
+/* Why a job waits, in a word, without looking at the nodes. */
 #include "sched/explain/private.h"
 #include "sched/order/order.h"
 #include "sched/order/queue_order.h"

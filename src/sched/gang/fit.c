@@ -1,8 +1,8 @@
-/* Whether a gang could ever start: an upper bound of how many of its members
- * the nodes of one group (pool, cluster, value of its label) hold at once when
- * they are empty, and of how many members of a sub-group with a cap on hops
- * they hold near enough (cap_fit.h).  What is refused by it could never run;
- * what it lets through may yet wait for ever, for packing is hard. */
+/* Whether a gang could ever start: an upper bound on how many of its members
+ * the nodes of one group (pool, cluster, value of its label) hold when they are
+ * empty, and on how many members of a sub-group with a cap on hops they hold
+ * close enough (cap_fit.h).  A gang that this refuses could never run; one that
+ * it accepts may still wait for ever, because packing is hard. */
 #include "base/hash.h"
 #include "sched/gang/cap_fit.h"
 #include "sched/state/floating.h"

@@ -1,5 +1,4 @@
-/* How far apart the sub-groups of a gang may be, and in which order they are
- * placed. */
+/* The caps of a gang's sub-groups, and the order in which they are placed. */
 
 #include "sched/gang/locality_place.h"
 #include "sched/state/distance_cap.h"

@@ -1,4 +1,4 @@
-/* One more member near those of its sub-group that run. */
+/* Places another member close to the running ones of its sub-group. */
 
 #include "sched/gang/locality_private.h"
 #include "sched/place/place.h"

@@ -1,5 +1,4 @@
-/* A gang whose sub-groups are to be near together, where others must make
- * way. */
+/* Places the sub-groups of a gang close together by preemption. */
 
 #include <stdlib.h>
 

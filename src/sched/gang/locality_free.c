@@ -1,4 +1,4 @@
-/* A sub-group in free space, near together. */
+/* Places a sub-group close together in free space. */
 
 #include <stdlib.h>
 

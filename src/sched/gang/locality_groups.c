@@ -1,5 +1,5 @@
-/* What a reservation may be made of, for a gang with a cap: the highest domains
- * that it allows, as groups of nodes. */
+/* The domains that a reservation for a gang with a cap may use: the highest
+ * ones within the cap, as groups of nodes. */
 #include "sched/gang/locality_place.h"
 #include "sched/place/place.h"
 #include "sched/state/sub_groups.h"

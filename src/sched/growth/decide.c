@@ -1,4 +1,4 @@
-/* What a step of growth decides. */
+/* Turns the result of a growth step into decisions. */
 #include "sched/growth/growth.h"
 #include "sched/order/order.h"
 

@@ -1,4 +1,4 @@
-/* Whether work that asks for GPUs waits, so that nodes are kept for it. */
+/* Whether work that requests GPUs waits, so that nodes are kept free for it. */
 #include "sched/growth/growth.h"
 
 bool growth_asks_for_gpu(const struct sched *sched,

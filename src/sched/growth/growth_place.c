@@ -1,4 +1,4 @@
-/* Where a pod more may go, and whether it may. */
+/* Where another pod may start. */
 #include "sched/gang/locality_place.h"
 #include "sched/growth/growth.h"
 #include "sched/order/lane_quota.h"

@@ -1,4 +1,4 @@
-/* The load of a pool: what pods ask for there, and what they may. */
+/* The load of a pool: what pods request there, and the ceiling. */
 #include "sched/growth/growth.h"
 
 static struct resource_vec borrowed_of(const struct sched *sched,

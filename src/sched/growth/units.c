@@ -1,4 +1,4 @@
-/* Who takes part in a step of growth. */
+/* Which gangs take part in a growth step. */
 #include "sched/growth/growth.h"
 #include "sched/place/place.h"
 #include "sched/state/borrowed.h"

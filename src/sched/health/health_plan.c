@@ -1,4 +1,4 @@
-/* Which nodes are to be taken out, and back. */
+/* Which nodes to quarantine, and which to release. */
 #include "sched/health/health.h"
 #include "sched/health/quarantine.h"
 #include "sched/state/state.h"

@@ -1,4 +1,4 @@
-/* A queue begins to go by applications, or ceases to. */
+/* A queue starts or stops being ordered by applications. */
 #include "sched/apps/apps.h"
 
 /* Put a job among the lists of another application (or NONE).  What happened

@@ -1,5 +1,5 @@
-/* Jobs become borrowed, or are at home again; and whether those of a pool may
- * be preempted at all. */
+/* Jobs become borrowed, or return home; and whether jobs of a pool may be
+ * preempted at all. */
 #include "sched/state/borrowed.h"
 
 #include "sched/apps/apps.h"

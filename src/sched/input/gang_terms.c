@@ -1,4 +1,4 @@
-/* What the caller tells of gangs with terms. */
+/* Changes of gangs with terms that the caller reports. */
 #include "sched/state/distance_cap.h"
 #include "sched/state/sub_groups.h"
 

@@ -1,4 +1,4 @@
-/* Nodes that jobs avoid, for they failed to start there. */
+/* Nodes that jobs avoid because they failed to start there. */
 #include <string.h>
 
 #include "sched/input/jobs.h"

@@ -1,4 +1,4 @@
-/* Deltas about leases: they begin, come of age, move and end. */
+/* Changes of leases: they begin, reach their lifetime, move and end. */
 #include "sched/apps/apps.h"
 #include "sched/evict/evictable.h"
 #include "sched/evict/losses.h"

@@ -1,5 +1,5 @@
-/* The lists of what waits: made when something is to be in them, and given
- * back when nothing is. */
+/* Lists of waiting work: created for their first item, and freed after their
+ * last. */
 #include "sched/apps/apps.h"
 #include "sched/state/list_heap.h"
 

@@ -1,4 +1,4 @@
-/* What runs on a node, and that something changed there. */
+/* The runs of a node, and the mark that it changed. */
 #include "sched/reserve/reserve.h"
 #include "sched/state/floating.h"
 #include "sched/state/nodes.h"

@@ -1,4 +1,4 @@
-/* A job asks for something else from now on. */
+/* Changes a job's class. */
 #include "sched/evict/cooldown.h"
 #include "sched/fairness/admitted.h"
 

@@ -1,4 +1,4 @@
-/* Leases as the tables have them: on a node, in an account, in a gang. */
+/* Counts a lease on its node, in its account and in its gang. */
 #include "sched/apps/apps.h"
 #include "sched/evict/evictable.h"
 #include "sched/fairness/usage_ledger.h"

@@ -1,5 +1,4 @@
-/* What waits as the tables have it: in a list or a gang, and in the counts of
- * its account and queue. */
+/* Counts a waiting job in its list or gang, and in its account and queue. */
 #include "sched/input/jobs.h"
 #include "sched/state/sub_groups.h"
 

@@ -1,4 +1,4 @@
-/* What a round has decided so far, and taking it back. */
+/* Records the decisions of a round, and undoes them. */
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
 

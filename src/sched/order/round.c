@@ -1,5 +1,5 @@
-/* What a round as a whole is asked: when to plan again, what shares queues had
- * when it began, and what became of evicted work. */
+/* Questions about a round as a whole: when to plan again, the shares of queues
+ * at its beginning, and the evicted work. */
 #include "sched/order/round.h"
 
 void round_wake_by(struct round *round, int64_t when_ms)

@@ -1,5 +1,5 @@
-/* The best node with free space: from where the search of a class ended before,
- * and among those that moved since. */
+/* The best node with free space: from where the last search of the class ended,
+ * and among nodes that moved since. */
 #include "sched/data/packed.h"
 #include "sched/order/lanes.h"
 #include "sched/place/changes.h"

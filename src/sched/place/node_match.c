@@ -1,5 +1,5 @@
-/* Whether a node may have a job: labels and taints, what it avoids, and what is
- * kept or reserved. */
+/* Whether a node may run a job: labels and taints, avoided nodes, reserved
+ * nodes. */
 #include "sched/place/exclusive_node.h"
 #include "sched/place/place.h"
 #include "sched/state/away_variants.h"

@@ -1,4 +1,4 @@
-/* Admission of what finds no room, and the reservation of the first. */
+/* Admits work that finds no room, and reserves nodes for the first. */
 
 #include "base/time_add.h"
 #include "sched/fairness/admitted.h"

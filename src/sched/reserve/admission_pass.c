@@ -1,4 +1,4 @@
-/* The pass that tries admitted work before all else. */
+/* Tries admitted work before all other work. */
 
 #include "sched/evict/cooldown.h"
 #include "sched/evict/evict.h"

@@ -1,6 +1,6 @@
-/* Where the members of a gang that are all alike would go: what is remembered
- * of nodes (reserve/steps.c) says how many each holds, so that only those that
- * matter are asked for more. */
+/* Where a gang of equal members would start: the remembered steps of nodes
+ * (reserve/steps.c) say how many members each node holds, so that only the
+ * relevant nodes are examined further. */
 #include "sched/data/merge_sort.h"
 #include "sched/gang/locality_place.h"
 #include "sched/order/round.h"

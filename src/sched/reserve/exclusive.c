@@ -1,6 +1,5 @@
-/* Where a gang that has its nodes whole would go at a time to come, when its
- * members are all alike: a node that it does not hold has all of its room by
- * then, or none. */
+/* Where a gang of equal members with exclusive nodes would start at a later
+ * time: a node that it does not hold has all of its room by then, or none. */
 #include <stdlib.h>
 
 #include "sched/gang/exclusive_place.h"

@@ -1,5 +1,5 @@
-/* Where a gang would go at a time to come: its members one after the other,
- * each to the fullest node that has room for it, as gang_place.c does. */
+/* Where a gang would start at a later time: its members one after the other,
+ * each on the fullest node that has room for it, as gang_place.c does. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* Where a single job would go at the first time at which it has room.
+/* Where a single job would start at the first time at which it has room.
  *
- * What is known of a node stays known until something changes there: each
- * node has a count of its changes, and a round looks again only at those that
- * changed since, at what it placed on or took from itself, and at bounds that
- * move with the clock.  A few requests are remembered side by side, for what is
- * first in the list of admitted work often takes turns. */
+ * What is known about a node stays valid until the node changes: each node
+ * counts its changes, and a round examines again only nodes that changed since,
+ * that it placed work on or evicted work from, or whose bounds move with the
+ * clock.  A few requests are remembered side by side, because the first of the
+ * list of admitted work often alternates. */
 #include <string.h>
 
 #include "base/heap.h"

@@ -1,4 +1,4 @@
-/* What the last plan reserved, kept to explain by. */
+/* Keeps the last plan's reservations, for explanations. */
 #include "sched/fairness/admitted.h"
 #include "sched/reserve/reserve.h"
 #include "sched/state/exclusive.h"

@@ -1,5 +1,5 @@
-/* Where a gang would go at a time to come, where the topology says how: by the
- * rule of locality_place.h for free space, with what nodes have then. */
+/* Where a gang with a topology would start at a later time: by the rule of
+ * locality_place.h for free space, with the room that nodes have then. */
 #include <stdlib.h>
 #include <string.h>
 

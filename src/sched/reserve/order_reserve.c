@@ -1,7 +1,7 @@
-/* Older applications of a queue come first, also where there is no room for
- * them (model.md 3.5): their first job or gang without room has a reservation,
- * the pool's or else one of the queue's own, and what would start passes it
- * by the backfill test or waits. */
+/* Older applications of a queue go first, also where there is no room for them
+ * (model.md 3.5): their first job or gang without room has a reservation, the
+ * pool's or else one of the queue, and other work passes it by the backfill
+ * test or waits. */
 #include "sched/order/unmet.h"
 #include "sched/reserve/reserve.h"
 

@@ -1,10 +1,10 @@
-/* Nodes on which all that may go for a claim may go at once, or never: what
- * each queue's work would make free there is one pile.
+/* Nodes on which all work that may be preempted for a claim may be preempted at
+ * once, or never: the room that each queue's work would free there is one pile.
  *
- * So it is where lifetimes are 0 and deadlines are not known, as they mostly
- * are.  Whether a queue is over its share changes with every job that starts or
- * ends; then a sum over a few piles takes the place of asking all runs.  A run
- * that comes or goes changes one pile. */
+ * That is so where lifetimes are 0 and deadlines are unknown, the usual case.
+ * Whether a queue is over its share changes with every job that starts or ends;
+ * a sum over a few piles then replaces a look at all runs.  A run that starts
+ * or ends changes one pile. */
 #include <string.h>
 
 #include "sched/place/exclusive_node.h"

@@ -1,6 +1,6 @@
-/* When how many like members of a gang have room on each node, as steps that
- * are remembered like the times of job.c; and the first time at which
- * all of them have. */
+/* When each node has room for how many equal members of a gang, as steps that
+ * are remembered like the times of job.c; and the first time at which all
+ * members have room. */
 #include "sched/gang/locality_place.h"
 #include "sched/order/lanes.h"
 #include "sched/order/round.h"

@@ -1,4 +1,4 @@
-/* Leasing what found a place, and its like behind it. */
+/* Leases the job that found a place, and equal jobs behind it. */
 #include "sched/order/heap.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"

@@ -1,4 +1,4 @@
-/* A plan to explain by: what it leaves behind is put back in one place. */
+/* A trial plan for explanations; one place undoes all its effects. */
 #include <string.h>
 
 #include "sched/order/round.h"

@@ -1,4 +1,4 @@
-/* Deciding about what comes first: new work, evicted work, what starves. */
+/* Decides about the next job: new, evicted or starving. */
 #include "sched/evict/cooldown.h"
 #include "sched/evict/evict.h"
 #include "sched/gang/gang.h"

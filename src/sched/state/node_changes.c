@@ -1,4 +1,4 @@
-/* That something changed on a node, for indexes and for reservations. */
+/* Marks a node as changed, for indexes and reservations. */
 #include "sched/state/state.h"
 
 enum { CHANGED_MAX = 1 << 16 };

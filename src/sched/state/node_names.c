@@ -1,4 +1,4 @@
-/* Nodes and executors by name: slots that are given out and given back. */
+/* Nodes and executors by name: slots that are allocated and freed. */
 #include <string.h>
 
 #include "sched/state/nodes.h"

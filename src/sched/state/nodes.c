@@ -1,6 +1,7 @@
-/* What of a node can be had, and whether it takes work. */
-#include "sched/state/floating.h"
+/* The room of a node for jobs, and whether it accepts any. */
 #include "sched/state/nodes.h"
+
+#include "sched/state/floating.h"
 
 struct resource_vec nodes_capacity_of(const struct sched *sched,
                                       const struct node_record *record)

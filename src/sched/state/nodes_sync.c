@@ -1,5 +1,5 @@
-/* All nodes at once: their order, their indexes, and their amounts when the
- * policy is another. */
+/* Updates all nodes at once: their order, their indexes, and their amounts when
+ * the policy changes. */
 #include <string.h>
 
 #include "sched/state/floating.h"

@@ -1,4 +1,4 @@
-/* Pools: their sums, weights and indexes over the nodes that are of them. */
+/* A pool's sums, weights and indexes over its nodes. */
 #include "sched/data/packed.h"
 #include "sched/state/floating.h"
 #include "sched/state/nodes.h"

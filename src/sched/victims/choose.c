@@ -1,4 +1,4 @@
-/* Who goes on one node, and who may stay there after all. */
+/* Chooses the victims on one node, and reprieves those that are not needed. */
 #include <string.h>
 
 #include "sched/place/place.h"

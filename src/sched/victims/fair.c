@@ -1,5 +1,5 @@
-/* Victims for fairness: on which node the evicted work that must go comes last
- * in the order in which it would win its places back. */
+/* Victims for fairness: the node on which the evicted work that must be
+ * preempted comes last in the order of getting places back. */
 #include "sched/place/place.h"
 #include "sched/victims/depth_memo.h"
 #include "sched/victims/eviction_index.h"

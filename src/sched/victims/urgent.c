@@ -1,4 +1,4 @@
-/* Victims for urgency: the least urgent work that must give way. */
+/* Victims for urgency: the least urgent runs that must be preempted. */
 #include "sched/place/place.h"
 #include "sched/victims/depth_memo.h"
 #include "sched/victims/revocable.h"

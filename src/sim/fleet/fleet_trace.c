@@ -1,4 +1,4 @@
-/* Reading traces. */
+/* Reads traces. */
 #include <stdlib.h>
 
 #include "sim/fleet/fleet.h"

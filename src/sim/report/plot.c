@@ -1,4 +1,4 @@
-/* The picture of use over time. */
+/* Draws the chart of use over time. */
 #include <stdlib.h>
 
 #include "sim/report/report.h"

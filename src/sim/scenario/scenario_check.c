@@ -1,5 +1,5 @@
-/* What single keys of a scenario cannot tell: names that must be there, and
- * values that must go together. */
+/* Checks rules over several keys of a scenario: names that must exist, and
+ * values that must agree. */
 #include <stdio.h>
 
 #include "sim/scenario/scenario.h"

@@ -1,4 +1,4 @@
-/* Reading logs. */
+/* Reads logs. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /*
- * The convention of Gaussier et al. (SC'15): events one at a time, what ends
- * in a second before what comes in it, a pass after each.
+ * The convention of Gaussier et al. (SC'15): events one at a time, in each
+ * second terminations before arrivals, and a pass after each.
  *
- * The leader makes its pass when it is told of something.  So a job that
- * arrives without a pass is kept back until the next one, which changes
- * nothing else, for its place in the queue is that of its number; and what has
- * come to its estimated end is ended before any pass of that second.
+ * The leader makes its pass when something is reported to it.  So a job that
+ * arrives without a pass is held back until the next one.  That changes nothing
+ * else, because its place in the queue is that of its number.  A job that has
+ * reached its estimated end is ended before any pass of that second.
  * Terminations of one second come in the order of the jobs' starts.
  */
 #include "sim/swf/swf_private.h"

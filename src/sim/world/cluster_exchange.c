@@ -1,5 +1,5 @@
-/* Exchanges with the leader: nodes and runs one way, leases and cancels the
- * other. */
+/* Exchanges with the leader: sends nodes and runs, receives leases and cancels.
+ */
 #include "sim/world/cluster_private.h"
 
 static void take_response(struct cluster *cluster,

@@ -1,4 +1,4 @@
-/* Reports: what became of runs, gathered into one message. */
+/* Collects reports of runs into one message. */
 #include "sim/world/cluster_private.h"
 
 /* What goes out as one message, and which runs it tells of. */

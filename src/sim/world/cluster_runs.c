@@ -1,4 +1,4 @@
-/* Runs and their pods: from a lease to the end, as the planner says. */
+/* Runs and their pods, from a lease to the end, by the executors' planner. */
 #include "sim/world/cluster_private.h"
 
 static uint32_t run_add(struct cluster *cluster, struct run_id id)

@@ -1,5 +1,4 @@
-/* What the world asks of its leader: commands, and the events of queues and
- * pools that they carry. */
+/* Posts commands to the leader, with events of queues and pools. */
 #include "sim/world/world.h"
 #include "wire/log/log_codec.h"
 

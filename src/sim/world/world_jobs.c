@@ -1,4 +1,4 @@
-/* Kinds, and the submission of jobs. */
+/* Kinds of jobs, and their submission. */
 #include "sim/world/world_private.h"
 #include "wire/log/log_codec.h"
 

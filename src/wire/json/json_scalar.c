@@ -1,4 +1,4 @@
-/* JSON's numbers, texts and words as fields of messages. */
+/* Reads JSON's numbers, strings and booleans as fields of messages. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* One event of a record, by the tables of log_layout. */
+/* Decodes one event of a record by the tables of log_layout. */
 #include "wire/kube/pool_codec.h"
 #include "wire/log/log_codec.h"
 #include "wire/log/log_layout.h"

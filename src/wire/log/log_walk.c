@@ -1,4 +1,4 @@
-/* The walk over what a record holds: its sequences, and their events. */
+/* Walks over the sequences of a record, and their events. */
 #include "wire/log/log_codec.h"
 #include "wire/log/log_records.h"
 #include "wire/message/field.h"

@@ -1,4 +1,4 @@
-/* Resources that are not tied to a node, in a policy. */
+/* Floating resources (not tied to a node) in a policy. */
 #include "wire/policy/policy_rules.h"
 
 /* Sums over all nodes of more than this would overflow; see floating.h. */

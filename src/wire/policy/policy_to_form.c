@@ -1,4 +1,4 @@
-/* A policy as the form that is printed and logged. */
+/* Turns a policy into the form that is printed and logged. */
 #include "wire/policy/policy_rules.h"
 
 static struct setting_fractions fractions_of(const struct resource_fraction *f,

@@ -1,4 +1,4 @@
-/* Types of nodes, and which classes may go to them, in a policy. */
+/* Types of nodes in a policy, and which classes may use them. */
 #include "wire/policy/policy_rules.h"
 
 static const struct setting taint_keys[] = {

@@ -1,4 +1,4 @@
-/* The metadata of a TrainingJob: its name, and what annotations say. */
+/* The metadata of a TrainingJob: its name and annotations. */
 #include "model/gang_terms.h"
 #include "wire/kube/kube_name.h"
 #include "wire/training/training_fields.h"

@@ -1,4 +1,4 @@
-/* What the pods of a TrainingJob ask for, and what they may use. */
+/* The requests and limits of a TrainingJob's pods. */
 #include <stdio.h>
 
 #include "model/quantity.h"
