@@ -73,11 +73,14 @@ static void without_an_object_plans_are_of_the_configured_pools(void **state)
     stage_init(&stage);
     uint32_t node = stage_node(&stage, "n", 1);
     uint32_t first = stage_job(&stage);
-    (void)stage_job(&stage);
+    uint32_t second = stage_job(&stage);
     pools_plan(stage.pools, POOLS_DEFAULT, 0, ROUND_FAST, 16, &plan);
-    assert_int_equal(plan.decision_count, 1);
+    assert_int_equal(plan.decision_count, 2);
     assert_int_equal(plan.decisions[0].job, first);
     assert_int_equal(plan.decisions[0].node, node);
+    /* Nor does the limit of its class, all of the pool, refuse the other. */
+    assert_int_equal(plan.decisions[1].action, SCHED_ADMIT);
+    assert_int_equal(plan.decisions[1].job, second);
     assert_int_equal(pools_pool_count(stage.pools), 1);
     assert_true(str_equal(pools_node_pool(stage.pools, node), STR("default")));
     assert_true(pools_is_consistent(stage.pools));
