@@ -58,16 +58,11 @@ static void sort_by_node(struct options *options)
 static struct resource_vec room_at(struct reserving *r, uint32_t node,
                                    int64_t at_ms)
 {
-    struct resource_vec room = reserve_room(r, node);
+    struct resource_vec now = reserve_room(r, node);
 
     r->releases.count = 0;
     reserve_gather(r, node);
-    for (size_t i = 0; i < r->releases.count; i++) {
-        if (r->releases.items[i].at_ms <= at_ms) {
-            amounts_add(&room, r->releases.items[i].request);
-        }
-    }
-    return room;
+    return profile_room_at(&now, r->releases.items, r->releases.count, at_ms);
 }
 
 /* Take the first until all have a place, and keep these nodes. */

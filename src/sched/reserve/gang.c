@@ -290,16 +290,11 @@ static void set_rooms(struct spots *spots, int64_t at_ms)
             continue;
         }
         struct spot *spot = &spots->items[at];
-        spot->room = reserve_room(spots->r, spot->node);
+        struct resource_vec now = reserve_room(spots->r, spot->node);
+        spot->room = profile_room_at(
+            &now, spots->r->releases.items + spot->release_first,
+            spot->release_count, at_ms);
         spot->taken = (struct resource_vec){0};
-        for (uint32_t k = 0; k < spot->release_count; k++) {
-            const struct release *release =
-                &spots->r->releases.items[spot->release_first + k];
-            ASSERT_SLOW(release->node == spot->node);
-            if (release->at_ms <= at_ms) {
-                amounts_add(&spot->room, release->request);
-            }
-        }
     }
 }
 

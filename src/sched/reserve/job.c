@@ -7,15 +7,11 @@
  * list of admitted work often alternates. */
 #include <string.h>
 
-#include "base/heap.h"
 #include "sched/order/round.h"
 #include "sched/reserve/tree.h"
 
 /* More than so many have holes in them: they are made anew. */
 enum { STEPS_PER_NODE = 256, PILES_PER_NODE = 32 };
-
-#define ENDS_BEFORE(context, a, b) ((void)(context), (a)->at_ms < (b)->at_ms)
-DEFINE_HEAP(releases, struct release, 2, const void *, ENDS_BEFORE, HEAP_PLAIN);
 
 /* When a node has room for `request`, and what it has free then.  INT64_MIN:
  * now; INT64_MAX: not known, and all that is bounded counts as free.  The next
@@ -24,33 +20,13 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
                         const struct resource_vec *request,
                         struct resource_vec *ret_room, int64_t *ret_next_ms)
 {
-    struct resource_vec room = reserve_room(r, node);
-    int64_t at_ms = INT64_MIN;
-    bool is_ready = amounts_fit(request, &room);
+    struct profile profile = reserve_profile(r, node);
+    int64_t at_ms = profile_first_fit(&profile, request);
 
-    r->releases.count = 0;
-    r->is_moving = false;
-    r->moving_ms = INT64_MAX;
-    r->queues = 0;
-    reserve_gather(r, node);
-    struct release *heap = r->releases.items;
-    size_t count = r->releases.count;
-    for (size_t i = 0; i < count; i++) {
-        /* What can go at once is free now. */
-        heap[i].at_ms =
-            heap[i].at_ms <= r->round->now_ms ? INT64_MIN : heap[i].at_ms;
-    }
-    releases_build(NULL, heap, count);
-    while (count && (!is_ready || heap[0].at_ms <= at_ms)) {
-        at_ms = heap[0].at_ms;
-        amounts_add(&room, heap[0].request);
-        is_ready = is_ready || amounts_fit(request, &room);
-        releases_remove(NULL, heap, --count, 0);
-    }
     ASSERT(at_ms == INT64_MIN || at_ms > r->round->now_ms);
-    *ret_room = room;
-    *ret_next_ms = count ? heap[0].at_ms : INT64_MAX;
-    return is_ready ? at_ms : INT64_MAX;
+    *ret_room = profile.room;
+    *ret_next_ms = profile_next_ms(&profile);
+    return at_ms;
 }
 
 /* What is known of the nodes. */

@@ -14,18 +14,12 @@
  */
 #pragma once
 
+#include "sched/data/profile.h"
 #include "sched/reserve/reserve.h"
 #include "sched/state/borrowed.h"
 
 struct label_group;
 struct exclusive_room;
-
-/* Amounts that become free on a node. */
-struct release {
-    int64_t at_ms;
-    uint32_t node;
-    const struct resource_vec *request;
-};
 
 /* What a plan did to a node. */
 enum { TOUCH_PLACED = 1, TOUCH_PREEMPTED = 2 };
@@ -56,6 +50,8 @@ struct reserving {
 struct resource_vec reserve_room(const struct reserving *r, uint32_t node);
 /* Append what becomes free on a node, when it is known. */
 void reserve_gather(struct reserving *r, uint32_t node);
+/* Gather that of this node alone, afresh: a walk over its room. */
+struct profile reserve_profile(struct reserving *r, uint32_t node);
 /* Whether what is less urgent on a node makes room at once, and nothing else
  * there has a bound but lifetimes: then the sums tell, and it need not be asked
  * one by one. */

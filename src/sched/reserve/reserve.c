@@ -130,11 +130,11 @@ static int64_t bound_of_run(struct reserving *r, const struct run *run)
     return bound_ms;
 }
 
-static void add_release(struct reserving *r, uint32_t node, int64_t at_ms,
-                        const struct resource_vec *request)
+static void add_release(struct reserving *r, int64_t at_ms,
+                        const struct resource_vec *amounts)
 {
     if (at_ms != INT64_MAX) {
-        VEC_PUSH(&r->releases, (struct release){at_ms, node, request});
+        VEC_PUSH(&r->releases, (struct release){at_ms, amounts});
     }
 }
 
@@ -179,7 +179,7 @@ static void gather_levels(struct reserving *r, uint32_t node)
     size_t first = (size_t)node * sched->level_count;
 
     for (uint32_t l = 0; l < r->claim->level; l++) {
-        add_release(r, node, INT64_MIN, &sched->urgency_preemptible[first + l]);
+        add_release(r, INT64_MIN, &sched->urgency_preemptible[first + l]);
     }
 }
 
@@ -204,7 +204,7 @@ static void gather(struct reserving *r, uint32_t node)
         }
         if (run->state != RUN_PREEMPTED && !(is_short && is_told(r, run))) {
             add_release(
-                r, node, bound_of_run(r, run),
+                r, bound_of_run(r, run),
                 &class_at(round, class_of_job(sched, run->job))->request);
         }
     }
@@ -215,7 +215,7 @@ static void gather(struct reserving *r, uint32_t node)
         ASSERT(entry->node == node && entry->count > 0);
         bool may_go = class->level <= r->claim->level && r->may_go[entry->job];
         for (uint32_t i = 0; i < entry->count; i++) {
-            add_release(r, node,
+            add_release(r,
                         bound_of(r, class, round->now_ms,
                                  may_go ? time_add_saturating(
                                               round->now_ms, class->lifetime_ms)
@@ -256,12 +256,12 @@ static void gather_whole(struct reserving *r, uint32_t node, size_t first)
 
     for (size_t i = first; i < r->releases.count; i++) {
         const struct release *release = &r->releases.items[i];
-        amounts_add(&sum, release->request);
+        amounts_add(&sum, release->amounts);
         last_ms = release->at_ms > last_ms ? release->at_ms : last_ms;
     }
     r->releases.count = first;
     if (memcmp(&sum, capacity, sizeof(sum)) == 0) {
-        add_release(r, node, last_ms, capacity);
+        add_release(r, last_ms, capacity);
     }
 }
 
@@ -273,6 +273,19 @@ void reserve_gather(struct reserving *r, uint32_t node)
     if (opens_whole(r, node)) {
         gather_whole(r, node, first);
     }
+}
+
+struct profile reserve_profile(struct reserving *r, uint32_t node)
+{
+    struct resource_vec now = reserve_room(r, node);
+
+    r->releases.count = 0;
+    r->is_moving = false;
+    r->moving_ms = INT64_MAX;
+    r->queues = 0;
+    reserve_gather(r, node);
+    return profile_begin(&now, r->releases.items, r->releases.count,
+                         r->round->now_ms);
 }
 
 /* Chain what this round placed, by node, and note what it changed. */

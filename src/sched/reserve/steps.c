@@ -7,28 +7,15 @@
 #include "sched/place/place.h"
 #include "sched/reserve/private.h"
 
-static void sort_releases(struct release *items, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        struct release item = items[i];
-        size_t at = i;
-        while (at > 0 && items[at - 1].at_ms > item.at_ms) {
-            items[at] = items[at - 1];
-            at--;
-        }
-        items[at] = item;
-    }
-}
-
 /* The place of a node's steps, at least `capacity` of them. */
-static struct ready_step *make_steps(struct ready_memory *m,
-                                     struct ready_node *node, uint32_t capacity)
+static struct profile_step *
+make_steps(struct ready_memory *m, struct ready_node *node, uint32_t capacity)
 {
     if (node->is_piled || node->step_capacity < capacity) {
         node->step_first = (uint32_t)m->steps.count;
         node->step_capacity = capacity + capacity / 2;
         for (uint32_t i = 0; i < node->step_capacity; i++) {
-            VEC_PUSH(&m->steps, (struct ready_step){0});
+            VEC_PUSH(&m->steps, (struct profile_step){0});
         }
     }
     return &m->steps.items[node->step_first];
@@ -38,41 +25,15 @@ static struct ready_step *make_steps(struct ready_memory *m,
 static void ask(struct reserving *r, struct ready_memory *m, uint32_t index)
 {
     struct ready_node *node = &m->nodes.items[index];
-    struct resource_vec room = reserve_room(r, index);
-    uint32_t count = amounts_times(&m->request, &room);
+    struct profile profile = reserve_profile(r, index);
+    struct profile_step *steps =
+        make_steps(m, node, (uint32_t)profile.count + 1);
 
-    r->releases.count = 0;
-    r->is_moving = false;
-    r->moving_ms = INT64_MAX;
-    r->queues = 0;
-    reserve_gather(r, index);
     node->queues = r->queues;
-    for (size_t i = 0; i < r->releases.count; i++) {
-        int64_t *at_ms = &r->releases.items[i].at_ms;
-        *at_ms = *at_ms <= r->round->now_ms ? INT64_MIN : *at_ms;
-    }
-    sort_releases(r->releases.items, r->releases.count);
-    struct ready_step *steps =
-        make_steps(m, node, (uint32_t)r->releases.count + 1);
     node->is_piled = false;
-    node->step_count = 0;
-    if (count) {
-        steps[node->step_count++] = (struct ready_step){INT64_MIN, count};
-    }
-    for (size_t i = 0; i < r->releases.count; i++) {
-        amounts_add(&room, r->releases.items[i].request);
-        uint32_t more = amounts_times(&m->request, &room);
-        int64_t at_ms = r->releases.items[i].at_ms;
-        if (more > count && node->step_count &&
-            steps[node->step_count - 1].at_ms == at_ms) {
-            steps[node->step_count - 1].count = more;
-        } else if (more > count) {
-            steps[node->step_count++] = (struct ready_step){at_ms, more};
-        }
-        count = more;
-    }
+    node->step_count = profile_steps(&profile, &m->request, steps);
     ASSERT(node->step_count <= node->step_capacity);
-    node->key = pool_weigh(r->round->pool, &room);
+    node->key = pool_weigh(r->round->pool, &profile.room);
     if (r->is_moving || r->moving_ms != INT64_MAX) {
         m->counts.items[index].seen = READY_NEVER_SEEN;
     }
@@ -82,11 +43,11 @@ static void ask(struct reserving *r, struct ready_memory *m, uint32_t index)
 static void sum_up(struct ready_memory *m, uint32_t index)
 {
     struct ready_node *node = &m->nodes.items[index];
-    const struct ready_step *steps = &m->steps.items[node->step_first];
+    const struct profile_step *steps = &m->steps.items[node->step_first];
     bool has_now = node->step_count && steps[0].at_ms == INT64_MIN;
 
     if (node->step_count) {
-        const struct ready_step *last = &steps[node->step_count - 1];
+        const struct profile_step *last = &steps[node->step_count - 1];
         m->counts.items[index].last = last->count;
         m->last_ms = last->at_ms > m->last_ms ? last->at_ms : m->last_ms;
     }
@@ -211,7 +172,7 @@ uint32_t reserve_count_on(const struct ready_memory *m, uint32_t node,
     if (sums->now == sums->last) {
         return count;
     }
-    const struct ready_step *steps = &m->steps.items[ready->step_first];
+    const struct profile_step *steps = &m->steps.items[ready->step_first];
     for (uint32_t i = 0; i < ready->step_count && steps[i].at_ms <= at_ms;
          i++) {
         count = steps[i].count;

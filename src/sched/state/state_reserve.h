@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "sched/data/amounts.h"
+#include "sched/data/profile.h"
 #include "sched/state/state_links.h"
 
 /* What waits in a pool's list of admitted work; see admitted.h. */
@@ -53,12 +54,6 @@ struct ready_node {
     bool is_piled; /* it has piles, and not steps */
     /* In the memory's steps (of a gang's members) or piles. */
     uint32_t step_first, step_count, step_capacity;
-};
-
-/* From a time on so many members of a gang have room on a node. */
-struct ready_step {
-    int64_t at_ms; /* INT64_MIN: now */
-    uint32_t count;
 };
 
 /* How many members of a gang have room on a node now (READY_UNSUMMED: its piles
@@ -107,13 +102,13 @@ struct ready_memory {
     uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the pool's node order */
     uint32_t serial;                        /* of the claim */
     uint8_t level;
-    uint32_t holder;               /* see struct reserving */
-    bool is_of_gang;               /* steps are known, and not times */
-    VEC(struct ready_node) nodes;  /* by node */
-    VEC(struct ready_step) steps;  /* of all nodes */
-    VEC(struct ready_pile) piles;  /* likewise */
-    VEC(struct ready_aside) aside; /* put back before the next question */
-    VEC(uint8_t) may_go;           /* by queue */
+    uint32_t holder;                /* see struct reserving */
+    bool is_of_gang;                /* steps are known, and not times */
+    VEC(struct ready_node) nodes;   /* by node */
+    VEC(struct profile_step) steps; /* of all nodes */
+    VEC(struct ready_pile) piles;   /* likewise */
+    VEC(struct ready_aside) aside;  /* put back before the next question */
+    VEC(uint8_t) may_go;            /* by queue */
     /* Of a gang's members, by node: these are asked of all nodes each round. */
     VEC(struct ready_count) counts;
     VEC(uint8_t) allowed; /* whether the node allows the class ... */
