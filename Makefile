@@ -11,7 +11,7 @@ PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
     berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
 .PHONY: all deps setup build programs run check sanitize bench bench-quality \
-    fuzz prop-long install clean
+    fuzz prop-long damage install clean
 
 all: build
 
@@ -48,6 +48,10 @@ fuzz: deps
 
 prop-long: build
 	@tools/prop $(BUILD)
+
+damage: setup
+	@ninja -C $(BUILD) tests/damage/damage
+	@$(BUILD)/tests/damage/damage 2000 1 $(BUILD)/damage.tsv
 
 # The prefix may be another than that of the last time; DESTDIR is Meson's.
 install: setup

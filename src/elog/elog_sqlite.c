@@ -2,8 +2,10 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/strbuf.h"
 #include "elog/elog_signal.h"
 #include "elog/elog_sqlite_checkpoint.h"
 #include "elog/elog_sqlite_reader.h"
@@ -512,6 +514,24 @@ static int prepare_statements(struct elog_sqlite *log, struct err *err)
     return 0;
 }
 
+/* SQLite takes an empty file for a new database, and deletes the WAL that lies
+ * beside it: then it must not be opened. */
+static int check_wal(const struct elog_sqlite *log, struct err *err)
+{
+    auto_strbuf wal = {0};
+    struct stat about;
+
+    strbuf_addf(&wal, "%s-wal", log->path);
+    bool is_empty = stat(log->path, &about) != 0 || about.st_size == 0;
+    if (is_empty && stat(strbuf_text(&wal), &about) == 0 && about.st_size > 0) {
+        return err_set(err, -ERR_CORRUPT,
+                       "%s is missing or empty, but %s is not: restore the "
+                       "newest backup, or move the latter away to begin anew",
+                       log->path, strbuf_text(&wal));
+    }
+    return 0;
+}
+
 /* The lock first: what another process has open is not even looked at. */
 static int open_file(struct elog_sqlite *log,
                      const struct elog_sqlite_options *options, struct err *err)
@@ -525,7 +545,8 @@ static int open_file(struct elog_sqlite *log,
             return log->lock_fd;
         }
     }
-    int rc = sq_open(&how, &log->db, err);
+    int rc = check_wal(log, err);
+    rc = rc < 0 ? rc : sq_open(&how, &log->db, err);
     if (rc == 0 && !options->is_unlocked && !options->is_bulk) {
         rc = log_end_open(log->path, &log->end, err);
     }

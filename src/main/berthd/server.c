@@ -45,34 +45,12 @@ struct server {
     struct http_server *http_server;
 };
 
-/* SQLite takes an empty file for a new database, and deletes the WAL that lies
- * beside it: then it must not be opened. */
-static int check_wal(const struct server *server, struct err *err)
-{
-    auto_strbuf wal = {0};
-    struct stat about;
-
-    strbuf_addf(&wal, "%s-wal", server->dir.log);
-    bool is_empty = stat(server->dir.log, &about) != 0 || about.st_size == 0;
-    if (is_empty && stat(strbuf_text(&wal), &about) == 0 && about.st_size > 0) {
-        return err_set(
-            err, -ERR_CORRUPT,
-            "%s is missing or empty, but %s is not: restore the newest backup, "
-            "or move %s away to start with an empty log",
-            server->dir.log, strbuf_text(&wal), strbuf_text(&wal));
-    }
-    return 0;
-}
-
 static int open_log(struct server *server, struct err *err)
 {
     struct elog_sqlite_options options = {.accepts_loss =
                                               server->options.accepts_loss};
 
-    int rc = check_wal(server, err);
-    rc = rc < 0
-             ? rc
-             : elog_sqlite_open(server->dir.log, &options, &server->log, err);
+    int rc = elog_sqlite_open(server->dir.log, &options, &server->log, err);
     if (rc == 0 && *elog_note(server->log)) {
         say(SAY_WARN, "log.note", say_text("note", elog_note(server->log)));
     }
