@@ -14,14 +14,20 @@ static struct app *app_at(const struct sched *sched, uint32_t index)
     return &sched->apps.items[index];
 }
 
+/* The state of an application, were nothing planned. */
+static enum sched_app_state state_now(const struct app *app, int64_t now_ms)
+{
+    int64_t since_ms;
+
+    return app_state_shown(app, app_state_at(app, now_ms, &since_ms));
+}
+
 enum sched_app_state order_state(const struct round *round, uint32_t index)
 {
     const struct app *app = app_at(round->sched, index);
     bool is_planned = app->planned == round->sched->plan_count;
     uint32_t planned_count = is_planned ? app->planned_count : 0;
-    int64_t since_ms;
-    enum sched_app_state state =
-        app_state_shown(app, app_state_at(app, round->now_ms, &since_ms));
+    enum sched_app_state state = state_now(app, round->now_ms);
 
     if (state == SCHED_APP_STARTING && planned_count && app->lost_count) {
         planned_count--; /* it starts with that one anew */
@@ -32,18 +38,30 @@ enum sched_app_state order_state(const struct round *round, uint32_t index)
     return state;
 }
 
+/* Whether an application starts, and keeps others of its queue from it. */
+static bool is_starting(const struct app *app, int64_t now_ms)
+{
+    int64_t since_ms;
+
+    return app_state_at(app, now_ms, &since_ms) == SCHED_APP_STARTING;
+}
+
 static uint32_t count_starting(const struct sched *sched,
                                const struct app_queue *apps, int64_t now_ms)
 {
     uint32_t count = 0;
-    int64_t since_ms;
 
     for (uint32_t at = apps->first[SCHED_APP_STARTING]; at != NONE;
          at = app_at(sched, at)->next) {
-        count += app_state_at(app_at(sched, at), now_ms, &since_ms) ==
-                 SCHED_APP_STARTING;
+        count += is_starting(app_at(sched, at), now_ms);
     }
     return count;
+}
+
+/* How many run, for the limit of their queue. */
+static uint32_t count_running(const struct app_queue *apps)
+{
+    return apps->count[SCHED_APP_STARTING] + apps->count[SCHED_APP_RUNNING];
 }
 
 /* The queue's applications; at the first look in a plan, as they are. */
@@ -54,8 +72,7 @@ static struct app_queue *apps_of(const struct round *round,
 
     if (apps->planned != round->sched->plan_count) {
         apps->planned = round->sched->plan_count;
-        apps->running_count =
-            apps->count[SCHED_APP_STARTING] + apps->count[SCHED_APP_RUNNING];
+        apps->running_count = count_running(apps);
         apps->starting_count =
             queue->ordering == QUEUE_BY_STATEAWARE
                 ? count_starting(round->sched, apps, round->now_ms)
@@ -68,11 +85,12 @@ static struct app_queue *apps_of(const struct round *round,
     return apps;
 }
 
+/* Whether so many of its applications are as many as may run. */
 static bool is_full(const struct sched *sched, const struct queue *queue,
-                    const struct app_queue *apps)
+                    uint32_t running_count)
 {
     return queue->running_apps_max &&
-           apps->running_count >= what_if_running_apps_max(sched, queue);
+           running_count >= what_if_running_apps_max(sched, queue);
 }
 
 /* Ranks. */
@@ -175,7 +193,8 @@ static void choose(struct round *round, struct lane *lane,
                    order_state(round, apps->chosen) != SCHED_APP_ACCEPTED;
 
     ASSERT(queue->ordering == QUEUE_BY_STATEAWARE);
-    if (apps->starting_count > 0 || is_full(round->sched, queue, apps)) {
+    if (apps->starting_count > 0 ||
+        is_full(round->sched, queue, apps->running_count)) {
         return;
     }
     if (!is_next) {
@@ -232,7 +251,7 @@ void order_settle(struct round *round, struct lane *lane)
         struct head *head = lane_first(lane);
         const struct app_rank *rank =
             app_at(round->sched, head->rank->app)->rank;
-        if (is_full(round->sched, queue, apps) &&
+        if (is_full(round->sched, queue, apps->running_count) &&
             order_state(round, rank->app) == SCHED_APP_ACCEPTED) {
             lane_drop_list(round, lane);
         } else if (!lane->is_in_turn && is_late(round, queue, head)) {
@@ -323,7 +342,7 @@ bool order_allows(struct round *round, const struct lane *lane, uint32_t list)
         return true;
     }
     const struct app_queue *apps = apps_of(round, queue);
-    return !is_full(round->sched, queue, apps) &&
+    return !is_full(round->sched, queue, apps->running_count) &&
            (queue->ordering != QUEUE_BY_STATEAWARE ||
             (apps->chosen == app && apps->starting_count == 0));
 }
@@ -382,12 +401,11 @@ static uint32_t last_starting(const struct sched *sched,
                               const struct app_queue *apps, int64_t now_ms)
 {
     uint32_t last = NONE;
-    int64_t since_ms;
 
     for (uint32_t at = apps->first[SCHED_APP_STARTING]; at != NONE;
          at = app_at(sched, at)->next) {
         const struct app *app = app_at(sched, at);
-        if (app_state_at(app, now_ms, &since_ms) != SCHED_APP_STARTING) {
+        if (!is_starting(app, now_ms)) {
             continue;
         }
         if (last == NONE || app->since_ms > app_at(sched, last)->since_ms ||
@@ -433,12 +451,11 @@ bool order_explain(const struct sched *sched, uint32_t job, int64_t now_ms,
         return false;
     }
     const struct app *app = app_at(sched, list->app);
-    if (app_state_shown(app, app->state) != SCHED_APP_ACCEPTED) {
+    if (state_now(app, now_ms) != SCHED_APP_ACCEPTED) {
         return false;
     }
-    int64_t running_count = (int64_t)apps->count[SCHED_APP_STARTING] +
-                            apps->count[SCHED_APP_RUNNING];
-    if (queue->running_apps_max && running_count >= queue->running_apps_max) {
+    uint32_t running_count = count_running(apps);
+    if (is_full(sched, queue, running_count)) {
         answer->wait = SCHED_WAIT_APP_LIMIT;
         answer->limit = queue->running_apps_max;
         answer->used = running_count;
