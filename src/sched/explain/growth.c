@@ -20,19 +20,14 @@ static void reach_domain(struct question *question, const struct gang *gang)
     struct reach *reach = &question->reach;
     uint32_t sub_group = sub_group_of(sched, question->job);
     uint32_t hops_max = gang->subs->terms.sub_groups[sub_group].hops_max;
-    const struct topology *topology =
-        topology_of(sched, sched->nodes.items[reach->node].pool);
-    const struct seq *leased = &gang->subs->items[sub_group].leased;
-    struct locality_anchor anchor = {.domain = NONE};
+    uint32_t pool = sched->nodes.items[reach->node].pool;
+    const struct topology *topology = topology_of(sched, pool);
+    struct locality_anchor anchor;
 
-    if (!topology || hops_max == HOPS_ANY || leased->count == 0) {
+    if (!topology || hops_max == HOPS_ANY) {
         return;
     }
-    for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
-         seq_next(leased, &at)) {
-        locality_anchor_add(topology, &anchor,
-                            node_of(sched, seq_get(leased, at)));
-    }
+    locality_anchor_of(sched, pool, gang, sub_group, &anchor);
     if (locality_around(topology, topology_level_max(topology, hops_max),
                         &anchor, &reach->first, &reach->count)) {
         reach->topology = topology;

@@ -48,6 +48,11 @@ void locality_anchor_add(const struct topology *topology,
 /* The level that an anchor is spread over; 0 is one node. */
 uint32_t locality_anchor_level(const struct topology *topology,
                                const struct locality_anchor *anchor);
+/* Where a sub-group runs in a pool, as far as it is not preempted by a plan in
+ * the making. */
+void locality_anchor_of(const struct sched *sched, uint32_t pool,
+                        const struct gang *gang, uint32_t sub_group,
+                        struct locality_anchor *ret_anchor);
 /* The highest domain, or node, around an anchor that a level allows, but no
  * lower than it is spread: its places in topology.nodes.  False: there is
  * none. */

@@ -39,11 +39,11 @@ bool locality_is_capped(struct round *round, const struct gang *gang)
     return is_capped;
 }
 
-void locality_anchor_of(const struct round *round, const struct gang *gang,
-                        uint32_t sub_group, struct locality_anchor *ret_anchor)
+void locality_anchor_of(const struct sched *sched, uint32_t pool,
+                        const struct gang *gang, uint32_t sub_group,
+                        struct locality_anchor *ret_anchor)
 {
-    const struct sched *sched = round->sched;
-    const struct topology *topology = topology_of(sched, round->p);
+    const struct topology *topology = topology_of(sched, pool);
     const struct seq *leased = &gang->subs->items[sub_group].leased;
 
     *ret_anchor = (struct locality_anchor){.domain = NONE};

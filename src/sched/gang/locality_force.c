@@ -129,8 +129,8 @@ static void add_all(struct grounds *grounds, uint32_t level_max)
     const struct near *near = grounds->near;
     struct locality_anchor anchor;
 
-    locality_anchor_of(near->attempt->round, near->attempt->gang,
-                       grounds->sub_group, &anchor);
+    locality_anchor_of(near->attempt->round->sched, near->attempt->round->p,
+                       near->attempt->gang, grounds->sub_group, &anchor);
     if (anchor.node_count) {
         add_around(grounds, level_max, &anchor);
         return;

@@ -159,7 +159,8 @@ bool locality_place_free(struct near *near, uint32_t index,
     };
 
     ASSERT(index < near->count && asked->count > 0);
-    locality_anchor_of(round, attempt->gang, sub_group, &query.anchor);
+    locality_anchor_of(round->sched, round->p, attempt->gang, sub_group,
+                       &query.anchor);
     while (near->try_count < near->tries_max && skip_count < SKIPS_MAX &&
            locality_next(&query, &pick)) {
         if (!is_allowed_for(near, query.room, &pick,

@@ -86,7 +86,7 @@ const struct label_index *locality_groups(struct round *round,
         return place_groups(round, gang);
     }
     struct locality_anchor anchor;
-    locality_anchor_of(round, gang, sub_group, &anchor);
+    locality_anchor_of(round->sched, round->p, gang, sub_group, &anchor);
     if (anchor.node_count == 0) {
         return highest(round, level);
     }

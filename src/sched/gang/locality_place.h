@@ -65,9 +65,6 @@ bool locality_is_alike(const struct sched *sched, const struct seq *asked);
 /* The highest level over which a sub-group may be spread now. */
 uint32_t locality_level_max(struct round *round, const struct gang *gang,
                             uint32_t sub_group);
-/* Where a sub-group runs, as far as it is not preempted by this plan. */
-void locality_anchor_of(const struct round *round, const struct gang *gang,
-                        uint32_t sub_group, struct locality_anchor *ret_anchor);
 /* Where one more member of a running sub-group is to go, as long as the
  * topology matters: the best free node of the lowest domain that holds
  * `anchor` and has one, within the cap, which never ends for it.  NONE: there

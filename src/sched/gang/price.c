@@ -57,7 +57,7 @@ static uint32_t hops_of(const struct attempt *attempt)
         return 0;
     }
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        locality_anchor_of(round, gang, i, &anchors[i]);
+        locality_anchor_of(sched, round->p, gang, i, &anchors[i]);
     }
     for (size_t i = attempt->decision_mark; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];

@@ -94,7 +94,8 @@ static void anchor_part(struct growth *growth, struct growth_part *part)
     if (part->is_anchored) {
         return;
     }
-    locality_anchor_of(round, team->gang, part->sub_group, &part->anchor);
+    locality_anchor_of(sched, round->p, team->gang, part->sub_group,
+                       &part->anchor);
     for (size_t i = round->decision_first;
          team->started && i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];

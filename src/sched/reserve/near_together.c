@@ -223,7 +223,8 @@ static bool fits_from(struct reserve_near *near, uint32_t index)
     };
 
     measure(near, asked, depth->room);
-    locality_anchor_of(near->round, near->gang, sub_group, &query.anchor);
+    locality_anchor_of(near->round->sched, near->round->p, near->gang,
+                       sub_group, &query.anchor);
     while (near->try_count < LOCALITY_TRIES_MAX &&
            !reserve_near_is_spent(near) && locality_next(&query, &pick)) {
         uint32_t count = take(near, sub_group, depth, &pick);
