@@ -7,13 +7,12 @@
 #include "sched/reserve/reserve.h"
 #include "sched/state/borrowed.h"
 #include "sched/state/floating.h"
+#include "sched/state/nodes.h"
 #include "sched/victims/away.h"
 
 bool explain_is_in_pools(const struct question *question, uint32_t pool)
 {
-    return pool != NONE &&
-           question->sched->pools.items[pool].policy_index >= 0 &&
-           (question->pool == NONE || question->pool == pool);
+    return pool_is_for(question->sched, pool, question->pool);
 }
 
 /* Whether the job is not to be on a node that has failed it. */
@@ -50,19 +49,11 @@ static enum sched_exclusion exclusion_of_any(const struct question *question,
     if (!explain_is_in_pools(question, node->pool)) {
         return SCHED_EXCLUDED_POOL;
     }
-    if (!sched->executors.items[node->executor].accepts) {
-        return SCHED_EXCLUDED_EXECUTOR;
-    }
-    if (!node->is_accepting) {
-        return node->record && !node->record->is_unschedulable
-                   ? SCHED_EXCLUDED_QUARANTINED
-                   : SCHED_EXCLUDED_UNSCHEDULABLE;
-    }
-    enum sched_exclusion why =
-        match_static(sched, question->requirement, index);
-    if (why == SCHED_EXCLUDED_TAINT &&
-        away_matches(sched, question->class_index, index)) {
-        why = SCHED_EXCLUSIONS;
+    enum sched_exclusion why = node_closed_by(sched, index);
+    ASSERT((why == SCHED_EXCLUSIONS) == node->is_accepting);
+    if (why == SCHED_EXCLUSIONS) {
+        why = away_match(sched, question->requirement, question->class_index,
+                         index);
     }
     if (why != SCHED_EXCLUSIONS) {
         return why;
@@ -127,11 +118,8 @@ static bool is_closed_to_it(const struct question *question, uint32_t index,
         avoids(question, index)) {
         return false;
     }
-    enum sched_exclusion fixed =
-        match_static(sched, question->requirement, index);
-    return fixed == SCHED_EXCLUSIONS ||
-           (fixed == SCHED_EXCLUDED_TAINT &&
-            away_matches(sched, question->class_index, index));
+    return away_match(sched, question->requirement, question->class_index,
+                      index) == SCHED_EXCLUSIONS;
 }
 
 double explain_shortfall(const struct resource_vec *request,

@@ -4,7 +4,7 @@
 
 #include "sched/explain/round_robin.h"
 #include "sched/state/floating.h"
-#include "sched/state/state.h"
+#include "sched/state/nodes.h"
 #include "sched/victims/away.h"
 
 /* Nodes looked at for work that never fits; the rest is taken to wait. */
@@ -275,16 +275,12 @@ bool sched_has_place_at(const struct sched *sched, uint32_t job,
     for (uint32_t i = 0; i < at->nodes.count && !class->is_impossible; i++) {
         const struct node *node = &at->nodes.items[i];
         (*ret_looks)++;
-        if (!node->record || node->pool == NONE ||
-            at->pools.items[node->pool].policy_index < 0 ||
-            (wanted != NONE && wanted != node->pool) ||
+        if (!node->record || !pool_is_for(at, node->pool, wanted) ||
             !amounts_fit(&class->request, &node->capacity) ||
             !floating_may_fit(at, node->pool, &class->request)) {
             continue;
         }
-        enum sched_exclusion why = match_static(at, requirement, i);
-        if (why == SCHED_EXCLUSIONS ||
-            (why == SCHED_EXCLUDED_TAINT && away_matches(at, class_index, i))) {
+        if (away_match(at, requirement, class_index, i) == SCHED_EXCLUSIONS) {
             return true;
         }
     }

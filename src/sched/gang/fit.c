@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "sched/gang/cap_fit.h"
 #include "sched/state/floating.h"
+#include "sched/state/nodes.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/away.h"
 
@@ -115,11 +116,8 @@ static uint32_t count_on(const struct class *class, const struct node *node)
 static bool allows(const struct fitting *f, const struct kind *kind,
                    uint32_t node)
 {
-    enum sched_exclusion why = match_static(f->sched, kind->requirement, node);
-
-    return why == SCHED_EXCLUSIONS ||
-           (why == SCHED_EXCLUDED_TAINT &&
-            away_matches(f->sched, kind->class_index, node));
+    return away_match(f->sched, kind->requirement, kind->class_index, node) ==
+           SCHED_EXCLUSIONS;
 }
 
 static void count_node(struct fitting *f, struct group *group, uint32_t index)
@@ -162,12 +160,6 @@ static bool is_enough(const struct fitting *f, const struct group *group)
            (!group->near || group->near->met_count == f->caps.count);
 }
 
-static bool is_in_pools(const struct fitting *f, uint32_t pool)
-{
-    return pool != NONE && f->sched->pools.items[pool].policy_index >= 0 &&
-           (f->pool == NONE || f->pool == pool);
-}
-
 /* Look at nodes until a group has room for enough. */
 static bool find_group(struct fitting *f, uint32_t *ret_looks)
 {
@@ -177,7 +169,7 @@ static bool find_group(struct fitting *f, uint32_t *ret_looks)
         const struct node *node = &f->sched->nodes.items[i];
         const struct label none = {{0}, {0}};
         const struct label *label = &none;
-        if (!node->record || !is_in_pools(f, node->pool)) {
+        if (!node->record || !pool_is_for(f->sched, node->pool, f->pool)) {
             continue;
         }
         f->has_nodes = true;

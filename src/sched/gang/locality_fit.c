@@ -32,8 +32,8 @@ static struct holding count_on(const struct fitting *fitting, uint32_t index)
     };
 
     if (fitting->class->is_impossible || holding.empty == 0 ||
-        (match_static(sched, fitting->requirement, index) != SCHED_EXCLUSIONS &&
-         !away_matches(sched, fitting->class_index, index))) {
+        away_match(sched, fitting->requirement, fitting->class_index, index) !=
+            SCHED_EXCLUSIONS) {
         return (struct holding){0};
     }
     if (node->is_accepting &&

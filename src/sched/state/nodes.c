@@ -20,13 +20,25 @@ struct resource_vec nodes_capacity_of(const struct sched *sched,
     return capacity;
 }
 
+enum sched_exclusion node_closed_by(const struct sched *sched, uint32_t index)
+{
+    const struct node *node = &sched->nodes.items[index];
+
+    if (!sched->executors.items[node->executor].accepts) {
+        return SCHED_EXCLUDED_EXECUTOR;
+    }
+    if (!node->record || node->record->is_unschedulable) {
+        return SCHED_EXCLUDED_UNSCHEDULABLE;
+    }
+    return node->is_out || (node->is_on_trial && node->run_count > 0)
+               ? SCHED_EXCLUDED_QUARANTINED
+               : SCHED_EXCLUSIONS;
+}
+
 void node_refresh(struct sched *sched, uint32_t index)
 {
     struct node *node = &sched->nodes.items[index];
-    bool is_accepting = node->record && !node->record->is_unschedulable &&
-                        sched->executors.items[node->executor].accepts &&
-                        !node->is_out &&
-                        !(node->is_on_trial && node->run_count > 0);
+    bool is_accepting = node_closed_by(sched, index) == SCHED_EXCLUSIONS;
 
     if (is_accepting != node->is_accepting) {
         sched->layout_count++;

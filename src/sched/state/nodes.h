@@ -21,6 +21,16 @@ uint32_t nodes_executor_get(struct sched *sched, struct str name);
 /* What of a node can be had by jobs, as told: without what others use. */
 struct resource_vec nodes_capacity_of(const struct sched *sched,
                                       const struct node_record *record);
+/* Why a node takes no work, whoever asks, or SCHED_EXCLUSIONS: it does. */
+enum sched_exclusion node_closed_by(const struct sched *sched, uint32_t node);
+/* Whether work that wants a pool (NONE: any) may go to one: it is of the
+ * policy, and it is that one. */
+static inline bool pool_is_for(const struct sched *sched, uint32_t pool,
+                               uint32_t wanted)
+{
+    return pool != NONE && sched->pools.items[pool].policy_index >= 0 &&
+           (wanted == NONE || wanted == pool);
+}
 /* What runs on a node goes with it to another pool. */
 void nodes_relink_runs(struct sched *sched, uint32_t node, uint32_t pool);
 /* Count a present node in (+1) or out (-1) of its pool. */

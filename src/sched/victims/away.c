@@ -4,8 +4,9 @@
 #include "sched/place/place.h"
 #include "sched/victims/victims.h"
 
-bool away_matches(const struct sched *sched, uint32_t class_index,
-                  uint32_t node)
+/* Whether labels and taints allow any variant of a class on a node. */
+static bool is_variant_allowed(const struct sched *sched, uint32_t class_index,
+                               uint32_t node)
 {
     uint32_t variant = sched->classes.items[class_index].variant;
 
@@ -18,6 +19,18 @@ bool away_matches(const struct sched *sched, uint32_t class_index,
         }
     }
     return false;
+}
+
+enum sched_exclusion away_match(const struct sched *sched,
+                                const struct requirement *requirement,
+                                uint32_t class_index, uint32_t node)
+{
+    enum sched_exclusion why = match_static(sched, requirement, node);
+
+    return why == SCHED_EXCLUDED_TAINT &&
+                   is_variant_allowed(sched, class_index, node)
+               ? SCHED_EXCLUSIONS
+               : why;
 }
 
 /* Searching. */

@@ -10,9 +10,11 @@
 
 struct search;
 
-/* Whether labels and taints allow any variant of a class on a node. */
-bool away_matches(const struct sched *sched, uint32_t class_index,
-                  uint32_t node);
+/* Why labels and taints do not allow a class on a node, neither at home nor by
+ * a variant, or SCHED_EXCLUSIONS; the requirement is the class's. */
+enum sched_exclusion away_match(const struct sched *sched,
+                                const struct requirement *requirement,
+                                uint32_t class_index, uint32_t node);
 
 /* A free node for a job that finds none at home, or NONE; the search is then
  * the variant's. */
