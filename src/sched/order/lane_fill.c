@@ -37,7 +37,7 @@ bool lane_fill_is_hopeless(struct round *round, const struct lane *lane,
     if (round->is_lending && lend_missed(round, class)) {
         return true;
     }
-    if (!class->is_barred && head_has_window_at(round, lane, level)) {
+    if (!class->is_barred && window_is_open_at(round, lane, level)) {
         return false;
     }
     bool may_preempt = round->kind == ROUND_BALANCE && !round->is_filling;

@@ -158,14 +158,14 @@ bool lane_lists_has_planned(const struct round *round, const struct head *head)
     if (head->class_index != NONE) {
         uint8_t flags = sched->job_flags.items[item];
         return flags & JOB_PLANNED || sweep_missed_job(round, item) ||
-               (flags & JOB_ADMITTED && head_has(round, item, false));
+               (flags & JOB_ADMITTED && window_has(round, item, false));
     }
     const struct gang *gang = &sched->gangs.items[item];
     uint32_t pool = gang_pool(sched, gang);
     return gang->planned == sched->plan_count ||
            (pool != NONE && pool != round->p) ||
            sweep_missed_gang(round, gang) ||
-           (gang->is_admitted && head_has(round, item, true));
+           (gang->is_admitted && window_has(round, item, true));
 }
 
 bool lane_lists_move(const struct round *round, struct head *head)

@@ -56,7 +56,7 @@ enum pass {
 };
 
 /* An entry of the pool's list of admitted work, in a round. */
-struct head_entry {
+struct admission_entry {
     struct claim claim;
     int64_t start_ms; /* promised */
     bool is_done;     /* placed, or sent back */
@@ -65,9 +65,9 @@ struct head_entry {
 /* A round's admitted work; see admission.h. */
 struct reserve {
     bool has_window;
-    bool is_shortest_first;     /* what tries to pass the head */
-    bool is_aged;               /* and what has waited counts as shorter */
-    struct head_entry *entries; /* in the order in which they are tried */
+    bool is_shortest_first;          /* what tries to pass the head */
+    bool is_aged;                    /* and what has waited counts as shorter */
+    struct admission_entry *entries; /* in the order in which they are tried */
     uint32_t count;
     struct reservation *hold; /* the pool's, or NULL: none (yet) */
     struct reservation made;

@@ -100,7 +100,7 @@ static const struct claim *first_admitted(const struct round *round,
     const struct reserve *reserve = &round->reserve;
 
     for (uint32_t i = 0; i < reserve->count; i++) {
-        const struct head_entry *entry = &reserve->entries[i];
+        const struct admission_entry *entry = &reserve->entries[i];
         if (!entry->is_done && entry->claim.lane == lane &&
             !is_accepted(round, claim_list(round->sched, &entry->claim)) &&
             is_before(round, &entry->claim, list)) {

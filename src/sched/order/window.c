@@ -10,7 +10,7 @@ static uint32_t count_waiting(const struct round *round, uint32_t level,
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < round->reserve.count; i++) {
-        const struct head_entry *entry = &round->reserve.entries[i];
+        const struct admission_entry *entry = &round->reserve.entries[i];
         count += !entry->is_done && entry->claim.level >= level &&
                  (!lane || entry->claim.lane == lane);
     }
@@ -20,7 +20,7 @@ static uint32_t count_waiting(const struct round *round, uint32_t level,
 static bool has_room(const struct round *round, uint32_t level,
                      const struct lane *lane)
 {
-    const struct pool_policy *policy = head_policy(round);
+    const struct pool_policy *policy = window_policy(round);
 
     ASSERT(round->pool->admitted.count <= ADMITTED_MAX);
     return round->pool->admitted.count + round->reserve.count < ADMITTED_MAX &&
@@ -29,22 +29,22 @@ static bool has_room(const struct round *round, uint32_t level,
                policy->admitted_window_per_queue;
 }
 
-bool head_has_window_at(const struct round *round, const struct lane *lane,
-                        uint32_t level)
+bool window_is_open_at(const struct round *round, const struct lane *lane,
+                       uint32_t level)
 {
     return round->reserve.has_window && !round->is_filling &&
            has_room(round, level, lane);
 }
 
-bool head_has_window(const struct round *round, const struct lane *lane)
+bool window_is_open(const struct round *round, const struct lane *lane)
 {
     return lane->head_count &&
-           head_has_window_at(round, lane, lane_first(lane)->list_level);
+           window_is_open_at(round, lane, lane_first(lane)->list_level);
 }
 
-bool head_is_closed(const struct round *round, const struct lane *lane)
+bool window_is_closed(const struct round *round, const struct lane *lane)
 {
-    const struct pool_policy *policy = head_policy(round);
+    const struct pool_policy *policy = window_policy(round);
 
     if (!round->reserve.count || (policy->has_backfill && !policy->is_strict)) {
         return false;
@@ -54,10 +54,10 @@ bool head_is_closed(const struct round *round, const struct lane *lane)
                              : count_waiting(round, level, NULL) > 0;
 }
 
-uint32_t head_first_of(const struct round *round, const struct lane *lane)
+uint32_t window_first_of(const struct round *round, const struct lane *lane)
 {
     for (uint32_t i = 0; i < round->reserve.count; i++) {
-        const struct head_entry *entry = &round->reserve.entries[i];
+        const struct admission_entry *entry = &round->reserve.entries[i];
         if (!entry->is_done && (!lane || entry->claim.lane == lane)) {
             return entry->claim.job;
         }
@@ -65,12 +65,12 @@ uint32_t head_first_of(const struct round *round, const struct lane *lane)
     return NONE;
 }
 
-bool head_waits(const struct round *round)
+bool window_waits(const struct round *round)
 {
-    return head_first_of(round, NULL) != NONE;
+    return window_first_of(round, NULL) != NONE;
 }
 
-bool head_has(const struct round *round, uint32_t item, bool is_gang)
+bool window_has(const struct round *round, uint32_t item, bool is_gang)
 {
     for (uint32_t i = 0; i < round->reserve.count; i++) {
         const struct claim *claim = &round->reserve.entries[i].claim;

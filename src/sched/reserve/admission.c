@@ -4,8 +4,8 @@
 #include "sched/order/lane_share.h"
 #include "sched/reserve/admission_private.h"
 
-const struct resource_vec *head_request(const struct round *round,
-                                        const struct claim *claim)
+const struct resource_vec *admission_request(const struct round *round,
+                                             const struct claim *claim)
 {
     const struct sched *sched = round->sched;
 
@@ -14,21 +14,22 @@ const struct resource_vec *head_request(const struct round *round,
                : &class_at(round, class_of_job(sched, claim->item))->request;
 }
 
-struct resource_vec head_least(const struct round *round,
-                               const struct claim *claim)
+struct resource_vec admission_least(const struct round *round,
+                                    const struct claim *claim)
 {
     return claim->is_gang ? gang_least(round->sched, claim->item)
-                          : *head_request(round, claim);
+                          : *admission_request(round, claim);
 }
 
 /* Whether `a` is tried before `b`. */
-static bool is_before(const struct head_entry *a, const struct head_entry *b)
+static bool is_before(const struct admission_entry *a,
+                      const struct admission_entry *b)
 {
     return a->claim.level != b->claim.level ? a->claim.level > b->claim.level
                                             : a->claim.serial < b->claim.serial;
 }
 
-void head_add(struct round *round, struct head_entry entry)
+void admission_add(struct round *round, struct admission_entry entry)
 {
     struct reserve *reserve = &round->reserve;
 
@@ -39,7 +40,7 @@ void head_add(struct round *round, struct head_entry entry)
                .queue);
     if (!reserve->entries) {
         size_t count = round->pool->admitted.count +
-                       (size_t)head_policy(round)->admitted_window *
+                       (size_t)window_policy(round)->admitted_window *
                            round->sched->level_count;
         reserve->entries =
             arena_alloc_array(round->arena, count, sizeof(*reserve->entries));
@@ -57,7 +58,7 @@ void head_add(struct round *round, struct head_entry entry)
 /* An entry of the pool's list, as the round sees it; false: nothing of it waits
  * for a lane of the round. */
 static bool entry_of(const struct round *round, const struct admitted *admitted,
-                     struct head_entry *ret_entry)
+                     struct admission_entry *ret_entry)
 {
     const struct sched *sched = round->sched;
     uint32_t job = admitted_job(sched, admitted);
@@ -67,7 +68,7 @@ static bool entry_of(const struct round *round, const struct admitted *admitted,
         return false;
     }
     ASSERT(admitted->serial > 0);
-    *ret_entry = (struct head_entry){
+    *ret_entry = (struct admission_entry){
         .claim = {&round->lanes[lane], job, admitted->item, admitted->serial,
                   admitted_level(sched, admitted), admitted->is_gang},
         .start_ms = admitted->start_ms,
@@ -81,18 +82,18 @@ static void forget_started(struct round *round, const struct claim *claim,
                            int64_t charge)
 {
     share_fall(round, claim->lane);
-    amounts_count(&claim->lane->all, head_request(round, claim), -1);
+    amounts_count(&claim->lane->all, admission_request(round, claim), -1);
     share_count_claim(round, claim, -1);
     share_give_back(claim->lane, charge);
 }
 
-void head_begin(struct round *round)
+void admission_begin(struct round *round)
 {
     const struct sched *sched = round->sched;
     const struct pool *pool = round->pool;
-    struct head_entry entry;
+    struct admission_entry entry;
 
-    if (head_policy(round)->admitted_window == 0) {
+    if (window_policy(round)->admitted_window == 0) {
         return;
     }
     round->reserve.has_window = true;
@@ -100,7 +101,7 @@ void head_begin(struct round *round)
     for (size_t i = 0; i < pool->admitted.count; i++) {
         if (entry_of(round, &pool->admitted.items[i], &entry)) {
             amounts_add(&entry.claim.lane->all,
-                        head_request(round, &entry.claim));
+                        admission_request(round, &entry.claim));
         }
     }
     for (size_t i = 0; i < pool->admitted.count; i++) {
@@ -111,7 +112,7 @@ void head_begin(struct round *round)
         if (sched->job_flags.items[entry.claim.job] & JOB_PLANNED) {
             forget_started(round, &entry.claim, admitted->charge);
         } else {
-            head_add(round, entry);
+            admission_add(round, entry);
         }
     }
 }

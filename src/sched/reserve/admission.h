@@ -11,15 +11,15 @@
 #include "sched/reserve/reserve.h"
 
 /* Take over the pool's list; its queues count what they have in it. */
-void head_begin(struct round *round);
+void admission_begin(struct round *round);
 /* Try all of it, the most urgent first, then in order of entry. */
-void head_pass(struct round *round);
+void admission_pass(struct round *round);
 /* The turn of a lane's head came and there is no room: admit it if the window
  * allows.  False: it is to be passed over. */
-bool head_admit(struct round *round, struct lane *lane, uint32_t item,
-                bool is_gang);
+bool admission_admit(struct round *round, struct lane *lane, uint32_t item,
+                     bool is_gang);
 /* Once something is reserved, the policy may want what is left in another
  * order; not while a lane's head is being dealt with. */
-void head_order_lanes(struct round *round);
+void admission_order_lanes(struct round *round);
 /* Say which promises became better. */
-void head_end(struct round *round);
+void admission_end(struct round *round);

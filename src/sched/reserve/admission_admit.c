@@ -7,17 +7,17 @@
 #include "sched/reserve/admission_private.h"
 #include "sched/reserve/limit_wait.h"
 
-void head_order_lanes(struct round *round)
+void admission_order_lanes(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
 
     if (!reserve->hold || reserve->is_shortest_first ||
-        head_policy(round)->backfill_order == BACKFILL_IN_ORDER) {
+        window_policy(round)->backfill_order == BACKFILL_IN_ORDER) {
         return;
     }
     reserve->is_shortest_first = true;
     reserve->is_aged =
-        head_policy(round)->backfill_order == BACKFILL_SHORTEST_AGED;
+        window_policy(round)->backfill_order == BACKFILL_SHORTEST_AGED;
     for (uint32_t i = 0; i < round->lane_count; i++) {
         lane_reorder(round, &round->lanes[i]);
     }
@@ -29,7 +29,7 @@ void head_order_lanes(struct round *round)
 static int64_t fair_from(const struct round *round, const struct claim *claim,
                          int64_t start_ms)
 {
-    int64_t starved_ms = head_policy(round)->starved_after_ms;
+    int64_t starved_ms = window_policy(round)->starved_after_ms;
     int64_t least_ms =
         time_add_saturating(round->now_ms, round->sched->policy->cooldown_ms);
     const struct admitted *entry =
@@ -47,12 +47,12 @@ static int64_t fair_from(const struct round *round, const struct claim *claim,
     return start_ms < most_ms ? start_ms : most_ms;
 }
 
-bool head_hold_for(struct round *round, const struct claim *claim)
+bool admission_reserve(struct round *round, const struct claim *claim)
 {
     struct reserve *reserve = &round->reserve;
-    struct resource_vec least = head_least(round, claim);
+    struct resource_vec least = admission_least(round, claim);
 
-    if (reserve->hold || !head_policy(round)->has_backfill) {
+    if (reserve->hold || !window_policy(round)->has_backfill) {
         return true;
     }
     if (claim->lane->held) { /* what goes before it in its queue waits for a
@@ -64,7 +64,7 @@ bool head_hold_for(struct round *round, const struct claim *claim)
         if (!reserve_is_possible(round, claim)) {
             return false;
         }
-        limit_wait_hold(round, claim, &least, head_request(round, claim),
+        limit_wait_hold(round, claim, &least, admission_request(round, claim),
                         let_ms);
         return true;
     }
@@ -75,15 +75,15 @@ bool head_hold_for(struct round *round, const struct claim *claim)
     if (reserve->made.start_ms < let_ms) {
         reserve->made.start_ms = let_ms;
     }
-    limit_wait_hold(round, claim, &least, head_request(round, claim),
+    limit_wait_hold(round, claim, &least, admission_request(round, claim),
                     reserve->made.start_ms);
     reserve->made.fair_ms = fair_from(round, claim, reserve->made.start_ms);
     ASSERT(reserve->made.fair_ms <= reserve->made.start_ms);
     return true;
 }
 
-void head_decide(struct round *round, enum sched_action action, uint32_t job,
-                 int64_t start_ms)
+void admission_decide(struct round *round, enum sched_action action,
+                      uint32_t job, int64_t start_ms)
 {
     round_decide(round, (struct sched_decision){
                             .action = action,
@@ -104,32 +104,32 @@ static bool is_admitted_elsewhere(const struct sched *sched, uint32_t item,
 }
 
 /* An entry is admitted: it is in the list, and counts in its lane. */
-static void let_in(struct round *round, struct head_entry entry)
+static void let_in(struct round *round, struct admission_entry entry)
 {
     struct sched *sched = round->sched;
     const struct claim *claim = &entry.claim;
 
     ASSERT(!is_admitted_elsewhere(sched, claim->item, claim->is_gang));
-    head_add(round, entry);
+    admission_add(round, entry);
     int64_t charge = share_admit(round, claim->lane);
-    amounts_add(&claim->lane->all, head_request(round, claim));
+    amounts_add(&claim->lane->all, admission_request(round, claim));
     share_count_claim(round, claim, 1);
     if (claim->is_gang) {
         sched->gangs.items[claim->item].is_admitted = true;
     } else {
         sched->job_flags.items[claim->item] |= JOB_ADMITTED;
     }
-    head_decide(round, SCHED_ADMIT, claim->job, entry.start_ms);
+    admission_decide(round, SCHED_ADMIT, claim->job, entry.start_ms);
     sched->decisions.items[sched->decisions.count - 1].charge = charge;
 }
 
-bool head_admit(struct round *round, struct lane *lane, uint32_t item,
-                bool is_gang)
+bool admission_admit(struct round *round, struct lane *lane, uint32_t item,
+                     bool is_gang)
 {
     struct sched *sched = round->sched;
     const struct reserve *reserve = &round->reserve;
 
-    if (!head_has_window(round, lane) ||
+    if (!window_is_open(round, lane) ||
         is_admitted_elsewhere(sched, item, is_gang)) {
         return false;
     }
@@ -138,7 +138,7 @@ bool head_admit(struct round *round, struct lane *lane, uint32_t item,
         round->is_truncated = true;
         return true;
     }
-    struct head_entry entry = {
+    struct admission_entry entry = {
         .claim = {lane, is_gang ? sched->gangs.items[item].position : item,
                   item, 0, lane->level[STREAM_NEW], is_gang},
         .start_ms = SCHED_START_UNKNOWN,
@@ -146,8 +146,8 @@ bool head_admit(struct round *round, struct lane *lane, uint32_t item,
     bool is_first = !reserve->hold;
     /* What comes behind the first is first one day, and then sent back if
      * nothing can be reserved for it; so it is not let in. */
-    if (!head_hold_for(round, &entry.claim) ||
-        (!is_first && head_policy(round)->has_backfill &&
+    if (!admission_reserve(round, &entry.claim) ||
+        (!is_first && window_policy(round)->has_backfill &&
          !reserve_is_possible(round, &entry.claim))) {
         return false;
     }
@@ -159,7 +159,7 @@ bool head_admit(struct round *round, struct lane *lane, uint32_t item,
     return true;
 }
 
-void head_end(struct round *round)
+void admission_end(struct round *round)
 {
     const struct reservation *hold = round->reserve.hold;
 
@@ -167,12 +167,13 @@ void head_end(struct round *round)
         reserve_keep(round->sched, round->p, hold);
     }
     for (uint32_t i = 0; hold && i < round->reserve.count; i++) {
-        const struct head_entry *entry = &round->reserve.entries[i];
+        const struct admission_entry *entry = &round->reserve.entries[i];
         bool is_due = round->kind == ROUND_BALANCE ||
                       entry->start_ms == SCHED_START_UNKNOWN;
         if (entry->claim.serial == hold->serial && hold->serial &&
             !entry->is_done && is_due && hold->start_ms < entry->start_ms) {
-            head_decide(round, SCHED_ADMIT, entry->claim.job, hold->start_ms);
+            admission_decide(round, SCHED_ADMIT, entry->claim.job,
+                             hold->start_ms);
         }
     }
 }

@@ -20,7 +20,7 @@
 /* Whether limits let the claim's work start now. */
 static bool is_let(struct round *round, const struct claim *claim)
 {
-    struct resource_vec least = head_least(round, claim);
+    struct resource_vec least = admission_least(round, claim);
 
     return lane_is_within(round, claim->lane,
                           class_of_job(round->sched, claim->job), &least);
@@ -31,7 +31,7 @@ static bool is_let(struct round *round, const struct claim *claim)
 static bool may_ever(struct round *round, const struct claim *claim)
 {
     const struct sched *sched = round->sched;
-    struct resource_vec least = head_least(round, claim);
+    struct resource_vec least = admission_least(round, claim);
     uint32_t pool = claim->is_gang
                         ? gang_pool(sched, &sched->gangs.items[claim->item])
                         : NONE;
@@ -121,7 +121,7 @@ static bool try_place(struct round *round, const struct claim *claim,
 {
     struct reserve *reserve = &round->reserve;
     struct cost own =
-        lane_new_cost(round, claim->lane, head_request(round, claim));
+        lane_new_cost(round, claim->lane, admission_request(round, claim));
 
     /* One entry is tried at a time, and is in the list. */
     ASSERT(reserve->asking == 0 && claim->serial > 0);
@@ -151,13 +151,13 @@ static bool try_entry(struct round *round, const struct claim *claim)
     size_t mark = sched->decisions.count;
 
     if (!round_may_start(round, claim->lane, claim->job, count,
-                         head_request(round, claim))) {
+                         admission_request(round, claim))) {
         if (claim->lane->head_count == 0) { /* so held back is all of it */
             lane_refresh_new(round, claim->lane);
         }
         return false;
     }
-    struct resource_vec least = head_least(round, claim);
+    struct resource_vec least = admission_least(round, claim);
     if (floating_short(sched, round->p, &round->used, &least) >= 0 ||
         !try_place(round, claim, count)) {
         return false;
@@ -240,13 +240,13 @@ static void count_claim(struct round *round, const struct claim *claim,
 }
 
 /* An entry, which does not count now, is let go; the flow falls by that. */
-static void dismiss(struct round *round, struct head_entry *entry,
+static void dismiss(struct round *round, struct admission_entry *entry,
                     const struct resource_vec *own)
 {
     const struct claim *claim = &entry->claim;
 
     entry->is_done = true;
-    head_decide(round, SCHED_DISMISS, claim->job, SCHED_START_UNKNOWN);
+    admission_decide(round, SCHED_DISMISS, claim->job, SCHED_START_UNKNOWN);
     count_claim(round, claim, own, 1);
     share_fall(round, claim->lane);
     count_claim(round, claim, own, -1);
@@ -278,11 +278,11 @@ static struct resource_vec sum_others(const struct round *round, uint32_t at,
 
     *ret_earlier = sum;
     for (uint32_t i = 0; i < reserve->count; i++) {
-        const struct head_entry *entry = &reserve->entries[i];
+        const struct admission_entry *entry = &reserve->entries[i];
         if (i == at) {
             *ret_earlier = sum;
         } else if (!entry->is_done && entry->claim.lane == lane) {
-            amounts_add(&sum, head_request(round, &entry->claim));
+            amounts_add(&sum, admission_request(round, &entry->claim));
         }
     }
     return sum;
@@ -315,7 +315,7 @@ static void put_back_others(struct round *round, struct lane *lane,
 }
 
 /* Try an entry, or reserve for it; false: neither can be. */
-static bool try_or_hold(struct round *round, struct head_entry *entry)
+static bool try_or_hold(struct round *round, struct admission_entry *entry)
 {
     const struct claim *claim = &entry->claim;
 
@@ -324,16 +324,16 @@ static bool try_or_hold(struct round *round, struct head_entry *entry)
     }
     entry->is_done = is_let(round, claim) && try_in_turn(round, claim);
     return entry->is_done || round->is_truncated ||
-           head_hold_for(round, claim) || has_closed_nodes(round);
+           admission_reserve(round, claim) || has_closed_nodes(round);
 }
 
 /* The turn of the entry at `at`. */
 static void pass_entry(struct round *round, uint32_t at)
 {
-    struct head_entry *entry = &round->reserve.entries[at];
+    struct admission_entry *entry = &round->reserve.entries[at];
     const struct claim *claim = &entry->claim;
     struct lane *lane = claim->lane;
-    const struct resource_vec own = *head_request(round, claim);
+    const struct resource_vec own = *admission_request(round, claim);
     const struct resource_vec all = lane->all;
     const struct resource_vec infinite =
         lane->limits ? lane->limits->infinite : (struct resource_vec){0};
@@ -360,7 +360,7 @@ static void pass_entry(struct round *round, uint32_t at)
     wake_for_revocables(round, claim);
 }
 
-void head_pass(struct round *round)
+void admission_pass(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
 

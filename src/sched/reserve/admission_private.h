@@ -1,6 +1,6 @@
 /*
  * admission_private - what the parts of a round's admitted work share; for
- * head*.c only.
+ * admission*.c only.
  *
  *     admission.c        the list, and the window for more
  *     admission_pass.c   trying all of it
@@ -11,16 +11,16 @@
 #include "sched/reserve/admission.h"
 
 /* What a claim asks for, all that waits of a gang. */
-const struct resource_vec *head_request(const struct round *round,
-                                        const struct claim *claim);
+const struct resource_vec *admission_request(const struct round *round,
+                                             const struct claim *claim);
 /* What must start of the claim at once. */
-struct resource_vec head_least(const struct round *round,
-                               const struct claim *claim);
+struct resource_vec admission_least(const struct round *round,
+                                    const struct claim *claim);
 /* Put an entry into the round's list, where its turn is. */
-void head_add(struct round *round, struct head_entry entry);
+void admission_add(struct round *round, struct admission_entry entry);
 /* Reserve for the first that has no room; false when it can have none.  What
  * it asks for does not count in its lane now. */
-bool head_hold_for(struct round *round, const struct claim *claim);
+bool admission_reserve(struct round *round, const struct claim *claim);
 /* Decide, in a group of its own, that a job is admitted or no longer. */
-void head_decide(struct round *round, enum sched_action action, uint32_t job,
-                 int64_t start_ms);
+void admission_decide(struct round *round, enum sched_action action,
+                      uint32_t job, int64_t start_ms);

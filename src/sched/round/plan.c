@@ -97,7 +97,7 @@ static void let_go(struct round *round)
             round->is_truncated = true;
             return;
         }
-        head_decide(round, SCHED_DISMISS, job, SCHED_START_UNKNOWN);
+        admission_decide(round, SCHED_DISMISS, job, SCHED_START_UNKNOWN);
     }
 }
 

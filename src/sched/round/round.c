@@ -81,7 +81,7 @@ static void make_lanes(struct round *round)
     }
     round->used = round->pool->used;
     penalty_charge(round);
-    head_begin(round);
+    admission_begin(round);
     for (uint32_t i = 0; i < n; i++) {
         lane_fill(round, &round->lanes[i]);
     }
@@ -117,12 +117,12 @@ static bool has_growth(const struct round *round)
 
     return sched->elastic.count && round->kind == ROUND_BALANCE &&
            (!is_what_if(sched) || sched->what_if->grows) &&
-           !(round->rest_count && head_waits(round));
+           !(round->rest_count && window_waits(round));
 }
 
 static void end(struct round *round)
 {
-    head_end(round);
+    admission_end(round);
     share_end(round);
     quota_end(round);
     place_flush(round);
@@ -144,7 +144,7 @@ void round_plan(struct round *round)
     make_tables(round, (uint32_t)sched->active.count);
     round->starts = start_rules_of(sched, round->p);
     make_lanes(round);
-    head_pass(round);
+    admission_pass(round);
     round_step_starving(round);
     gang_protection_return(round);
     round_run_heap(round);

@@ -2,8 +2,8 @@
 
 #include "sched/order/window.h"
 
-static const struct job *head_job(const struct round *round,
-                                  const struct lane *lane)
+static const struct job *first_job(const struct round *round,
+                                   const struct lane *lane)
 {
     const struct sched *sched = round->sched;
     const struct head *head = lane_first(lane);
@@ -19,7 +19,7 @@ static int64_t waits_since(const struct round *round, const struct lane *lane,
                            int64_t until_ms)
 {
     const struct sched *sched = round->sched;
-    const struct job *head = head_job(round, lane);
+    const struct job *head = first_job(round, lane);
     int64_t since_ms = head->submitted_ms;
 
     for (uint32_t at = sched->queues.items[lane->queue].account_first;
@@ -66,7 +66,7 @@ struct lane *starving_next(struct round *round)
     uint32_t level = top_level(round);
     for (uint32_t i = 0; i < round->lane_count; i++) {
         struct lane *lane = &round->lanes[i];
-        if (lane->is_rescued || !head_has_window(round, lane) ||
+        if (lane->is_rescued || !window_is_open(round, lane) ||
             lane->level[STREAM_NEW] != level) {
             continue;
         }

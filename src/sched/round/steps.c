@@ -94,7 +94,7 @@ static void pass_over_flagged(struct round *round, struct lane *lane,
                               bool is_short)
 {
     bool is_vain = is_short || (has_surplus(round) && !class->is_blocked_all &&
-                                !head_has_window(round, lane));
+                                !window_is_open(round, lane));
 
     if (round->sched->job_flags.items[job] & JOB_AVOIDS ||
         !(is_vain || cooldown_binds(round, job))) {
@@ -123,7 +123,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
     if (lane->is_by_apps) {
         order_unmet(round, lane);
     }
-    bool is_admitted = head_admit(round, lane, job, false);
+    bool is_admitted = admission_admit(round, lane, job, false);
 
     pass_over(round, lane);
     if (is_admitted || sched->job_flags.items[job]) {
@@ -138,7 +138,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
         } else {
             sweep_miss_class(round, class);
         }
-        if (head_has_window(round, lane)) {
+        if (window_is_open(round, lane)) {
             sweep_bar_class(round, class);
         }
         give_up(round, class);
@@ -229,7 +229,7 @@ static void step_gang(struct round *round, struct lane *lane)
             if (lane->is_by_apps) {
                 order_unmet(round, lane);
             }
-            is_admitted = head_admit(round, lane, gang, true);
+            is_admitted = admission_admit(round, lane, gang, true);
         }
         pass_over(round, lane);
         lane_skip(round, lane);
@@ -260,7 +260,7 @@ static bool may_wait_for_limit(struct round *round, struct lane *lane,
     uint32_t job =
         is_gang ? sched->gangs.items[head->item].position : head->item;
 
-    return head_has_window(round, lane) && head_policy(round)->has_backfill &&
+    return window_is_open(round, lane) && window_policy(round)->has_backfill &&
            !lane->held &&
            floating_short(sched, round->p, &round->used, &least) < 0 &&
            limit_wait_is_open(round, lane, class_of_job(sched, job), &least) &&
@@ -272,10 +272,11 @@ static void step_refused(struct round *round, struct lane *lane, bool is_gang)
 {
     if (lane->held) {
         refusals_note_held(round, job_of_head(round, lane),
-                           head_first_of(round, lane));
+                           window_first_of(round, lane));
     }
-    bool is_admitted = may_wait_for_limit(round, lane, is_gang) &&
-                       head_admit(round, lane, lane_first(lane)->item, is_gang);
+    bool is_admitted =
+        may_wait_for_limit(round, lane, is_gang) &&
+        admission_admit(round, lane, lane_first(lane)->item, is_gang);
 
     if (round->is_truncated) {
         return;
@@ -305,8 +306,8 @@ static void step_head(struct round *round, struct lane *lane)
         lane->head_count = 0;
         return;
     }
-    if (head_is_closed(round, lane)) {
-        end_lane(round, lane, head_first_of(round, NULL), REFUSAL_ADMITTED);
+    if (window_is_closed(round, lane)) {
+        end_lane(round, lane, window_first_of(round, NULL), REFUSAL_ADMITTED);
         return;
     }
     if (lookback_max && lane->looked_count >= lookback_max) {
@@ -387,7 +388,7 @@ void round_step_starving(struct round *round)
         round->reserve.ordinal_min = 0;
         lane_refresh_new(round, lane);
     }
-    head_order_lanes(round);
+    admission_order_lanes(round);
 }
 
 void round_run_heap(struct round *round)
@@ -403,7 +404,7 @@ void round_run_heap(struct round *round)
         } else {
             step_new(round, lane);
             lane_refresh_new(round, lane);
-            head_order_lanes(round);
+            admission_order_lanes(round);
         }
     }
 }
