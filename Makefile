@@ -11,7 +11,7 @@ PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
     berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
 .PHONY: all deps setup build programs run check sanitize bench bench-quality \
-    fuzz prop-long damage install clean
+    fuzz prop-long damage install deb deb-test clean
 
 all: build
 
@@ -58,6 +58,13 @@ install: setup
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@ninja -C $(BUILD) $(PROGRAMS) $(PAGES)
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --no-rebuild
+
+# Debian packages, and a test of them in a clean root.
+deb: deps
+	@tools/deb build-deb build-deb/packages
+
+deb-test: deb
+	@tools/deb-test build-deb
 
 clean:
 	rm -rf $(BUILD) build-*

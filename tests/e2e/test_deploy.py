@@ -1,0 +1,99 @@
+"""What an operator gets beside the programs: units, packages, installation."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+DEPLOY = harness.ROOT / "deploy"
+
+
+def unit(name):
+    text = (DEPLOY / "systemd" / f"{name}.service.in").read_text()
+    return text.replace("@bindir@", "/usr/bin")
+
+
+class Units(unittest.TestCase):
+    def score(self, name):
+        """The exposure that systemd-analyze finds: 0 is closed, 10 open."""
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("there is no systemd-analyze")
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-e2e-"))
+        self.addCleanup(shutil.rmtree, folder)
+        path = folder / f"{name}.service"
+        path.write_text(unit(name))
+        done = subprocess.run(
+            ["systemd-analyze", "security", "--offline=true", "--no-pager",
+             str(path)], capture_output=True, text=True, check=False,
+            timeout=harness.patient(60))
+        found = re.search(r"exposure level for \S+: ([\d.]+)", done.stdout)
+        if not found:
+            self.skipTest(f"it cannot judge files: {done.stderr.strip()}")
+        return float(found[1])
+
+    def test_server_is_closed(self):
+        self.assertLess(self.score("berthd"), 3.0)
+
+    def test_executor_is_no_more_open_than_said(self):
+        self.assertLess(self.score("berth-executor"), 8.5)
+
+    def test_jobs_outlive_the_executor(self):
+        self.assertIn("\nKillMode=process\n", unit("berth-executor"))
+        self.assertIn("\nDelegate=yes\n", unit("berth-executor"))
+
+    def test_configurations_to_begin_with_are_good(self):
+        for name in ("berth.yaml", "executor.yaml"):
+            done = subprocess.run(
+                [harness.program("berthd"), "--check-config", "--config",
+                 str(DEPLOY / name)], capture_output=True, text=True,
+                check=False, timeout=harness.patient(20))
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+
+
+class Installation(unittest.TestCase):
+    def test_it_has_all_that_packages_take(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-e2e-"))
+        self.addCleanup(shutil.rmtree, folder)
+        done = subprocess.run(
+            ["meson", "install", "-C", str(harness.BUILD), "--no-rebuild",
+             "--quiet"], capture_output=True, text=True, check=False,
+            timeout=harness.patient(60),
+            env={**os.environ, "DESTDIR": str(folder)})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        (prefix,) = {path.parent.parent for path in folder.rglob("bin/berthd")}
+        files = [line for path in sorted(DEPLOY.glob("debian/*.files"))
+                 for line in path.read_text().splitlines()]
+        self.assertGreater(len(files), 20)
+        self.assertEqual(
+            [line for line in files if line.startswith("usr/")
+             and not (prefix / line.removeprefix("usr/")).exists()], [])
+
+    def test_every_installed_file_is_in_a_package(self):
+        done = subprocess.run(
+            ["meson", "introspect", "--installed", str(harness.BUILD)],
+            capture_output=True, text=True, check=True,
+            timeout=harness.patient(60))
+        lines = {line.removeprefix("usr/")
+                 for path in DEPLOY.glob("debian/*.files")
+                 for line in path.read_text().splitlines()}
+        prefix = subprocess.run(
+            ["meson", "introspect", "--buildoptions", str(harness.BUILD)],
+            capture_output=True, text=True, check=True,
+            timeout=harness.patient(60)).stdout
+        (prefix,) = re.findall(r'"name": "prefix", "value": "([^"]+)"', prefix)
+        paths = {path.removeprefix(prefix + "/")
+                 for path in re.findall(r': "([^"]+)"', done.stdout)}
+        missing = {path for path in paths
+                   if not any(path == line or path.startswith(line + "/")
+                              or line.startswith(path + "/")
+                              for line in lines)}
+        self.assertEqual(missing, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
