@@ -108,6 +108,8 @@
            WATCH_ALL_EVENTS, WATCH, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/ListJobSets", list_job_sets, UNARY,                \
            WATCH_ALL_EVENTS, WATCH, QUEUE, 0)                                  \
+    METHOD("berth.api.Berth/GetUsage", get_usage, UNARY, WATCH_ALL_EVENTS,     \
+           WATCH, QUEUE, 0)                                                    \
     METHOD("berth.api.Berth/SubmitTrainingJob", submit_training_job, UNARY,    \
            SUBMIT_ANY_JOBS, SUBMIT, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/UpdateTrainingJob", update_training_job, UNARY,    \

@@ -13,7 +13,7 @@ const struct option_spec command_common_options[] = {
     {"context", 'c', OPTION_TEXT, "NAME",
      "context of the configuration file to use"},
     {"output", 'o', OPTION_TEXT, "FORMAT",
-     "output format: text, wide (nothing cut), json, yaml, name, "
+     "output format: text, wide (nothing cut), csv (tables), json, yaml, name, "
      "custom-columns=HEADING:.PATH,... or jsonpath=TEMPLATE (text)"},
     {"help", 'h', OPTION_FLAG, NULL, "show this help"},
 };
@@ -87,6 +87,16 @@ static const struct option_spec update_training_job_options[] = {
 static const struct option_spec delete_training_job_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME",
      "its queue, needed if several queues have that name"},
+};
+static const struct option_spec usage_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME", "only of this queue"},
+    {"user", 'u', OPTION_TEXT, "NAME", "only of jobs of this user"},
+    {"me", 0, OPTION_FLAG, NULL, "only of your own jobs"},
+    {"from", 0, OPTION_TEXT, "DAY", "from this day (UTC, 2026-01-31) on"},
+    {"to", 0, OPTION_TEXT, "DAY", "up to this day, included"},
+    {"by", 0, OPTION_LIST, "WHAT,...",
+     "a row for each queue, user and day, as named (queue); an empty list "
+     "gives one row"},
 };
 static const struct option_spec job_sets_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
@@ -319,6 +329,8 @@ const struct command_spec command_table[] = {
              jobs_options, "list jobs"),
     ROW_WITH("get jobsets", "get jobset", "", 0, 0, cmd_get_job_sets,
              job_sets_options, "list job sets, and the states of their jobs"),
+    ROW_WITH("report usage", NULL, "", 0, 0, cmd_report_usage, usage_options,
+             "report what queues and users have used"),
     ROW_WITH("get podgroups", "get podgroup", "[ID]", 0, 1, cmd_get_pod_groups,
              groups_options, "show gangs and groups of pods by sub-group"),
     ROW("explain", NULL, "ID", 1, 1, cmd_explain,

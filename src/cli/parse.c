@@ -238,9 +238,13 @@ static const struct {
     const char *word;
     enum cli_output output;
 } outputs[] = {
-    {"text", CLI_OUTPUT_TEXT},          {"wide", CLI_OUTPUT_TEXT},
-    {"json", CLI_OUTPUT_JSON},          {"yaml", CLI_OUTPUT_YAML},
-    {"name", CLI_OUTPUT_NAME},          {"custom-columns=", CLI_OUTPUT_COLUMNS},
+    {"text", CLI_OUTPUT_TEXT},
+    {"wide", CLI_OUTPUT_TEXT},
+    {"csv", CLI_OUTPUT_TEXT},
+    {"json", CLI_OUTPUT_JSON},
+    {"yaml", CLI_OUTPUT_YAML},
+    {"name", CLI_OUTPUT_NAME},
+    {"custom-columns=", CLI_OUTPUT_COLUMNS},
     {"jsonpath=", CLI_OUTPUT_TEMPLATE},
 };
 
@@ -255,14 +259,16 @@ static enum cli_exit take_output(struct cli *cli)
                         : strcmp(output, outputs[i].word) == 0) {
             cli->output = outputs[i].output;
             cli->pattern = output + length;
-            cli->is_wide = strcmp(output, "wide") == 0;
+            cli->is_csv = strcmp(output, "csv") == 0;
+            cli->is_wide = cli->is_csv || strcmp(output, "wide") == 0;
             return columns_check(cli);
         }
     }
-    return usage(cli,
-                 "-o takes text, wide, json, yaml, name, custom-columns=... or "
-                 "jsonpath=..., not %s",
-                 output);
+    return usage(
+        cli,
+        "-o takes text, wide, csv, json, yaml, name, custom-columns=... or "
+        "jsonpath=..., not %s",
+        output);
 }
 
 /* Answer words that name no command.  Where the first of them begins the

@@ -38,6 +38,7 @@ void projection_fini(struct projection *projection)
     VEC_FREE(&projection->client_ids);
     VEC_FREE(&projection->set_records);
     VEC_FREE(&projection->sets);
+    VEC_FREE(&projection->usage);
     fini_maps(projection);
     intern_destroy(projection->set_names);
     strbuf_fini(&projection->scratch);
@@ -52,6 +53,7 @@ void projection_reset(struct projection *projection, int64_t next_job_number)
     projection->client_ids.count = 0;
     projection->set_records.count = 0;
     projection->sets.count = 0;
+    projection->usage.count = 0;
     fini_maps(projection);
     intern_destroy(projection->set_names);
     projection->set_names = intern_create();

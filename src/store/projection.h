@@ -16,6 +16,7 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "store/store.h"
+#include "store/usage.h"
 #include "wire/log/log_codec.h"
 
 /* A job's row, as it is to be. */
@@ -25,6 +26,7 @@ struct job_row {
     int64_t set_key; /* of its job set */
     int64_t ended_ms;
     struct str pool; /* of the latest run */
+    struct usage_request request;
     bool is_new, is_changed;
     enum stored_job_state old_state; /* as stored; 0 when new */
     struct str old_pool;
@@ -85,6 +87,7 @@ struct projection {
     VEC(struct client_id_row) client_ids;
     VEC(struct set_record_row) set_records;
     VEC(struct set_row) sets;
+    VEC(struct usage_note) usage;
     struct map job_indexes, run_indexes;
     struct intern *set_names; /* "queue\0name" -> index into sets */
     struct strbuf scratch;

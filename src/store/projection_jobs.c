@@ -24,17 +24,38 @@ struct str projection_error_text(const struct event_error *error)
     return projection_cut(error->message);
 }
 
-void projection_set_job_state(struct job_row *row, enum stored_job_state state,
+void projection_note_usage(struct projection *projection,
+                           const struct job_row *row, struct usage_note note)
+{
+    note.queue = row->job.queue;
+    note.owner = row->job.owner;
+    note.request = row->request;
+    VEC_PUSH(&projection->usage, note);
+}
+
+void projection_set_job_state(struct projection *projection,
+                              struct job_row *row, enum stored_job_state state,
                               int64_t now_ms)
 {
     if (stored_job_has_ended(row->job.state) || row->job.state == state) {
         return;
+    }
+    if (row->job.state == STORED_JOB_QUEUED) {
+        projection_note_usage(
+            projection, row,
+            (struct usage_note){.kind = USAGE_WAITED,
+                                .from_ms = row->job.last_transition_ms,
+                                .to_ms = now_ms});
     }
     row->job.state = state;
     row->job.last_transition_ms = now_ms;
     row->is_changed = true;
     if (stored_job_has_ended(state)) {
         row->ended_ms = now_ms;
+        projection_note_usage(projection, row,
+                              (struct usage_note){.kind = USAGE_ENDED,
+                                                  .to_ms = now_ms,
+                                                  .job_state = state});
     }
 }
 
@@ -73,8 +94,12 @@ static void add_job(struct projection *projection,
             },
         .number = projection->next_job_number++,
         .set_key = projection->sets.items[projection->set_current].key,
+        .request = usage_request_of(event->submit.digest),
         .is_new = true,
     };
+    projection_note_usage(projection, row,
+                          (struct usage_note){.kind = USAGE_SUBMITTED,
+                                              .to_ms = event->created_ms});
     map_put(&projection->job_indexes, event->job.v,
             (uint32_t)projection->jobs.count);
     VEC_PUSH(&projection->jobs, row);
@@ -106,7 +131,8 @@ int projection_submit(struct projection *projection,
 }
 
 /* The wish to cancel may say why, and so may the deed; the deed wins. */
-static void on_cancel(struct job_row *row, const struct event_scope *scope,
+static void on_cancel(struct projection *projection, struct job_row *row,
+                      const struct event_scope *scope,
                       const struct event *event)
 {
     if (event->cancel.reason.byte_count > 0) {
@@ -119,12 +145,14 @@ static void on_cancel(struct job_row *row, const struct event_scope *scope,
     }
     if (event->type == EVENT_CANCELLED) {
         row->job.cancelled_ms = event->created_ms;
-        projection_set_job_state(row, STORED_JOB_CANCELLED, event->created_ms);
+        projection_set_job_state(projection, row, STORED_JOB_CANCELLED,
+                                 event->created_ms);
     }
 }
 
 /* Events about a job, whose row is known. */
-static void on_job_event(struct job_row *row, const struct event_scope *scope,
+static void on_job_event(struct projection *projection, struct job_row *row,
+                         const struct event_scope *scope,
                          const struct event *event)
 {
     if (stored_job_has_ended(row->job.state)) {
@@ -134,15 +162,18 @@ static void on_job_event(struct job_row *row, const struct event_scope *scope,
     if (event->type == EVENT_REPRIORITISED) {
         row->job.priority = event->reprioritise.priority;
     } else if (event->type == EVENT_REQUEUED) {
-        projection_set_job_state(row, STORED_JOB_QUEUED, event->created_ms);
+        projection_set_job_state(projection, row, STORED_JOB_QUEUED,
+                                 event->created_ms);
     } else if (event->type == EVENT_SUCCEEDED) {
-        projection_set_job_state(row, STORED_JOB_SUCCEEDED, event->created_ms);
+        projection_set_job_state(projection, row, STORED_JOB_SUCCEEDED,
+                                 event->created_ms);
     } else {
-        on_cancel(row, scope, event);
+        on_cancel(projection, row, scope, event);
     }
 }
 
-static void on_failed(struct job_row *row, const struct event *event)
+static void on_failed(struct projection *projection, struct job_row *row,
+                      const struct event *event)
 {
     enum stored_job_state state = STORED_JOB_FAILED;
 
@@ -156,7 +187,7 @@ static void on_failed(struct job_row *row, const struct event *event)
         state = STORED_JOB_PREEMPTED;
     }
     row->job.error = projection_error_text(&event->error);
-    projection_set_job_state(row, state, event->created_ms);
+    projection_set_job_state(projection, row, state, event->created_ms);
 }
 
 int projection_job_event(struct projection *projection,
@@ -170,9 +201,9 @@ int projection_job_event(struct projection *projection,
         return rc;
     }
     if (event->type == EVENT_FAILED) {
-        on_failed(row, event);
+        on_failed(projection, row, event);
     } else {
-        on_job_event(row, scope, event);
+        on_job_event(projection, row, scope, event);
     }
     return 0;
 }

@@ -34,8 +34,12 @@ int projection_job_event(struct projection *projection,
                          const struct event_scope *scope,
                          const struct event *event);
 /* A job that has ended stays as it ended, whatever comes late. */
-void projection_set_job_state(struct job_row *row, enum stored_job_state state,
+void projection_set_job_state(struct projection *projection,
+                              struct job_row *row, enum stored_job_state state,
                               int64_t now_ms);
+/* Note usage of a job. */
+void projection_note_usage(struct projection *projection,
+                           const struct job_row *row, struct usage_note note);
 /* At most STORE_TEXT_BYTES_MAX of a text, without half a character. */
 struct str projection_cut(struct str text);
 /* What a row says of an error. */

@@ -14,12 +14,18 @@ static bool is_latest(const struct job_row *job, const struct run_row *run)
 }
 
 /* A run that has ended stays as it ended. */
-static void end_run(struct run_row *row, enum stored_run_state state,
+static void end_run(struct projection *projection, const struct job_row *job,
+                    struct run_row *row, enum stored_run_state state,
                     int64_t now_ms)
 {
     if (run_has_ended(row->run.state)) {
         return;
     }
+    projection_note_usage(projection, job,
+                          (struct usage_note){.kind = USAGE_RAN,
+                                              .from_ms = row->run.leased_ms,
+                                              .to_ms = now_ms,
+                                              .run_state = state});
     row->run.state = state;
     row->run.finished_ms = now_ms;
     row->is_changed = true;
@@ -60,13 +66,14 @@ int projection_leased(struct projection *projection, const struct event *event)
     job->job.latest_run = event->run;
     job->pool = event->leased.pool;
     job->is_changed = true;
-    projection_set_job_state(job, STORED_JOB_LEASED, event->created_ms);
+    projection_set_job_state(projection, job, STORED_JOB_LEASED,
+                             event->created_ms);
     return 0;
 }
 
 /* An executor has the pod, or the pod runs. */
-static void on_pod(struct job_row *job, struct run_row *run,
-                   const struct event *event)
+static void on_pod(struct projection *projection, struct job_row *job,
+                   struct run_row *run, const struct event *event)
 {
     bool is_running = event->type == EVENT_RUN_RUNNING;
     bool is_back = run->run.state == STORED_RUN_RUNNING && !is_running;
@@ -85,9 +92,10 @@ static void on_pod(struct job_row *job, struct run_row *run,
         run->run.pending_ms = event->created_ms;
     }
     if (is_latest(job, run) && stored_job_is_active(job->job.state)) {
-        projection_set_job_state(
-            job, is_running ? STORED_JOB_RUNNING : STORED_JOB_PENDING,
-            event->created_ms);
+        projection_set_job_state(projection, job,
+                                 is_running ? STORED_JOB_RUNNING
+                                            : STORED_JOB_PENDING,
+                                 event->created_ms);
     }
 }
 
@@ -117,7 +125,9 @@ static enum stored_run_state run_state_of(enum error_kind kind)
 
 /* The first text stays: it is the cause, what follows are consequences.  An
  * error that is not terminal leaves the run going. */
-static void on_run_errors(struct run_row *run, const struct event *event)
+static void on_run_errors(struct projection *projection,
+                          const struct job_row *job, struct run_row *run,
+                          const struct event *event)
 {
     const struct event_error *error = &event->error;
 
@@ -136,7 +146,7 @@ static void on_run_errors(struct run_row *run, const struct event *event)
     if (run->run.node.byte_count == 0) {
         run->run.node = error->node_name;
     }
-    end_run(run, run_state_of(error->kind), event->created_ms);
+    end_run(projection, job, run, run_state_of(error->kind), event->created_ms);
 }
 
 /* Kept as the field of api.JobRunDetails, where they are asked for; what
@@ -157,22 +167,22 @@ static void on_ingress(struct projection *projection, struct run_row *run,
     run->is_changed = true;
 }
 
-static void on_run_event(struct job_row *job, struct run_row *run,
-                         const struct event *event)
+static void on_run_event(struct projection *projection, struct job_row *job,
+                         struct run_row *run, const struct event *event)
 {
     if (event->type == EVENT_RUN_ASSIGNED || event->type == EVENT_RUN_RUNNING) {
-        on_pod(job, run, event);
+        on_pod(projection, job, run, event);
     } else if (event->type == EVENT_RUN_SUCCEEDED) {
-        end_run(run, STORED_RUN_SUCCEEDED, event->created_ms);
+        end_run(projection, job, run, STORED_RUN_SUCCEEDED, event->created_ms);
     } else if (event->type == EVENT_RUN_ERRORS) {
-        on_run_errors(run, event);
+        on_run_errors(projection, job, run, event);
     } else if (event->type == EVENT_RUN_PREEMPTED) {
         if (!run_has_ended(run->run.state)) {
             run->run.error = projection_cut(event->preempted.reason);
         }
-        end_run(run, STORED_RUN_PREEMPTED, event->created_ms);
+        end_run(projection, job, run, STORED_RUN_PREEMPTED, event->created_ms);
     } else if (event->type == EVENT_RUN_CANCELLED) {
-        end_run(run, STORED_RUN_CANCELLED, event->created_ms);
+        end_run(projection, job, run, STORED_RUN_CANCELLED, event->created_ms);
     } else {
         ASSERT(event->type == EVENT_DEBUG_INFO);
         run->run.debug = projection_cut(event->error.debug_message);
@@ -193,7 +203,7 @@ int projection_run_event(struct projection *projection,
     if (event->type == EVENT_INGRESS_INFO) {
         on_ingress(projection, run, event);
     } else {
-        on_run_event(job, run, event);
+        on_run_event(projection, job, run, event);
     }
     return 0;
 }

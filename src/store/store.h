@@ -244,6 +244,49 @@ int store_job_sets(struct store_reader *reader, struct str queue,
                    struct stored_job_set **ret_sets,
                    struct err *err) must_check;
 
+/* What is counted of a day, a queue and an owner.  Cores and GPUs are in
+ * thousandths x ms, from a run's lease to its end: used is all of it, of which
+ * wasted is what failed or was lost.  Append, never renumber. */
+enum stored_usage_amount {
+    STORED_USAGE_SUBMITTED, /* jobs */
+    STORED_USAGE_SUCCEEDED, /* jobs that ended so */
+    STORED_USAGE_FAILED,    /* or were rejected */
+    STORED_USAGE_CANCELLED,
+    STORED_USAGE_PREEMPTED,
+    STORED_USAGE_RUNS,      /* that ended */
+    STORED_USAGE_WAITED_MS, /* of jobs, before each lease or their end */
+    STORED_USAGE_RAN_MS,    /* of runs */
+    STORED_USAGE_CORE_USED,
+    STORED_USAGE_CORE_WASTED,
+    STORED_USAGE_CORE_CANCELLED,
+    STORED_USAGE_CORE_PREEMPTED,
+    STORED_USAGE_GPU_USED,
+    STORED_USAGE_GPU_WASTED,
+    STORED_USAGE_GPU_CANCELLED,
+    STORED_USAGE_GPU_PREEMPTED,
+    STORED_USAGE_AMOUNTS,
+};
+
+struct stored_usage {
+    int64_t day;             /* UTC, since the epoch; -1: of all days */
+    struct str queue, owner; /* "": of all */
+    int64_t amounts[STORED_USAGE_AMOUNTS];
+};
+
+/* Which usage: an empty string stands for any. */
+struct store_usage_filter {
+    int64_t from_day, to_day; /* both included */
+    struct str queue, owner;
+    bool by_day, by_queue, by_owner; /* rows apart for each */
+    uint32_t count_max;              /* 1..STORE_LIST_MAX */
+};
+
+/* Usage by day, queue and owner, in that order, as far as they are asked for;
+ * the return is the count of rows. */
+int store_usage(struct store_reader *reader,
+                const struct store_usage_filter *filter, struct arena *arena,
+                struct stored_usage **ret_rows, struct err *err) must_check;
+
 /* The job that was submitted to `queue` with `client_id`. */
 int store_client_id(struct store_reader *reader, struct str queue,
                     struct str client_id, struct job_id *ret_job,

@@ -11,6 +11,29 @@
     " job_count INTEGER NOT NULL," \
     " PRIMARY KEY (set_key, state)) WITHOUT ROWID;"
 
+#define USAGE_TABLE                     \
+    "CREATE TABLE usage ("              \
+    " day INTEGER NOT NULL,"            \
+    " queue TEXT NOT NULL,"             \
+    " owner TEXT NOT NULL,"             \
+    " submitted INTEGER NOT NULL,"      \
+    " succeeded INTEGER NOT NULL,"      \
+    " failed INTEGER NOT NULL,"         \
+    " cancelled INTEGER NOT NULL,"      \
+    " preempted INTEGER NOT NULL,"      \
+    " runs INTEGER NOT NULL,"           \
+    " waited_ms INTEGER NOT NULL,"      \
+    " ran_ms INTEGER NOT NULL,"         \
+    " core_used INTEGER NOT NULL,"      \
+    " core_wasted INTEGER NOT NULL,"    \
+    " core_cancelled INTEGER NOT NULL," \
+    " core_preempted INTEGER NOT NULL," \
+    " gpu_used INTEGER NOT NULL,"       \
+    " gpu_wasted INTEGER NOT NULL,"     \
+    " gpu_cancelled INTEGER NOT NULL,"  \
+    " gpu_preempted INTEGER NOT NULL,"  \
+    " PRIMARY KEY (day, queue, owner)) WITHOUT ROWID;"
+
 static const char schema[] =
     "CREATE TABLE progress ("
     " id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -42,7 +65,9 @@ static const char schema[] =
     " latest_run BLOB,"
     " run_count INTEGER NOT NULL,"
     " pool TEXT NOT NULL,"
-    " error TEXT NOT NULL) WITHOUT ROWID;"
+    " error TEXT NOT NULL,"
+    " core_milli INTEGER NOT NULL DEFAULT 0,"
+    " gpu_milli INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;"
     "CREATE INDEX job_by_set ON job (set_key);"
     "CREATE INDEX job_by_end ON job (ended_ms) WHERE ended_ms > 0;"
     "CREATE INDEX job_by_uri ON job (set_key, uri) WHERE uri <> '';"
@@ -83,7 +108,7 @@ static const char schema[] =
     " pool TEXT NOT NULL,"
     " queue TEXT NOT NULL,"
     " job_count INTEGER NOT NULL,"
-    " PRIMARY KEY (pool, queue)) WITHOUT ROWID;" SET_COUNT_TABLE
+    " PRIMARY KEY (pool, queue)) WITHOUT ROWID;" SET_COUNT_TABLE USAGE_TABLE
     "CREATE TABLE page_sums (are_kept INTEGER);";
 
 /* What brings a file of each format to the next. */
@@ -97,6 +122,10 @@ static const char *const steps[] = {
     " FROM job WHERE set_key = key), 0);",
     /* Releases that know no checksums of pages would leave wrong ones. */
     [3] = "",
+    /* What ran before is not known, and asks for nothing. */
+    [4] = "ALTER TABLE job ADD COLUMN core_milli INTEGER NOT NULL DEFAULT 0;"
+          "ALTER TABLE job ADD COLUMN gpu_milli INTEGER NOT NULL DEFAULT "
+          "0;" USAGE_TABLE,
 };
 _Static_assert(ARRAY_COUNT(steps) == STORE_SQLITE_VERSION,
                "a step from each format");

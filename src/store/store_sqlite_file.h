@@ -13,6 +13,7 @@
  *     active       how many jobs of a queue hold resources of a pool
  *     set_count    how many jobs of a job set are in a state
  *     page_sums    is there if the file's pages have checksums (sq_sums.h)
+ *     usage        what queues and users have used, by day
  */
 #pragma once
 
@@ -20,7 +21,7 @@
 #include "model/id.h"
 
 enum {
-    STORE_SQLITE_VERSION = 4,
+    STORE_SQLITE_VERSION = 5,
     STORE_SQLITE_APPLICATION_ID = 0x42655374, /* "BeSt" */
     /* Bytes of an id in a column: big-endian, so that blobs sort as ids. */
     STORE_ID_BYTES = 16,

@@ -17,6 +17,7 @@ enum query {
     QUERY_JOB_SET_SEQS,
     QUERY_CLIENT_ID,
     QUERY_JOB_SETS,
+    QUERY_USAGE,
     QUERY_COUNT,
 };
 
@@ -64,6 +65,18 @@ static const char *const sql[QUERY_COUNT] = {
         " FROM job_set s CROSS JOIN set_count c ON c.set_key = s.key"
         " WHERE (s.queue, s.name) > (?1, ?2)"
         " ORDER BY s.queue, s.name, c.state",
+    [QUERY_USAGE] =
+        "SELECT CASE WHEN ?5 THEN day ELSE -1 END AS d,"
+        " CASE WHEN ?6 THEN queue ELSE '' END AS q,"
+        " CASE WHEN ?7 THEN owner ELSE '' END AS o,"
+        " sum(submitted), sum(succeeded), sum(failed),"
+        " sum(cancelled), sum(preempted), sum(runs), sum(waited_ms),"
+        " sum(ran_ms), sum(core_used), sum(core_wasted),"
+        " sum(core_cancelled), sum(core_preempted), sum(gpu_used),"
+        " sum(gpu_wasted), sum(gpu_cancelled), sum(gpu_preempted)"
+        " FROM usage WHERE day BETWEEN ?1 AND ?2"
+        " AND (?3 = '' OR queue = ?3) AND (?4 = '' OR owner = ?4)"
+        " GROUP BY d, q, o ORDER BY d, q, o LIMIT ?8",
 };
 
 struct store_reader {
@@ -404,5 +417,49 @@ int store_job_sets(struct store_reader *reader, struct str queue,
         rc = (int)sets.count;
     }
     VEC_FREE(&sets);
+    return rc;
+}
+
+static struct stored_usage usage_row(sqlite3_stmt *row, struct arena *arena)
+{
+    enum { FIRST_AMOUNT = 3 };
+    struct stored_usage usage = {
+        .day = sqlite3_column_int64(row, 0),
+        .queue = arena_str(arena, sq_column_str(row, 1)),
+        .owner = arena_str(arena, sq_column_str(row, 2)),
+    };
+
+    for (int i = 0; i < STORED_USAGE_AMOUNTS; i++) {
+        usage.amounts[i] = sqlite3_column_int64(row, FIRST_AMOUNT + i);
+    }
+    return usage;
+}
+
+int store_usage(struct store_reader *reader,
+                const struct store_usage_filter *filter, struct arena *arena,
+                struct stored_usage **ret_rows, struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_USAGE];
+    VEC(struct stored_usage) rows = {0};
+    int rc;
+
+    ASSERT(filter->count_max > 0 && filter->count_max <= STORE_LIST_MAX);
+    sq_bind_int(stmt, 1, filter->from_day);
+    sq_bind_int(stmt, 2, filter->to_day);
+    sq_bind_text(stmt, 3, filter->queue);
+    sq_bind_text(stmt, 4, filter->owner);
+    sq_bind_int(stmt, 5, filter->by_day);
+    sq_bind_int(stmt, 6, filter->by_queue);
+    sq_bind_int(stmt, 7, filter->by_owner);
+    sq_bind_int(stmt, 8, filter->count_max);
+    while ((rc = sq_step(stmt, err)) == 1) {
+        VEC_PUSH(&rows, usage_row(stmt, arena));
+    }
+    if (rc == 0) {
+        *ret_rows =
+            to_arena(arena, rows.items, rows.count, sizeof(*rows.items));
+        rc = (int)rows.count;
+    }
+    VEC_FREE(&rows);
     return rc;
 }

@@ -12,7 +12,8 @@
     "j.id, j.number, j.set_key, j.namespace, j.owner, j.uri,"            \
     " j.submitted_ms, j.state, j.priority, j.transition_ms, j.ended_ms," \
     " j.cancelled_ms, j.cancel_reason, j.cancel_user, j.latest_run,"     \
-    " j.run_count, j.pool, j.error, s.queue, s.name"
+    " j.run_count, j.pool, j.error, s.queue, s.name, j.core_milli,"      \
+    " j.gpu_milli"
 #define STORE_JOB_TABLES "job j JOIN job_set s ON s.key = j.set_key"
 
 /* The columns of a run. */

@@ -12,7 +12,7 @@ static const char *const sql[WRITER_STATEMENT_COUNT] = {
         "SELECT " STORE_JOB_COLUMNS " FROM " STORE_JOB_TABLES " WHERE j.id = ?",
     [WRITER_INSERT_JOB] = "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
                           " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
-                          " ?18)",
+                          " ?18, ?19, ?20)",
     [WRITER_UPDATE_JOB] = "UPDATE job SET state = ?8, priority = ?9,"
                           " transition_ms = ?10, ended_ms = ?11,"
                           " cancelled_ms = ?12, cancel_reason = ?13,"
@@ -41,6 +41,7 @@ static const char *const sql[WRITER_STATEMENT_COUNT] = {
                              " ON CONFLICT DO UPDATE SET"
                              " job_count = job_count + ?3",
     [WRITER_DELETE_INACTIVE] = "DELETE FROM active WHERE job_count <= 0",
+    [WRITER_UPSERT_USAGE] = usage_upsert_sql,
     [WRITER_UPDATE_PROGRESS] = "UPDATE progress SET seq = ?, checksum = ?,"
                                " next_job_number = ?",
 };
@@ -173,6 +174,8 @@ static int write_job(struct store_writer *writer, const struct job_row *row,
         sq_bind_text(stmt, 5, job->owner);
         sq_bind_text(stmt, 6, job->external_job_uri);
         sq_bind_int(stmt, 7, job->submitted_ms);
+        sq_bind_int(stmt, 19, row->request.core_milli);
+        sq_bind_int(stmt, 20, row->request.gpu_milli);
     }
     sq_bind_int(stmt, 8, job->state);
     sq_bind_int(stmt, 9, job->priority);
@@ -388,10 +391,27 @@ static int write_set_records(struct store_writer *writer,
     return 0;
 }
 
+static int write_usage(struct store_writer *writer,
+                       const struct projection *projection, struct err *err)
+{
+    struct usage_changes changes = {0};
+
+    for (size_t i = 0; i < projection->usage.count; i++) {
+        usage_changes_add(&changes, &projection->usage.items[i]);
+    }
+    int rc = usage_changes_write(&changes,
+                                 writer->statements[WRITER_UPSERT_USAGE], err);
+    usage_changes_fini(&changes);
+    return rc;
+}
+
 int store_writer_flush(struct store_writer *writer,
                        const struct projection *projection, struct err *err)
 {
     int rc = write_jobs_and_counts(writer, projection, err);
+    if (rc == 0) {
+        rc = write_usage(writer, projection, err);
+    }
     if (rc == 0) {
         rc = write_specs(writer, projection, err);
     }

@@ -106,6 +106,36 @@ class UserDay(unittest.TestCase):
                 harness.program("berthctl")) + ":" + os.environ["PATH"]})
         self.assertEqual(done.stdout, "jobs job-report\n--timeout\n")
 
+    def test_usage_is_reported(self):
+        good = self.run_job("sleep 1")
+        bad = self.run_job("sleep 1; exit 1")
+        self.ends(7, "wait", good, bad)
+        report = ("report", "usage", "-q", self.queue)
+
+        def usage(*words):
+            return json.loads(self.ctl(*report, *words, "-o", "json"))
+        harness.wait_for("both are counted", lambda: sum(
+            row.get("runs", 0) for row in usage()) == 2)
+        row = usage()[0]
+        self.assertEqual((row["submitted"], row["succeeded"], row["failed"]),
+                         (2, 1, 1))
+        # Each held a tenth of a core for a second and a little.
+        self.assertGreater(row["coreHours"], 2 * 0.1 / 3600)
+        self.assertGreater(row["wastedCoreHours"], 0.1 / 3600)
+        self.assertLess(row["wastedCoreHours"], row["coreHours"])
+        self.assertAlmostEqual(row["coreHours"], 0.1 * row["ranHours"])
+        by_user = usage("--by", "day,user")
+        self.assertEqual({row["user"] for row in by_user}, {"anonymous"})
+        self.assertRegex(by_user[0]["day"], r"^2\d{3}-\d\d-\d\d$")
+        self.assertEqual(usage("--to", "2000-01-01"), [])
+        self.assertEqual(usage("--by", "", "--me")[0]["runs"], 2)
+        lines = self.ctl(*report, "-o", "csv").splitlines()
+        self.assertTrue(lines[0].startswith("DAY,QUEUE,USER,JOBS,"))
+        self.assertTrue(lines[1].startswith(f",{self.queue},,2,1,1,"))
+        self.ends(6, *report, "--from", "yesterday")
+        self.ends(6, *report, "--by", "moon")
+        self.ends(3, "report", "usage", "-q", "nor")
+
     def test_a_file_of_jobs_has_parameters(self):
         file = json.loads(self.file("exit {{ code }}"))
         file["parameters"] = {"code": 0, "who": None}

@@ -77,9 +77,9 @@ static void dump_row(sqlite3_stmt *row, struct strbuf *buf)
 
 void store_world_dump(const char *path, struct strbuf *buf)
 {
-    static const char *const tables[] = {"progress",  "job_set", "job",
-                                         "spec",      "run",     "set_record",
-                                         "client_id", "active",  "set_count"};
+    static const char *const tables[] = {
+        "progress",   "job_set",   "job",    "spec",      "run",
+        "set_record", "client_id", "active", "set_count", "usage"};
     struct sq_open how = {.path = path, .is_read_only = true};
     sqlite3 *db = NULL;
 

@@ -85,6 +85,7 @@ struct cli {
     struct option_value values[CLI_OPTIONS_MAX];
     uint32_t option_count;
     enum cli_output output;
+    bool is_csv;         /* tables are written with commas, as by RFC 4180 */
     bool is_wide;        /* tables are not cut to the terminal's width */
     const char *pattern; /* of -o, behind its equals sign */
     struct context context;

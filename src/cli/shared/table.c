@@ -168,8 +168,43 @@ void table_print(struct table *table, FILE *out)
     print(table, (struct layout){0}, out);
 }
 
+/* A field, in quotes if it has to be. */
+static void print_field(const char *text, bool is_last, FILE *out)
+{
+    if (strpbrk(text, ",\"\n\r")) {
+        fputc('"', out);
+        for (; *text; text++) {
+            fputs(*text == '"' ? "\"" : "", out);
+            fputc(*text, out);
+        }
+        fputc('"', out);
+    } else {
+        fputs(text, out);
+    }
+    fputc(is_last ? '\n' : ',', out);
+}
+
+static void print_csv(struct table *table, FILE *out)
+{
+    uint32_t last = table->column_count - 1;
+
+    for (uint32_t i = 0; i <= last; i++) {
+        print_field(table->headings[i], i == last, out);
+    }
+    for (size_t i = 0; i < table->cells.count; i++) {
+        print_field(table->cells.items[i], i % table->column_count == last,
+                    out);
+    }
+    VEC_FREE(&table->cells);
+}
+
 void cli_print_table(const struct cli *cli, struct table *table)
 {
+    if (cli->is_csv) {
+        print_csv(table, cli->ports->out);
+        return;
+    }
+
     struct layout layout = {
         .width_max = cli->is_wide ? 0 : cli->ports->width,
         .has_colours = cli->ports->has_colours,

@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 #include "elog/sq.h"
+#include "model/digest.h"
+#include "model/requirement.h"
 #include "prop.h"
 #include "store_world.h"
 
@@ -56,12 +58,20 @@ static void fill(struct tape *tape, struct event *event)
 static void add_submit(struct log_batch *batch, const struct event_scope *scope,
                        struct job_id job, int64_t at_ms)
 {
-    auto_strbuf spec = {0};
-    auto_strbuf event = {0};
+    struct resource_amount amounts[] = {
+        {STR("cpu"), 500 * (int64_t)(job.v.lo % 7 + 1)},
+        {STR("nvidia.com/gpu"), 1000 * (int64_t)(job.v.lo % 3)}};
+    struct requirement requirement = {.requests = {amounts, 2}};
+    auto_strbuf spec = {0}, event = {0}, class = {0}, digest = {0};
+
+    requirement_pack(&class, &requirement);
+    digest_pack(&digest, &(struct job_digest){.class_key = strbuf_str(&class),
+                                              .gang_cardinality = 1,
+                                              .gang_minimum = 1});
 
     store_world_encode_submit(&spec, job, job.v.lo & 1 ? "client" : "",
                               job.v.lo & 2 ? "uri" : "");
-    log_put_submit(&event, at_ms, strbuf_str(&spec), (struct str){0});
+    log_put_submit(&event, at_ms, strbuf_str(&spec), strbuf_str(&digest));
     log_batch_add_encoded(batch, scope, strbuf_str(&event));
 }
 
@@ -92,14 +102,15 @@ struct history {
 
 static void draw_history(struct tape *tape, struct history *history)
 {
-    int64_t now_ms = 2000;
+    int64_t now_ms = 2000, pace_ms = draw(tape, 0, 1) ? 1 : 20000000;
 
     history->count = (uint32_t)draw(tape, 1, RECORD_COUNT_MAX);
     for (uint32_t i = 0; i < history->count; i++) {
         uint64_t event_count = draw(tape, 0, 12);
 
         for (uint64_t j = 0; j < event_count; j++) {
-            add_event(tape, &history->batches[i], now_ms++);
+            add_event(tape, &history->batches[i], now_ms);
+            now_ms += pace_ms;
         }
         history->records[i] = (struct elog_record){
             .seq = i + 1,
@@ -152,6 +163,27 @@ static bool rows_are_sound(const char *path)
         " FROM job WHERE set_key = c.set_key AND state = c.state)",
         "SELECT coalesce(sum(job_count), 0) <> (SELECT count(*) FROM job)"
         " FROM set_count",
+        /* Usage is the integral over the runs that ended. */
+        "SELECT coalesce(sum(core_used), 0) <> (SELECT coalesce(sum("
+        "core_milli * (finished_ms - leased_ms)), 0) FROM run JOIN job"
+        " ON job.number = job_number WHERE finished_ms > 0) FROM usage",
+        "SELECT coalesce(sum(gpu_used), 0) <> (SELECT coalesce(sum("
+        "gpu_milli * (finished_ms - leased_ms)), 0) FROM run JOIN job"
+        " ON job.number = job_number WHERE finished_ms > 0) FROM usage",
+        "SELECT coalesce(sum(core_preempted), 0) <> (SELECT coalesce(sum("
+        "core_milli * (finished_ms - leased_ms)), 0) FROM run JOIN job"
+        " ON job.number = job_number WHERE run.state = 6) FROM usage",
+        "SELECT coalesce(sum(core_wasted + core_cancelled + core_preempted),"
+        " 0) <> (SELECT coalesce(sum(core_milli * (finished_ms - leased_ms)),"
+        " 0) FROM run JOIN job ON job.number = job_number"
+        " WHERE finished_ms > 0 AND run.state <> 3) FROM usage",
+        "SELECT coalesce(sum(runs), 0) <> (SELECT count(*) FROM run"
+        " WHERE finished_ms > 0) FROM usage",
+        "SELECT coalesce(sum(submitted), 0) <> (SELECT count(*) FROM job)"
+        " OR coalesce(sum(succeeded), 0) <> (SELECT count(*) FROM job"
+        " WHERE state = 4) OR coalesce(sum(failed), 0) <> (SELECT count(*)"
+        " FROM job WHERE state IN (5, 9)) OR coalesce(sum(cancelled), 0) <>"
+        " (SELECT count(*) FROM job WHERE state = 6) FROM usage",
         "SELECT count(*) FROM job_set s WHERE changed_ms <> coalesce((SELECT"
         " max(transition_ms) FROM job WHERE set_key = s.key), 0)",
     };

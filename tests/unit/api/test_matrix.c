@@ -141,6 +141,7 @@ static const struct cell_row rows[] = {
     PLAIN("/berth.api.Berth/ListPools", ANYBODY),
     {"/berth.api.Berth/ListPodGroups", VIEWERS, 1, 0, 0, 0, NULL, 0},
     {"/berth.api.Berth/ListJobSets", VIEWERS, 1, 0, 0, 0, NULL, 0},
+    {"/berth.api.Berth/GetUsage", VIEWERS, 1, 0, 0, 0, NULL, 0},
     {"/berth.api.Berth/SubmitTrainingJob", ACTORS, 1, 2, 0, 0, NULL, 0},
     {"/berth.api.Berth/UpdateTrainingJob", ACTORS, 2, 0, 0, 0,
      EXTRA("\x0a\x01t")},

@@ -59,7 +59,7 @@ static void unknown_words_are_usage_errors(void **state)
           "no such option: --rwa");
     check(RUN("", "get", "jobs", "-q"), CLI_USAGE, "", "-q needs a value");
     check(RUN("", "version", "-o", "xml"), CLI_USAGE, "",
-          "-o takes text, wide, json, yaml, name, custom-columns=... or "
+          "-o takes text, wide, csv, json, yaml, name, custom-columns=... or "
           "jsonpath=..., not xml");
     check(RUN("", "cancel", "node", "n", "-a"), CLI_USAGE, "",
           "cancel node needs -e EXECUTOR");

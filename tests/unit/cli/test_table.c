@@ -102,9 +102,30 @@ static void a_narrow_terminal_goes_without_spare_columns(void **state)
     (void)state;
 }
 
+static void a_table_for_programs_has_commas(void **state)
+{
+    auto_arena arena = {0};
+    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}, NULL};
+    char *bytes = NULL;
+    size_t byte_count = 0;
+    struct cli_ports ports = {.out = open_memstream(&bytes, &byte_count)};
+    struct cli cli = {.ports = &ports, .is_csv = true};
+
+    table_add(&table, "a");
+    table_add(&table, "full, \"so\" to say");
+    table_add(&table, "");
+    cli_print_table(&cli, &table);
+    (void)fclose(ports.out);
+    assert_string_equal(bytes, "JOB,REASON,N\n"
+                               "a,\"full, \"\"so\"\" to say\",\n");
+    free(bytes);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_table_for_programs_has_commas),
         TEST(a_narrow_terminal_goes_without_spare_columns),
         TEST(columns_are_as_wide_as_their_widest_cell),
         TEST(a_table_of_very_many_rows_is_written_at_once),

@@ -29,6 +29,9 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
                              "ALTER TABLE run DROP COLUMN ingress;"
                              "DROP TABLE set_count;"
                              "ALTER TABLE job_set DROP COLUMN changed_ms;"
+                             "ALTER TABLE job DROP COLUMN core_milli;"
+                             "ALTER TABLE job DROP COLUMN gpu_milli;"
+                             "DROP TABLE usage;"
                              "PRAGMA user_version = 1",
                              &err),
                      0);
