@@ -11,7 +11,7 @@ PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
     berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
 .PHONY: all deps setup build programs run check sanitize bench bench-quality \
-    fuzz prop-long damage install deb deb-test clean
+    fuzz prop-long damage hostile install deb deb-test clean
 
 all: build
 
@@ -52,6 +52,10 @@ prop-long: build
 damage: setup
 	@ninja -C $(BUILD) tests/damage/damage
 	@$(BUILD)/tests/damage/damage 2000 1 $(BUILD)/damage.tsv
+
+hostile: build
+	@HOSTILE_FULL=1 BERTH_BUILD=$(abspath $(BUILD)) python3 \
+	    tests/e2e/guard.py tests/e2e/hostile/test_hostile_jobs.py
 
 # The prefix may be another than that of the last time; DESTDIR is Meson's.
 install: setup
