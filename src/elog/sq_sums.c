@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "elog/sq.h"
 
 enum {
     SUM_BYTES = 8,
@@ -13,6 +14,7 @@ enum {
     HEADER_PAGE_BYTES = 16, /* where it has the size of a page, */
     HEADER_RESERVED = 20,   /* and the room that is left at its end */
     PAGE_BYTES_MAX = 65536,
+    CONFIRM_TRIES = 3,
     /* Our file control: a uint32_t, the bytes of a page with a checksum; as an
      * answer 0 where there are none.  Given: there are some from now on. */
     CONTROL_SUMS = 0x42657201,
@@ -403,4 +405,43 @@ int sq_sums_scan(const char *path, uint64_t after_page, uint64_t page_count_max,
         close(fd);
     }
     return rc;
+}
+
+/* Move all of the write-ahead file into the database: 1, or 0 if some of it has
+ * to stay. */
+static int move_wal(const char *path, struct err *err)
+{
+    struct sq_open how = {.path = path};
+    sqlite3_stmt *stmt = NULL;
+    sqlite3 *db = NULL;
+    bool is_all = false;
+
+    int rc = sq_open(&how, &db, err);
+    if (rc == 0) {
+        rc = sq_prepare(db, "PRAGMA wal_checkpoint(PASSIVE)", &stmt, err);
+    }
+    if (rc == 0) {
+        rc = sq_step(stmt, err);
+        /* Whether it was hindered, the frames there are, and those moved. */
+        is_all = rc == 1 && sqlite3_column_int(stmt, 0) == 0 &&
+                 sqlite3_column_int(stmt, 1) == sqlite3_column_int(stmt, 2);
+    }
+    sqlite3_finalize(stmt);
+    sq_close(db);
+    return rc < 0 ? rc : is_all;
+}
+
+int sq_sums_confirm(const char *path, uint64_t page, struct err *err)
+{
+    struct sq_sums_scan scan = {.bad_page = page};
+    int rc = 1;
+
+    /* It may be written just while it is read. */
+    for (int i = 0; rc == 1 && scan.bad_page > 0 && i < CONFIRM_TRIES; i++) {
+        rc = move_wal(path, err);
+        if (rc == 1 && sq_sums_scan(path, page - 1, 1, &scan, err) < 0) {
+            rc = -ERR_IO;
+        }
+    }
+    return rc < 0 ? rc : rc == 1 && scan.bad_page > 0;
 }

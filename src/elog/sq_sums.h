@@ -44,3 +44,9 @@ struct sq_sums_scan {
  * to look at. */
 int sq_sums_scan(const char *path, uint64_t after_page, uint64_t page_count_max,
                  struct sq_sums_scan *ret_scan, struct err *err) must_check;
+
+/* Whether a page that a scan found damaged is so: what the write-ahead file has
+ * of it goes into the database first.  0 too while that cannot be done, since
+ * somebody reads; 1 if it is damaged. */
+int sq_sums_confirm(const char *path, uint64_t page,
+                    struct err *err) must_check;

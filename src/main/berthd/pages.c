@@ -211,6 +211,17 @@ static void put_connections(struct strbuf *out, struct rpc_server *server)
     put(out, "berth_grpc_connections_ended_total", (double)now.ended_count);
 }
 
+static void put_scrub(struct strbuf *out, const struct scrubber *scrubber)
+{
+    struct scrubber_metrics metrics;
+
+    scrubber_metrics(scrubber, &metrics);
+    put(out, "berth_scrub_bytes_total", (double)metrics.byte_count);
+    put(out, "berth_scrub_damaged_total", (double)metrics.damaged_count);
+    put(out, "berth_scrub_passes_total", (double)metrics.pass_count);
+    put(out, "berth_scrub_progress", metrics.progress);
+}
+
 static void serve_metrics(void *ctx, const struct http_request *request,
                           struct http_reply *reply)
 {
@@ -226,6 +237,7 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     put_counters(out, &metrics);
     round_page_put(out, &metrics);
     put(out, "berth_store_seq", (double)projector_seq(pages->projector));
+    put_scrub(out, pages->scrubber);
     put_unstored(out, pages->api);
     put(out, "berth_grpc_calls", rpc_server_call_count(pages->server));
     put_connections(out, pages->server);

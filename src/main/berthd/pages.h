@@ -7,6 +7,7 @@
 #include "main/berthd/data_dir.h"
 #include "main/berthd/leader.h"
 #include "main/berthd/projector.h"
+#include "main/berthd/scrubber.h"
 #include "main/executor/executor_thread.h"
 #include "rpc/http.h"
 
@@ -15,6 +16,7 @@ struct pages {
     const struct data_dir *dir;
     struct leader *leader;
     struct projector *projector;
+    struct scrubber *scrubber;
     struct rpc_server *server;
     struct api *api;
     struct executor_thread *executor; /* NULL: none inside */

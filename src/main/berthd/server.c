@@ -13,6 +13,7 @@
 #include "main/berthd/projector.h"
 #include "main/berthd/request_notes.h"
 #include "main/berthd/salvage.h"
+#include "main/berthd/scrubber.h"
 #include "main/berthd/tls_files.h"
 #include "main/berthd/token_file.h"
 #include "main/common/machine.h"
@@ -38,6 +39,7 @@ struct server {
     struct leader *leader;
     struct api *api;
     struct projector *projector;
+    struct scrubber *scrubber;
     struct rpc_server *rpc;
     struct executor_thread *executor;
     struct pages pages;
@@ -227,6 +229,19 @@ static int start_projector(struct server *server, struct err *err)
     return server->projector ? 0 : -ERR_IO;
 }
 
+static int start_scrubber(struct server *server, struct err *err)
+{
+    struct scrubber_options options = {
+        .log = server->log,
+        .log_path = server->dir.log,
+        .store_path = server->dir.store,
+        .clock = &machine_clock,
+    };
+
+    server->scrubber = scrubber_start(&options, err);
+    return server->scrubber ? 0 : -ERR_IO;
+}
+
 /* The host of `wanted` with the port that it got. */
 static void set_address(char address[SERVER_ADDRESS_BYTES_MAX],
                         struct str wanted, uint16_t port)
@@ -317,6 +332,7 @@ static int serve_http(struct server *server, struct err *err)
         .dir = &server->dir,
         .leader = server->leader,
         .projector = server->projector,
+        .scrubber = server->scrubber,
         .server = server->rpc,
         .api = server->api,
         .executor = server->executor,
@@ -353,8 +369,9 @@ static int take_up_lost(struct server *server, struct err *err)
 static int start_all(struct server *server, struct err *err)
 {
     static int (*const steps[])(struct server *, struct err *) = {
-        open_files,      start_leader, wait_ready,  take_up_lost,   make_api,
-        start_projector, serve_grpc,   write_token, start_executor, serve_http,
+        open_files,  start_leader,    wait_ready,     take_up_lost,
+        make_api,    start_projector, start_scrubber, serve_grpc,
+        write_token, start_executor,  serve_http,
     };
 
     server->queues = queue_table_create();
@@ -453,6 +470,7 @@ void server_stop(struct server *server)
         return;
     }
     http_server_destroy(server->http_server);
+    scrubber_stop(server->scrubber);
     executor_thread_stop(server->executor, server->options.ends_jobs,
                          SERVER_JOBS_GRACE_MS);
     if (server->rpc) {
