@@ -26,7 +26,8 @@ void refusals_hold(struct round *round, uint32_t job, uint32_t columns);
 
 /* What is first of a lane found no place; `job` is of it. */
 void refusals_note_room(struct round *round, uint32_t job);
-/* It may not have what is held for an admitted job of its queue. */
+/* Limits refuse it, and count in what an admitted job of its queue asks for, or
+ * hold it for that; NONE: there is none, and they refuse it anyway. */
 void refusals_note_held(struct round *round, uint32_t job, uint32_t for_job);
 
 /* Why the last round of a pool did not start a waiting job, or NULL: there is

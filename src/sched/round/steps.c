@@ -270,10 +270,8 @@ static bool may_wait_for_limit(struct round *round, struct lane *lane,
 /* Limits refuse the lane's head: it waits for them, or is passed over. */
 static void step_refused(struct round *round, struct lane *lane, bool is_gang)
 {
-    if (lane->held) {
-        refusals_note_held(round, job_of_head(round, lane),
-                           window_first_of(round, lane));
-    }
+    refusals_note_held(round, job_of_head(round, lane),
+                       window_first_of(round, lane));
     bool is_admitted =
         may_wait_for_limit(round, lane, is_gang) &&
         admission_admit(round, lane, lane_first(lane)->item, is_gang);

@@ -19,11 +19,63 @@ void scene_act(struct trial *trial)
     trial_act_on(&trial->instance, &trial->built, &trial->plan, trial->now);
 }
 
+/* Whether the round looked for room for a job, which it does only once all
+ * limits, and who is ahead, let it. */
+static bool was_searched_for(const struct scene *scene, uint32_t job)
+{
+    const struct sched *sched = scene->trial.built.sched;
+
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        const struct pool *pool = &sched->pools.items[p];
+        for (size_t i = 0; i < pool->refusals.count; i++) {
+            if (pool->refusals.items[i].why == REFUSAL_ROOM &&
+                pool->refusals.items[i].job == job) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a reason is one that a round would have found before. */
+static bool is_before_room(enum sched_wait wait)
+{
+    return wait == SCHED_WAIT_RATE || wait == SCHED_WAIT_QUEUE_RATE ||
+           wait == SCHED_WAIT_RESOURCE_RATE || wait == SCHED_WAIT_QUEUE_LIMIT ||
+           wait == SCHED_WAIT_QUOTA || wait == SCHED_WAIT_FLOATING ||
+           wait == SCHED_WAIT_OVER_SHARE || wait == SCHED_WAIT_BUDGET ||
+           wait == SCHED_WAIT_LOOKBACK || wait == SCHED_WAIT_ADMITTED_FIRST ||
+           wait == SCHED_WAIT_QUEUE_CORDONED;
+}
+
+/* A round has just found nothing to do: nobody who waits is told that it is
+ * their turn, nor of a limit that the round did not find. */
+static bool reasons_are_true(struct scene *scene)
+{
+    const struct instance *instance = &scene->trial.instance;
+
+    for (int j = 0; j < instance->job_count; j++) {
+        if (!instance->jobs[j].is_there || instance->jobs[j].node != NO_NODE) {
+            continue;
+        }
+        scene->job = (uint32_t)j;
+        sched_explain(scene->trial.built.sched, scene->job, scene->trial.now,
+                      &scene->why);
+        if (scene->why.wait == SCHED_WAIT_TURN ||
+            (was_searched_for(scene, scene->job) &&
+             is_before_room(scene->why.wait))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void scene_settle(struct scene *scene)
 {
     for (int i = 0; i < ROUNDS_MAX; i++) {
         trial_plan(&scene->trial, ROUND_BALANCE);
         if (scene->trial.plan.decision_count == 0) {
+            scene->has_false_reason = !reasons_are_true(scene);
             return;
         }
         scene_act(&scene->trial);
@@ -235,66 +287,12 @@ static void show(const struct scene *scene)
     printf("\n");
 }
 
-/* Whether the round looked for room for a job, which it does only once all
- * limits, and who is ahead, let it. */
-static bool was_searched_for(const struct scene *scene, uint32_t job)
-{
-    const struct sched *sched = scene->trial.built.sched;
-
-    for (size_t p = 0; p < sched->pools.count; p++) {
-        const struct pool *pool = &sched->pools.items[p];
-        for (size_t i = 0; i < pool->refusals.count; i++) {
-            if (pool->refusals.items[i].why == REFUSAL_ROOM &&
-                pool->refusals.items[i].job == job) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* Whether a reason is one that a round would have found before. */
-static bool is_before_room(enum sched_wait wait)
-{
-    return wait == SCHED_WAIT_RATE || wait == SCHED_WAIT_QUEUE_RATE ||
-           wait == SCHED_WAIT_RESOURCE_RATE || wait == SCHED_WAIT_QUEUE_LIMIT ||
-           wait == SCHED_WAIT_QUOTA || wait == SCHED_WAIT_FLOATING ||
-           wait == SCHED_WAIT_OVER_SHARE || wait == SCHED_WAIT_BUDGET ||
-           wait == SCHED_WAIT_LOOKBACK || wait == SCHED_WAIT_ADMITTED_FIRST ||
-           wait == SCHED_WAIT_QUEUE_CORDONED;
-}
-
-/* A round that found nothing to do has just ended: nobody who waits is told
- * that it is their turn, nor of a limit that the round did not find. */
-static bool reasons_are_true(struct scene *scene)
-{
-    const struct instance *instance = &scene->trial.instance;
-
-    if (scene->trial.plan.decision_count > 0) {
-        return true;
-    }
-    for (int j = 0; j < instance->job_count; j++) {
-        if (!instance->jobs[j].is_there || instance->jobs[j].node != NO_NODE) {
-            continue;
-        }
-        scene->job = (uint32_t)j;
-        sched_explain(scene->trial.built.sched, scene->job, scene->trial.now,
-                      &scene->why);
-        if (scene->why.wait == SCHED_WAIT_TURN ||
-            (was_searched_for(scene, scene->job) &&
-             is_before_room(scene->why.wait))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool scene_needs_are_true(struct scene *scene)
 {
     const struct instance *instance = &scene->trial.instance;
     int asked = 0;
 
-    if (!reasons_are_true(scene)) {
+    if (scene->has_false_reason) {
         if (getenv("PROP_SHOW")) {
             show(scene);
         }

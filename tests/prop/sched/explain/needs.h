@@ -17,6 +17,9 @@ struct scene {
     uint32_t job; /* that is asked about */
     struct sched_explanation why;
     struct sched_need need;
+    /* When all was done that there was to do, a job was told of a reason that
+     * is none: `job`. */
+    bool has_false_reason;
     /* In cores and in GB; 0 cores: none, but for the instance's. */
     int64_t quotas[INSTANCE_QUEUES_MAX][2];
 };
