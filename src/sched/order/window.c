@@ -42,7 +42,7 @@ bool window_is_open(const struct round *round, const struct lane *lane)
            window_is_open_at(round, lane, lane_first(lane)->list_level);
 }
 
-bool window_is_closed(const struct round *round, const struct lane *lane)
+bool window_bars(const struct round *round, const struct lane *lane)
 {
     const struct pool_policy *policy = window_policy(round);
 

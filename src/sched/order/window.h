@@ -15,7 +15,7 @@ static inline const struct pool_policy *window_policy(const struct round *round)
 }
 
 /* Whether no new work of the lane is to be tried in this round. */
-bool window_is_closed(const struct round *round, const struct lane *lane);
+bool window_bars(const struct round *round, const struct lane *lane);
 /* The job of the first admitted work that has no place yet, of a lane or of all
  * (NULL); or NONE. */
 uint32_t window_first_of(const struct round *round, const struct lane *lane);

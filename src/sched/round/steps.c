@@ -304,7 +304,7 @@ static void step_head(struct round *round, struct lane *lane)
         lane->head_count = 0;
         return;
     }
-    if (window_is_closed(round, lane)) {
+    if (window_bars(round, lane)) {
         end_lane(round, lane, window_first_of(round, NULL), REFUSAL_ADMITTED);
         return;
     }
