@@ -16,7 +16,7 @@ static bool is_too_far(struct question *question, uint32_t pool,
     const struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
     uint32_t wanted = gang->subs->items[sub_group].asked.count;
-    int64_t end_ms = hops_end_ms(sched, gang, sub_group);
+    int64_t end_ms = distance_cap_end_ms(sched, gang, sub_group);
     struct locality_fit fit;
 
     if (wanted == 0 || question->now_ms >= end_ms ||
@@ -54,7 +54,7 @@ static bool lacks_nearness(struct question *question)
         return false;
     }
     const struct gang *gang = &sched->gangs.items[question->record->gang];
-    if (gang->position == NONE || !hops_are_capped(gang)) {
+    if (gang->position == NONE || !distance_is_capped(gang)) {
         return false;
     }
     for (uint32_t p = 0; p < sched->pools.count; p++) {

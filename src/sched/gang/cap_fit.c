@@ -10,7 +10,7 @@ void cap_fit_init(struct cap_fit *fit, struct sched *sched,
                   const struct gang *gang)
 {
     *fit = (struct cap_fit){.sched = sched, .gang = gang};
-    if (!hops_are_capped(gang)) {
+    if (!distance_is_capped(gang)) {
         return;
     }
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {

@@ -9,14 +9,14 @@ bool locality_matters(const struct round *round, const struct gang *gang)
     const struct topology *topology = topology_of(round->sched, round->p);
 
     return gang_has_terms(gang) && topology &&
-           (topology->level_count > 0 || hops_are_capped(gang));
+           (topology->level_count > 0 || distance_is_capped(gang));
 }
 
 uint32_t locality_level_max(struct round *round, const struct gang *gang,
                             uint32_t sub_group)
 {
     const struct topology *topology = topology_of(round->sched, round->p);
-    int64_t end_ms = hops_end_ms(round->sched, gang, sub_group);
+    int64_t end_ms = distance_cap_end_ms(round->sched, gang, sub_group);
 
     ASSERT(sub_group < gang->subs->terms.sub_group_count);
     if (round->now_ms >= end_ms) {

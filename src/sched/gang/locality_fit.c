@@ -151,7 +151,7 @@ void locality_fit_of(const struct sched *sched, uint32_t pool,
 bool locality_may_ever_fit(const struct sched *sched, uint32_t pool,
                            const struct gang *gang)
 {
-    if (!topology_of(sched, pool) || !hops_are_capped(gang)) {
+    if (!topology_of(sched, pool) || !distance_is_capped(gang)) {
         return true;
     }
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {

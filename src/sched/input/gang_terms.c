@@ -28,7 +28,7 @@ void sched_gang_requeued(struct sched *sched, uint32_t job)
     }
     sched->version++;
     gang_detach(sched, at);
-    hops_requeued(sched, &sched->gangs.items[at]);
+    distance_cap_requeued(sched, &sched->gangs.items[at]);
     gang_attach(sched, at);
 }
 

@@ -63,7 +63,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
         exclusive_node_is_for(&sched->gangs.items[at]);
     scale_join(sched, at);
     names_put(&sched->gang_names, record->queue, record->gang_id, at);
-    hops_join(sched, &sched->gangs.items[at]);
+    distance_cap_join(sched, &sched->gangs.items[at]);
     return at;
 }
 
@@ -73,7 +73,7 @@ static void gang_free(struct sched *sched, uint32_t at)
 
     names_remove(&sched->gang_names, gang->queue,
                  str_make(gang->id, gang->id_bytes), at);
-    hops_leave(sched, gang);
+    distance_cap_leave(sched, gang);
     cooldown_forget(sched, at, true);
     list_put(sched, gang->list);
     mem_free(gang->id);

@@ -126,7 +126,7 @@ void sched_job_requeue(struct sched *sched, uint32_t index, uint32_t avoid_node)
     }
     if (job->gang != NONE) {
         gang_detach(sched, job->gang);
-        hops_requeued(sched, &sched->gangs.items[job->gang]);
+        distance_cap_requeued(sched, &sched->gangs.items[job->gang]);
     }
     jobs_drop_run(sched, job);
     losses_requeue(sched, index);

@@ -6,7 +6,7 @@
 #include "sched/state/history.h"
 #include "sched/state/sub_groups.h"
 
-bool hops_are_capped(const struct gang *gang)
+bool distance_is_capped(const struct gang *gang)
 {
     for (uint32_t i = 0; gang->subs && i < gang->subs->terms.sub_group_count;
          i++) {
@@ -17,9 +17,9 @@ bool hops_are_capped(const struct gang *gang)
     return false;
 }
 
-void hops_join(struct sched *sched, const struct gang *gang)
+void distance_cap_join(struct sched *sched, const struct gang *gang)
 {
-    if (!hops_are_capped(gang) || sched->hop_cap_count++ > 0) {
+    if (!distance_is_capped(gang) || sched->distance_cap_count++ > 0) {
         return;
     }
     for (size_t p = 0; p < sched->pools.count; p++) {
@@ -28,10 +28,10 @@ void hops_join(struct sched *sched, const struct gang *gang)
     }
 }
 
-void hops_leave(struct sched *sched, const struct gang *gang)
+void distance_cap_leave(struct sched *sched, const struct gang *gang)
 {
-    ASSERT(sched->hop_cap_count > 0 || !hops_are_capped(gang));
-    sched->hop_cap_count -= hops_are_capped(gang);
+    ASSERT(sched->distance_cap_count > 0 || !distance_is_capped(gang));
+    sched->distance_cap_count -= distance_is_capped(gang);
 }
 
 /* Whether it matters since when a gang waits. */
@@ -46,15 +46,15 @@ static bool has_wait(const struct gang *gang)
     return false;
 }
 
-void hops_requeued(struct sched *sched, struct gang *gang)
+void distance_cap_requeued(struct sched *sched, struct gang *gang)
 {
     if (has_wait(gang)) {
         gang->subs->requeued_ms = sched->now_ms;
     }
 }
 
-int64_t hops_end_ms(const struct sched *sched, const struct gang *gang,
-                    uint32_t sub_group)
+int64_t distance_cap_end_ms(const struct sched *sched, const struct gang *gang,
+                            uint32_t sub_group)
 {
     const struct sub_group *group = &gang->subs->terms.sub_groups[sub_group];
     int64_t since_ms = sched->jobs.items[gang->position].submitted_ms;
@@ -83,7 +83,7 @@ static int compare_known(const void *a, const void *b)
     return key128_compare(x->id.v, y->id.v);
 }
 
-void hops_pack(const struct sched *sched, struct strbuf *buf)
+void distance_cap_pack(const struct sched *sched, struct strbuf *buf)
 {
     auto_mem struct known *known =
         mem_alloc_array(sched->gangs.count + 1, sizeof(*known));
@@ -109,7 +109,7 @@ void hops_pack(const struct sched *sched, struct strbuf *buf)
     }
 }
 
-void hops_unpack(struct sched *sched, struct history_reader *reader)
+void distance_cap_unpack(struct sched *sched, struct history_reader *reader)
 {
     uint32_t count = unpack_count(&reader->pack, SCHED_JOBS_MAX);
 

@@ -11,18 +11,18 @@
 
 /* A gang was made: pools without levels get a topology for it if it has a
  * cap. */
-void hops_join(struct sched *sched, const struct gang *gang);
+void distance_cap_join(struct sched *sched, const struct gang *gang);
 /* It ends. */
-void hops_leave(struct sched *sched, const struct gang *gang);
+void distance_cap_leave(struct sched *sched, const struct gang *gang);
 /* Whether a gang has a cap. */
-bool hops_are_capped(const struct gang *gang);
+bool distance_is_capped(const struct gang *gang);
 /* A member of a gang waits again, as of the time told last. */
-void hops_requeued(struct sched *sched, struct gang *gang);
+void distance_cap_requeued(struct sched *sched, struct gang *gang);
 /* When the cap of a sub-group of a listed gang ends, or INT64_MAX. */
-int64_t hops_end_ms(const struct sched *sched, const struct gang *gang,
-                    uint32_t sub_group);
+int64_t distance_cap_end_ms(const struct sched *sched, const struct gang *gang,
+                            uint32_t sub_group);
 /* What is history (history.h). */
-void hops_pack(const struct sched *sched, struct strbuf *buf);
+void distance_cap_pack(const struct sched *sched, struct strbuf *buf);
 struct history_reader;
 /* Take it back. */
-void hops_unpack(struct sched *sched, struct history_reader *reader);
+void distance_cap_unpack(struct sched *sched, struct history_reader *reader);

@@ -46,9 +46,9 @@ struct sched {
     SLOTS(struct class) classes;
     uint64_t class_serial; /* the last */
     VEC(struct job) jobs;
-    VEC(uint8_t) job_flags;  /* by job */
-    VEC(uint8_t) sub_groups; /* by job, up to the last that needs it */
-    uint32_t hop_cap_count;  /* gangs with a cap; see distance_cap.h */
+    VEC(uint8_t) job_flags;      /* by job */
+    VEC(uint8_t) sub_groups;     /* by job, up to the last that needs it */
+    uint32_t distance_cap_count; /* gangs with a cap; see distance_cap.h */
     SLOTS(struct list) lists;
     struct map list_map; /* see list_key() */
     SLOTS(struct gang) gangs;

@@ -338,7 +338,8 @@ void topology_sync(struct sched *sched, uint32_t index)
 
     if (pool->is_topology_stale) {
         topology_forget(pool);
-        if (policy && (policy->level_count > 0 || sched->hop_cap_count > 0)) {
+        if (policy &&
+            (policy->level_count > 0 || sched->distance_cap_count > 0)) {
             pool->topology = make(sched, index);
         }
         pool->is_topology_stale = false;
