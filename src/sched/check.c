@@ -42,7 +42,7 @@ static bool are_rows_right(const struct sched *sched)
                             request_of(sched, run->job));
             }
             count++;
-            borrowed_count += lend_is_borrowed(sched, run->job);
+            borrowed_count += borrowed_has(sched, run->job);
             held_count += run->is_held;
             if (run->node != i || run->state != RUN_STEADY ||
                 run->evicted_run != NONE) {

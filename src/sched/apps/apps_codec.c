@@ -239,7 +239,7 @@ bool apps_are_right(const struct sched *sched, struct arena *arena)
         uint32_t app =
             job->list == LIST_NONE ? NONE : sched->lists.items[job->list].app;
         if (app != NONE) {
-            bool is_borrowed = lend_is_borrowed(sched, (uint32_t)i);
+            bool is_borrowed = borrowed_has(sched, (uint32_t)i);
             sums[app].ask_count += job->run == NONE && !is_borrowed;
             sums[app].borrower_count += job->run == NONE && is_borrowed;
             sums[app].allocation_count += job->run != NONE;

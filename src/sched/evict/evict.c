@@ -30,7 +30,7 @@ static bool may_evict(struct round *round, const struct run *run)
 {
     const struct sched *sched = round->sched;
 
-    if (run->state != RUN_STEADY || lend_is_borrowed(sched, run->job) ||
+    if (run->state != RUN_STEADY || borrowed_has(sched, run->job) ||
         sched->accounts.items[run->account].pool != round->p) {
         return false;
     }

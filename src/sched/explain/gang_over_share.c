@@ -119,7 +119,7 @@ bool sched_gang_is_over_share(struct sched *sched, uint32_t job,
 {
     uint32_t g = sched->jobs.items[job].gang;
 
-    if (g == NONE || sched->is_preemption_off || lend_is_borrowed(sched, job)) {
+    if (g == NONE || sched->is_preemption_off || borrowed_has(sched, job)) {
         return false;
     }
     const struct gang *gang = &sched->gangs.items[g];

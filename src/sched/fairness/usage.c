@@ -57,7 +57,7 @@ static void add_borrowed(const struct sched *sched, const struct node *node,
     for (uint32_t at = node->run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         uint32_t job = sched->runs.items[at].job;
-        if (lend_is_borrowed(sched, job)) {
+        if (borrowed_has(sched, job)) {
             const struct class *class =
                 &sched->classes.items[class_of_job(sched, job)];
             add_jobs(sched, &class->request, 1, usage->shared);

@@ -46,7 +46,7 @@ static bool add_job(const struct sched *sched, struct usage_ledger *sums,
         struct usage_ledger *sum =
             pool == NONE ? NULL : sum_of(sched, sums, queue, pool);
         if (sum) {
-            add(sum, class_of(sched, index), lend_is_borrowed(sched, index));
+            add(sum, class_of(sched, index), borrowed_has(sched, index));
         } else if (pool != NONE) {
             return false;
         }

@@ -53,7 +53,7 @@ bool growth_may_grow(struct growth *growth, struct lane *lane,
 
     amounts_add(&load, &class->request);
     return !growth_is_above(growth, &load, &class->request) &&
-           (!usage || lend_is_within(round, usage, &class->request)) &&
+           (!usage || lending_is_within(round, usage, &class->request)) &&
            quota_short(round, lane, &class->request) < 0 &&
            floating_short(round->sched, round->p, &round->used,
                           &class->request) < 0 &&

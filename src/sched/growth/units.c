@@ -99,7 +99,7 @@ static bool join(struct growth *growth, struct growth_team *team)
     look_at_runs(growth, team);
     team->first = sub_groups_first(sched, team->gang->subs);
     if (team->node == NONE || sched->nodes.items[team->node].pool != round->p ||
-        lend_is_borrowed(sched, team->first)) {
+        borrowed_has(sched, team->first)) {
         return false;
     }
     team->lane = &round->lanes[lane];

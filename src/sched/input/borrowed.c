@@ -61,7 +61,7 @@ void sched_job_borrowed_set(struct sched *sched, uint32_t index,
     struct job *job = &sched->jobs.items[index];
 
     ASSERT(job->list != LIST_NONE);
-    if (lend_is_borrowed(sched, index) == is_borrowed) {
+    if (borrowed_has(sched, index) == is_borrowed) {
         return;
     }
     sched->version++;

@@ -85,7 +85,7 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
     usage_ledger_change(sched, job->list, account->pool, sign);
     chain_account(sched, index, sign);
     evictable_note_run(sched, index, sign);
-    lend_count_run(sched, run, sign);
+    borrowed_count_run(sched, run, sign);
     if (run->is_protected) {
         run_count_protected(sched, run, sign);
     }
@@ -101,7 +101,7 @@ void run_link(struct sched *sched, uint32_t index)
     run->level = (uint8_t)level_of(sched, run->priority);
     run->is_urgency_preemptible =
         !sched->policy->classes[class->priority_class].is_kept_from_urgency;
-    if (lend_is_borrowed(sched, run->job)) { /* whatever its class is at home */
+    if (borrowed_has(sched, run->job)) { /* whatever its class is at home */
         run->level = 0;
         run->is_urgency_preemptible = true;
     }

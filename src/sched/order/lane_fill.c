@@ -34,7 +34,7 @@ bool lane_fill_is_hopeless(struct round *round, const struct lane *lane,
         return false;
     }
     const struct class *class = class_round(round, class_index);
-    if (round->is_lending && lend_missed(round, class)) {
+    if (round->is_lending && lending_missed(round, class)) {
         return true;
     }
     if (!class->is_barred && window_is_open_at(round, lane, level)) {

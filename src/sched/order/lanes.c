@@ -216,7 +216,7 @@ bool lane_is_within(struct round *round, struct lane *lane,
     const struct usage *usage =
         lane_usage(round, lane, class_at(round, class_index)->priority_class);
 
-    return (!usage || lend_is_within(round, usage, request)) &&
+    return (!usage || lending_is_within(round, usage, request)) &&
            quota_short_beside(round, lane, request) < 0 &&
            held_allows(round, lane, class_at(round, class_index), request);
 }

@@ -4,13 +4,13 @@
 #include "sched/order/sweep_undo.h"
 #include "sched/state/what_if.h"
 
-bool lend_missed(const struct round *round, const struct class *class)
+bool lending_missed(const struct round *round, const struct class *class)
 {
     return round->is_resumed &&
            class->lent_sweep[round->kind] == round->sweep_id;
 }
 
-void lend_begin(struct round *round)
+void lending_begin(struct round *round)
 {
     ASSERT(!round->is_lending); /* foreign work has one pass a round */
     round->is_filling = true;
@@ -28,7 +28,7 @@ void lend_begin(struct round *round)
     }
 }
 
-void lend_miss(const struct round *round, struct class *class)
+void lending_miss(const struct round *round, struct class *class)
 {
     if (!is_what_if(round->sched)) {
         sweep_stamp_class(round, class, SWEEP_CLASS_LENT);

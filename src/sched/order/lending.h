@@ -13,15 +13,15 @@
 #include "sched/state/borrowed.h"
 
 /* Whether foreign work may go, for what a round places now. */
-static inline bool lend_may_recall(const struct round *round)
+static inline bool lending_may_recall(const struct round *round)
 {
     return borrowed_gives_way(round->sched) && !round->is_lending;
 }
 
 /* `count` more of a class are in a lane, borrowed or not. */
-static inline void lend_count_usage(struct usage *usage,
-                                    const struct resource_vec *request,
-                                    int64_t count, bool is_borrowed)
+static inline void lending_count_usage(struct usage *usage,
+                                       const struct resource_vec *request,
+                                       int64_t count, bool is_borrowed)
 {
     amounts_add_times(&usage->used, request, count);
     if (is_borrowed) {
@@ -30,11 +30,11 @@ static inline void lend_count_usage(struct usage *usage,
 }
 
 /* Whether the limits of queue and class let `request` start. */
-static inline bool lend_is_within(const struct round *round,
-                                  const struct usage *usage,
-                                  const struct resource_vec *request)
+static inline bool lending_is_within(const struct round *round,
+                                     const struct usage *usage,
+                                     const struct resource_vec *request)
 {
-    bool may_recall = lend_may_recall(round);
+    bool may_recall = lending_may_recall(round);
 
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         if (class_limit_refuses(usage, may_recall, request, r)) {
@@ -45,8 +45,8 @@ static inline bool lend_is_within(const struct round *round,
 }
 
 /* Whether a class found no place for foreign work in this sweep. */
-bool lend_missed(const struct round *round, const struct class *class);
+bool lending_missed(const struct round *round, const struct class *class);
 /* Place the foreign work that waits; all else is done. */
-void lend_begin(struct round *round);
+void lending_begin(struct round *round);
 /* It found none. */
-void lend_miss(const struct round *round, struct class *class);
+void lending_miss(const struct round *round, struct class *class);

@@ -52,7 +52,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
         share_count(lane, class, count);
     }
     if (usage) {
-        lend_count_usage(usage, &class->request, count, round->is_lending);
+        lending_count_usage(usage, &class->request, count, round->is_lending);
     }
     charge_reservations(round, class, node, count);
     held_charge(round, lane, class, count);
@@ -95,7 +95,7 @@ static void charge(struct round *round, const struct run *run,
     if (run->state != RUN_EVICTED) {
         amounts_count(&lane->placed, &class->request, sign);
     }
-    bool is_borrowed = lend_is_borrowed(round->sched, run->job);
+    bool is_borrowed = borrowed_has(round->sched, run->job);
     if (lane->limits) {
         if (!is_borrowed) {
             share_count(lane, class, sign);
@@ -104,7 +104,7 @@ static void charge(struct round *round, const struct run *run,
     }
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
-        lend_count_usage(usage, &class->request, sign, is_borrowed);
+        lending_count_usage(usage, &class->request, sign, is_borrowed);
     }
 }
 
@@ -189,7 +189,7 @@ static void undo_put(struct round *round, const struct journal_entry *entry)
     }
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
-        lend_count_usage(usage, &class->request, -count, round->is_lending);
+        lending_count_usage(usage, &class->request, -count, round->is_lending);
     }
     charge_reservations(round, class, entry->node, -count);
     held_charge(round, lane, class, -count);

@@ -34,7 +34,7 @@ static void find_class_limit(struct limited *limited, struct lane *lane)
     struct round *round = limited->round;
     const struct usage *usage =
         lane_usage(round, lane, limited->priority_class);
-    bool may_recall = lend_may_recall(round);
+    bool may_recall = lending_may_recall(round);
 
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         bool is_limit = usage && usage->limit.v[r] < round->pool->total.v[r];
@@ -143,7 +143,7 @@ static void add_runs(struct limited *limited, const struct account *account)
 {
     struct round *round = limited->round;
     const struct sched *sched = round->sched;
-    bool may_recall = lend_may_recall(round);
+    bool may_recall = lending_may_recall(round);
 
     for (uint32_t at = account->run_first; at != NONE;
          at = sched->runs.items[at].account_next) {
@@ -152,7 +152,7 @@ static void add_runs(struct limited *limited, const struct account *account)
             add_end(limited, class_at(round, class_of_job(sched, run->job)),
                     run->started_ms != INT64_MAX ? run->started_ms
                                                  : round->now_ms,
-                    1, !may_recall || !lend_is_borrowed(sched, run->job));
+                    1, !may_recall || !borrowed_has(sched, run->job));
         }
     }
 }

@@ -228,7 +228,7 @@ void reserve_note_run(struct sched *sched, const struct run *run,
     bool is_simple = node->pool != NONE && goes(class) >= 0 &&
                      !run->revocable_for && run->state == RUN_STEADY &&
                      !run->is_held && !exclusive_is_any(sched) &&
-                     !lend_is_borrowed(sched, run->job) &&
+                     !borrowed_has(sched, run->job) &&
                      (sign < 0 || run->started_ms == INT64_MAX);
 
     for (uint32_t i = 0; is_simple && i < READY_MEMORIES; i++) {

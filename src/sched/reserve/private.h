@@ -73,7 +73,7 @@ bool reserve_goes_at_once(const struct run *run, uint32_t serial);
 static inline bool reserve_is_recalled(const struct sched *sched,
                                        const struct run *run)
 {
-    return borrowed_gives_way(sched) && lend_is_borrowed(sched, run->job);
+    return borrowed_gives_way(sched) && borrowed_has(sched, run->job);
 }
 /* The bit of a queue in a set of queues, which it may share with others. */
 static inline uint64_t reserve_queue_bit(uint32_t queue)

@@ -155,7 +155,7 @@ void round_plan(struct round *round)
         growth_step(round);
     }
     if (borrowed_waits(sched) && goes_on(round)) {
-        lend_begin(round);
+        lending_begin(round);
         round_run_heap(round);
     }
     end(round);

@@ -134,7 +134,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
         lane_drop_list(round, lane);
     } else {
         if (round->is_lending) {
-            lend_miss(round, class);
+            lending_miss(round, class);
         } else {
             sweep_miss_class(round, class);
         }

@@ -2,9 +2,9 @@
 
 #include "sched/data/amounts.h"
 
-void lend_count_run(struct sched *sched, const struct run *run, int sign)
+void borrowed_count_run(struct sched *sched, const struct run *run, int sign)
 {
-    if (lend_is_borrowed(sched, run->job)) {
+    if (borrowed_has(sched, run->job)) {
         ASSERT(sign > 0 || (sched->borrowed_run_count > 0 &&
                             sched->nodes.items[run->node].borrowed_count > 0));
         sched->nodes.items[run->node].borrowed_count += (uint32_t)sign;
@@ -17,5 +17,5 @@ void lend_count_run(struct sched *sched, const struct run *run, int sign)
 
 bool sched_job_is_borrowed(const struct sched *sched, uint32_t job)
 {
-    return lend_is_borrowed(sched, job);
+    return borrowed_has(sched, job);
 }

@@ -9,7 +9,7 @@
 #include "sched/state/state.h"
 
 /* Whether a job's home is elsewhere. */
-static inline bool lend_is_borrowed(const struct sched *sched, uint32_t job)
+static inline bool borrowed_has(const struct sched *sched, uint32_t job)
 {
     return sched->lists.items[sched->jobs.items[job].list].is_borrowed;
 }
@@ -37,4 +37,4 @@ static inline bool borrowed_gives_way(const struct sched *sched)
 }
 
 /* A run came to (+1) or left (-1) its node. */
-void lend_count_run(struct sched *sched, const struct run *run, int sign);
+void borrowed_count_run(struct sched *sched, const struct run *run, int sign);

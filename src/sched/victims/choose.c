@@ -57,7 +57,7 @@ static inline bool is_permitted(const struct round *round,
                                 const struct class *class,
                                 const struct victim_rules *rules)
 {
-    if (revocables_has(round, run) || lend_is_victim(round, run)) {
+    if (revocables_has(round, run) || recall_is_victim(round, run)) {
         return true;
     }
     if (round->sched->is_preemption_off) {
@@ -87,7 +87,7 @@ static inline struct victim of_run(const struct round *round,
 {
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_of_job(sched, run->job));
-    bool is_borrowed = lend_is_borrowed(sched, run->job);
+    bool is_borrowed = borrowed_has(sched, run->job);
 
     return (struct victim){
         .job = run->job,
@@ -203,7 +203,7 @@ static bool is_for_evicted(const struct round *round,
 
     return rules->level_max < 0 && !round->reserve.asking &&
            !round_has_terms(round) && !sched->is_preemption_off &&
-           !lend_may_recall(round);
+           !lending_may_recall(round);
 }
 
 /* Those that may go of what is evicted on a node, without a look at the rest

@@ -196,7 +196,7 @@ static void refresh(struct round *round, struct tier *tier, uint32_t index,
     const struct node *node = &round->sched->nodes.items[index];
 
     *ret_room = round->sched->free[index];
-    lend_add_room(round, index, ret_room);
+    recall_add_room(round, index, ret_room);
     for (uint32_t e = node->evicted_end; e > down_to; e--) {
         const struct evicted_run *evicted_run = &round->evicted->runs[e - 1];
         if (!is_takeable(tier, evicted_run)) {

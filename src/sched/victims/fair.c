@@ -82,7 +82,7 @@ static uint32_t eviction_depth(const struct search *search, uint32_t index,
         .depth_min = depth_min,
     };
     revocables_add_room(round, index, &descent.free);
-    lend_add_room(round, index, &descent.free);
+    recall_add_room(round, index, &descent.free);
     uint32_t depth = descend(round, descent, node, true);
     if (depth == 0 || depth < depth_min) {
         return depth;

@@ -5,25 +5,26 @@
 #include "sched/place/place.h"
 #include "sched/victims/sets.h"
 
-bool lend_is_victim(const struct round *round, const struct run *run)
+bool recall_is_victim(const struct round *round, const struct run *run)
 {
-    return lend_may_recall(round) && run->state != RUN_PREEMPTED &&
-           lend_is_borrowed(round->sched, run->job);
+    return lending_may_recall(round) && run->state != RUN_PREEMPTED &&
+           borrowed_has(round->sched, run->job);
 }
 
-void lend_add_room(const struct round *round, uint32_t index,
-                   struct resource_vec *room)
+void recall_add_room(const struct round *round, uint32_t index,
+                     struct resource_vec *room)
 {
     const struct sched *sched = round->sched;
 
-    if (!lend_may_recall(round) || !sched->nodes.items[index].borrowed_count) {
+    if (!lending_may_recall(round) ||
+        !sched->nodes.items[index].borrowed_count) {
         return;
     }
     for (uint32_t at = sched->nodes.items[index].run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
         ASSERT_SLOW(run->node == index);
-        if (lend_is_victim(round, run)) {
+        if (recall_is_victim(round, run)) {
             amounts_add(
                 room, &class_at(round, class_of_job(sched, run->job))->request);
         }
@@ -95,7 +96,7 @@ static bool make_offer(const struct search *search, uint32_t node,
     if (!round->sched->nodes.items[node].borrowed_count) {
         return false;
     }
-    lend_add_room(round, node, &room);
+    recall_add_room(round, node, &room);
     if (!amounts_fit(&class->request, &room) || !place_allows(search, node) ||
         !victim_sets_judge(search, node, &LEND_RULES, &set)) {
         return false;
@@ -207,11 +208,12 @@ static bool find_offer(const struct search *search, struct offer *ret_offer)
     return best_offer(search, class->borrowed, ret_offer);
 }
 
-uint32_t lend_find(const struct search *search, struct victim_rules *ret_rules)
+uint32_t recall_find(const struct search *search,
+                     struct victim_rules *ret_rules)
 {
     struct offer offer;
 
-    if (!lend_may_recall(search->round)) {
+    if (!lending_may_recall(search->round)) {
         return NONE;
     }
     place_flush(search->round);

@@ -19,10 +19,11 @@
 #include "sched/victims/victims.h"
 
 /* Whether this run may go because it is foreign. */
-bool lend_is_victim(const struct round *round, const struct run *run);
+bool recall_is_victim(const struct round *round, const struct run *run);
 /* Add what may go so on a node. */
-void lend_add_room(const struct round *round, uint32_t node,
-                   struct resource_vec *room);
+void recall_add_room(const struct round *round, uint32_t node,
+                     struct resource_vec *room);
 /* The best node on which foreign work alone makes room, or NONE; the rules by
  * which it is chosen who goes there. */
-uint32_t lend_find(const struct search *search, struct victim_rules *ret_rules);
+uint32_t recall_find(const struct search *search,
+                     struct victim_rules *ret_rules);

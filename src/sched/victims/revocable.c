@@ -49,7 +49,7 @@ void revocables_add_room(const struct round *round, uint32_t index,
     for (uint32_t at = sched->nodes.items[index].run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
-        if (revocables_has(round, run) && !lend_is_victim(round, run)) {
+        if (revocables_has(round, run) && !recall_is_victim(round, run)) {
             amounts_add(
                 room, &class_at(round, class_of_job(sched, run->job))->request);
         }
@@ -75,7 +75,7 @@ uint32_t revocables_find(const struct search *search)
         }
         struct resource_vec room = sched->free[run->node];
         revocables_add_room(round, run->node, &room);
-        lend_add_room(round, run->node, &room);
+        recall_add_room(round, run->node, &room);
         uint64_t key = pool_weigh(round->pool, &room);
         if (amounts_fit(&class->request, &room) &&
             (best == NONE || key < best_key ||

@@ -78,8 +78,7 @@ static uint64_t rank_of(const struct sched *sched, uint32_t job)
 {
     const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
 
-    return lend_is_borrowed(sched, job) ? 0
-                                        : (uint64_t)(run->priority + RANK_HOME);
+    return borrowed_has(sched, job) ? 0 : (uint64_t)(run->priority + RANK_HOME);
 }
 
 static void add(struct victim_set *set, uint64_t rank, uint32_t count)

@@ -64,7 +64,7 @@ struct resource_vec urgent_room_most(const struct round *round, uint32_t node,
     struct resource_vec room =
         room_within(round, node, has_urgency ? level : 0, level, 0);
 
-    lend_add_room(round, node, &room); /* some of it twice, at the most */
+    recall_add_room(round, node, &room); /* some of it twice, at the most */
     return room;
 }
 

@@ -134,10 +134,10 @@ uint32_t victims_find(const struct search *search)
         return NONE;
     }
     if (round_has_budgets(round) ||
-        (round_has_terms(round) && lend_may_recall(round))) {
+        (round_has_terms(round) && lending_may_recall(round))) {
         return find_set(search); /* also what foreign gangs cost may fall */
     }
-    node = lend_find(search, &rules);
+    node = recall_find(search, &rules);
     if (node == NONE) {
         node = revocables_find(search);
         rules.depth = node == NONE ? 0 : UINT32_MAX;
