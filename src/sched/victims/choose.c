@@ -6,7 +6,7 @@
 #include "sched/victims/affordable.h"
 #include "sched/victims/budgets.h"
 #include "sched/victims/group_victims.h"
-#include "sched/victims/lend.h"
+#include "sched/victims/recall.h"
 #include "sched/victims/revocable.h"
 #include "sched/victims/searches.h"
 #include "sched/victims/surplus_order.h"

@@ -7,7 +7,7 @@
 #include "sched/evict/evicted.h"
 #include "sched/place/place.h"
 #include "sched/state/node_shapes.h"
-#include "sched/victims/lend.h"
+#include "sched/victims/recall.h"
 #include "sched/victims/searches.h"
 
 enum { BLOCK = 64, CROWN = BLOCK * BLOCK, LOG_MIN = 64 };

@@ -3,7 +3,7 @@
 #include "sched/place/place.h"
 #include "sched/victims/depth_memo.h"
 #include "sched/victims/eviction_index.h"
-#include "sched/victims/lend.h"
+#include "sched/victims/recall.h"
 #include "sched/victims/revocable.h"
 #include "sched/victims/search.h"
 

@@ -1,7 +1,7 @@
 #include "sched/victims/revocable.h"
 
 #include "sched/place/place.h"
-#include "sched/victims/lend.h"
+#include "sched/victims/recall.h"
 
 /* So many of them are passed over in the time in which a node is examined. */
 enum { REVOCABLES_A_LOOK = 64 };

@@ -2,7 +2,7 @@
 
 #include "sched/evict/evicted.h"
 #include "sched/place/place.h"
-#include "sched/victims/lend.h"
+#include "sched/victims/recall.h"
 #include "sched/victims/searches.h"
 
 /* The order for one bound on levels. */

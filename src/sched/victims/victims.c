@@ -4,7 +4,7 @@
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
 #include "sched/victims/affordable.h"
-#include "sched/victims/lend.h"
+#include "sched/victims/recall.h"
 #include "sched/victims/revocable.h"
 #include "sched/victims/search.h"
 #include "sched/victims/sets.h"

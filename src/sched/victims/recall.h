@@ -1,5 +1,5 @@
 /*
- * lend - recalling what borrowed work has (model.md 5.6, 6.6 rule a).
+ * recall - recalling what borrowed work has (model.md 5.6, 6.6 rule a).
  *
  * Where borrowed work runs it goes before all else when work that is at home
  * here needs the room, unless the pool's preemption is off: it counts as

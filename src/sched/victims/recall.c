@@ -1,4 +1,4 @@
-#include "sched/victims/lend.h"
+#include "sched/victims/recall.h"
 
 #include "base/heap.h"
 #include "sched/order/lanes.h"
