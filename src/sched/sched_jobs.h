@@ -206,7 +206,7 @@ void sched_job_requeue(struct sched *sched, uint32_t job, uint32_t avoid_node);
 void sched_job_avoid(struct sched *sched, uint32_t job, uint32_t node);
 /* A job, waiting or leased, is no longer to be thought of. */
 void sched_job_remove(struct sched *sched, uint32_t job);
-/* A waiting job goes to wait in another state, where it is foreign.  Its
+/* A waiting job goes to wait in another state, where it is borrowed.  Its
  * application here asks for it as before, until it is back or
  * sched_application_release() says that it will not be. */
 void sched_job_lend(struct sched *sched, uint32_t job);

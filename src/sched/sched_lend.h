@@ -1,5 +1,5 @@
 /*
- * sched_lend - work that goes to wait in another state, where it is foreign
+ * sched_lend - work that goes to wait in another state, where it is borrowed
  * (model.md 5.5): who might go, whether there is room, and what each state is
  * told of the others.
  *

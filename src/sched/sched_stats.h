@@ -116,7 +116,7 @@ struct sched_usage {
     int64_t allocatable[SCHED_AMOUNTS];
     int64_t system[SCHED_AMOUNTS];  /* by pods that are not ours */
     int64_t own[SCHED_AMOUNTS];     /* by jobs that are at home here */
-    int64_t shared[SCHED_AMOUNTS];  /* by foreign ones */
+    int64_t shared[SCHED_AMOUNTS];  /* by borrowed ones */
     int64_t pending[SCHED_AMOUNTS]; /* of jobs that wait here */
     uint32_t node_count;
     uint32_t own_waiting_count, borrowed_waiting_count;

@@ -250,7 +250,7 @@ static bool is_over_limit(const struct question *question, uint32_t p)
     const struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
     bool may_recall =
-        borrowed_gives_way(sched) && !explain_is_foreign(question);
+        borrowed_gives_way(sched) && !explain_is_borrowed(question);
     struct usage usage = class_limit_usage(sched, question->queue, p,
                                            question->class->priority_class);
 

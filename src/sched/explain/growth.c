@@ -115,7 +115,7 @@ static enum sched_wait rule_of(struct question *question,
     if (sched->queues.items[question->queue].is_cordoned) {
         return SCHED_WAIT_QUEUE_CORDONED;
     }
-    if (explain_is_foreign(question)) {
+    if (explain_is_borrowed(question)) {
         return SCHED_WAIT_AWAY;
     }
     if (!explain_is_in_pools(question, question->pool)) {

@@ -52,7 +52,7 @@ void explain_ask(struct sched *sched, uint32_t job,
 /* An answer that says nothing yet. */
 void explain_begin(const struct question *question);
 /* Whether the job would be a borrower in the state that is asked. */
-static inline bool explain_is_foreign(const struct question *question)
+static inline bool explain_is_borrowed(const struct question *question)
 {
     return question->job == NONE ||
            question->sched->lists.items[question->record->list].is_borrowed;

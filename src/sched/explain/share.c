@@ -67,7 +67,7 @@ bool explain_share(const struct question *question)
     struct sched *sched = question->sched;
     bool is_any = false;
 
-    if (explain_is_foreign(question)) {
+    if (explain_is_borrowed(question)) {
         return false; /* these limits are not for borrowers */
     }
     for (uint32_t p = 0; sched->keeps_usage_ledgers && p < sched->pools.count;

@@ -18,7 +18,7 @@ struct usage class_limit_usage(const struct sched *sched, uint32_t queue,
         if (account->pool == pool &&
             account->priority_class == priority_class) {
             usage.used = account->allocated;
-            usage.foreign = account->foreign;
+            usage.borrowed = account->borrowed;
         }
     }
     return usage;

@@ -12,20 +12,20 @@
 /* What a queue has of a priority class in a pool, and may have at most. */
 struct usage {
     struct resource_vec used;
-    struct resource_vec limit;   /* INT64_MAX: none */
-    struct resource_vec foreign; /* of what is used; see lend.h */
+    struct resource_vec limit;    /* INT64_MAX: none */
+    struct resource_vec borrowed; /* of what is used; see borrowed.h */
 };
 
 /* What runs, and the limits. */
 struct usage class_limit_usage(const struct sched *sched, uint32_t queue,
                                uint32_t pool, uint32_t priority_class);
 
-/* What counts of a column: what may be taken back (lend.h) does not keep a
+/* What counts of a column: what may be taken back (recall.h) does not keep a
  * queue's own work from its place. */
 static inline int64_t class_limit_used(const struct usage *usage,
                                        bool may_recall, uint32_t column)
 {
-    return usage->used.v[column] - (may_recall ? usage->foreign.v[column] : 0);
+    return usage->used.v[column] - (may_recall ? usage->borrowed.v[column] : 0);
 }
 
 /* Whether a limit refuses a request for what it asks of a column. */

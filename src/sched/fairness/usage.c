@@ -50,7 +50,7 @@ static void add_jobs(const struct sched *sched, const struct resource_vec *vec,
     sums[SCHED_AMOUNT_PODS] += (int64_t)count * 1000;
 }
 
-/* What foreign jobs have of a node. */
+/* What borrowed jobs have of a node. */
 static void add_borrowed(const struct sched *sched, const struct node *node,
                          struct sched_usage *usage)
 {

@@ -1,8 +1,8 @@
 /* The load of a pool: what pods request there, and the ceiling. */
 #include "sched/growth/growth.h"
 
-static struct resource_vec borrowed_of(const struct sched *sched,
-                                       const struct node *node)
+static struct resource_vec foreign_of(const struct sched *sched,
+                                      const struct node *node)
 {
     struct resource_vec foreign = {0};
 
@@ -15,7 +15,7 @@ static struct resource_vec borrowed_of(const struct sched *sched,
 
 /* What pods that are not ours have on the pool's nodes: kept from one round
  * to the next, for it changes only with nodes. */
-static const struct resource_vec *borrowed_sum(struct sched *sched, uint32_t p)
+static const struct resource_vec *foreign_sum(struct sched *sched, uint32_t p)
 {
     struct pool *pool = &sched->pools.items[p];
 
@@ -27,7 +27,7 @@ static const struct resource_vec *borrowed_sum(struct sched *sched, uint32_t p)
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         const struct node *node = &sched->nodes.items[i];
         if (node->pool == p && node_is_in_total(node)) {
-            struct resource_vec foreign = borrowed_of(sched, node);
+            struct resource_vec foreign = foreign_of(sched, node);
             amounts_add(&pool->foreign, &foreign);
         }
     }
@@ -38,7 +38,7 @@ void growth_load_of(struct sched *sched, uint32_t p,
                     struct growth_load *ret_load)
 {
     const struct pool *pool = &sched->pools.items[p];
-    const struct resource_vec *foreign = borrowed_sum(sched, p);
+    const struct resource_vec *foreign = foreign_sum(sched, p);
     const struct pool_policy *policy =
         &sched->policy->pools[pool->policy_index];
 

@@ -12,7 +12,7 @@ static void forget_runs(struct sched *sched)
 {
     for (size_t i = 0; i < sched->accounts.count; i++) {
         struct account *account = &sched->accounts.items[i];
-        account->allocated = account->foreign = (struct resource_vec){0};
+        account->allocated = account->borrowed = (struct resource_vec){0};
         account->leased_count = 0;
         account->run_first = NONE;
     }

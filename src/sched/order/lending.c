@@ -12,7 +12,7 @@ bool lending_missed(const struct round *round, const struct class *class)
 
 void lending_begin(struct round *round)
 {
-    ASSERT(!round->is_lending); /* foreign work has one pass a round */
+    ASSERT(!round->is_lending); /* borrowed work has one pass a round */
     round->is_filling = true;
     round->is_lending = true;
     round->growth_count++; /* what had no room is looked at once more, so that

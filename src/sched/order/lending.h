@@ -12,7 +12,7 @@
 #include "sched/order/round.h"
 #include "sched/state/borrowed.h"
 
-/* Whether foreign work may go, for what a round places now. */
+/* Whether borrowed work may go, for what a round places now. */
 static inline bool lending_may_recall(const struct round *round)
 {
     return borrowed_gives_way(round->sched) && !round->is_lending;
@@ -25,7 +25,7 @@ static inline void lending_count_usage(struct usage *usage,
 {
     amounts_add_times(&usage->used, request, count);
     if (is_borrowed) {
-        amounts_add_times(&usage->foreign, request, count);
+        amounts_add_times(&usage->borrowed, request, count);
     }
 }
 
@@ -44,9 +44,9 @@ static inline bool lending_is_within(const struct round *round,
     return true;
 }
 
-/* Whether a class found no place for foreign work in this sweep. */
+/* Whether a class found no place for borrowed work in this sweep. */
 bool lending_missed(const struct round *round, const struct class *class);
-/* Place the foreign work that waits; all else is done. */
+/* Place the borrowed work that waits; all else is done. */
 void lending_begin(struct round *round);
 /* It found none. */
 void lending_miss(const struct round *round, struct class *class);

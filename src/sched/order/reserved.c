@@ -33,8 +33,8 @@ struct passer {
                           more */
 };
 
-/* A class counts for nothing where its jobs are foreign; and what gangs grow by
- * has no lifetime. */
+/* A class counts for nothing where its jobs are borrowed; and what gangs grow
+ * by has no lifetime. */
 static struct passer passer_of(const struct round *round,
                                const struct class *class)
 {

@@ -151,7 +151,7 @@ struct round {
     bool is_filling;       /* the pass after preemptions: no further ones */
     size_t decision_first; /* of this round */
     bool keeps_gpus; /* work that asks for none keeps off nodes with GPUs */
-    bool is_lending; /* the pass for foreign work: see lend.h */
+    bool is_lending; /* the pass for borrowed work: see lending.h */
     bool is_growing; /* the step of gangs: what is leased has no lifetime */
 
     struct units units;

@@ -31,7 +31,7 @@ void sweep_undo_fini(struct sched *sched);
 /* What a sweep notes of classes and gangs, by its number. */
 enum sweep_stamp {
     SWEEP_CLASS_MISSED,
-    SWEEP_CLASS_LENT, /* missed as foreign work */
+    SWEEP_CLASS_LENT, /* missed as borrowed work */
     SWEEP_CLASS_BARRED,
     SWEEP_GANG_MISSED,
     SWEEP_GANG_CUT,

@@ -40,7 +40,7 @@ static void find_class_limit(struct limited *limited, struct lane *lane)
         bool is_limit = usage && usage->limit.v[r] < round->pool->total.v[r];
         limited->class_limit.v[r] = is_limit ? usage->limit.v[r] : INT64_MAX;
         limited->class_used.v[r] =
-            usage ? usage->used.v[r] - (may_recall ? usage->foreign.v[r] : 0)
+            usage ? usage->used.v[r] - (may_recall ? usage->borrowed.v[r] : 0)
                   : 0;
     }
 }

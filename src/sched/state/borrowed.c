@@ -10,7 +10,7 @@ void borrowed_count_run(struct sched *sched, const struct run *run, int sign)
         sched->nodes.items[run->node].borrowed_count += (uint32_t)sign;
         sched->borrowed_run_count += (uint32_t)sign;
         amounts_add_times(
-            &sched->accounts.items[run->account].foreign,
+            &sched->accounts.items[run->account].borrowed,
             &sched->classes.items[class_of_job(sched, run->job)].request, sign);
     }
 }

@@ -102,7 +102,7 @@ struct sched {
     struct map avoid_map; /* job to avoids */
     SLOTS(struct avoid_list) avoids;
 
-    bool is_preemption_off; /* of what is at home here; see lend.h */
+    bool is_preemption_off; /* of what is at home here; see borrowed.h */
     bool is_pool_object;    /* victims go by the order of 6.6; see victims.c */
     uint32_t borrowed_waiting_count, borrowed_run_count;
     uint32_t protected_run_count;

@@ -59,7 +59,7 @@ struct class
     struct domain_room *domain_room; /* see domain_room.h */
     struct domain_room *empty_room;  /* likewise, of nodes that nobody uses */
     struct domain_room *held_room;   /* likewise, or that a gang has */
-    struct borrowed *borrowed;       /* see lend.h */
+    struct borrowed *borrowed;       /* see recall.h */
 };
 
 /* Why a class may not use a node, as far as labels and taints go;

@@ -52,7 +52,7 @@ struct list {
     uint32_t place;       /* in the lists of its application or else its
                              queue, or NONE while seq is empty */
     uint8_t level;
-    bool is_borrowed; /* of work whose home is elsewhere; see lend.h */
+    bool is_borrowed; /* of work whose home is elsewhere; see borrowed.h */
 };
 
 /* What is first in a list; see list_heap.h. */
@@ -66,7 +66,7 @@ struct front {
     bool is_borrowed;           /* likewise */
 };
 
-/* Beside a level, in what list_get() is asked for: foreign work. */
+/* Beside a level, in what list_get() is asked for: borrowed work. */
 enum { LIST_BORROWED = 1 << 8 };
 
 struct gang {

@@ -18,7 +18,7 @@
 /* Sums of one queue, pool and priority class. */
 struct account {
     struct resource_vec allocated, queued;
-    struct resource_vec foreign; /* of what is allocated */
+    struct resource_vec borrowed; /* of what is allocated */
     uint32_t queue;
     uint32_t pool; /* or NONE: demand that any pool may serve */
     uint32_t next; /* of the queue, or NONE */

@@ -31,7 +31,7 @@ void recall_add_room(const struct round *round, uint32_t index,
     }
 }
 
-/* Recalling: the nodes in the order in which foreign work goes. */
+/* Recalling: the nodes in the order in which borrowed work goes. */
 
 /* A node, and what it costs to make room there, when it was looked at. */
 struct offer {
@@ -78,13 +78,13 @@ static void push_offer(struct round *round, struct borrowed *borrowed,
     offers_rise(round->sched, borrowed->offers, borrowed->count++, *offer);
 }
 
-/* Nobody goes but what is foreign. */
+/* Nobody goes but what is borrowed. */
 static const struct victim_rules LEND_RULES = {
     .depth = UINT32_MAX,
     .level_max = -1,
 };
 
-/* What a node offers to a job; false: foreign work there is not enough. */
+/* What a node offers to a job; false: borrowed work there is not enough. */
 static bool make_offer(const struct search *search, uint32_t node,
                        struct offer *ret_offer)
 {
@@ -116,7 +116,7 @@ static bool offer_is_same(const struct offer *a, const struct offer *b)
            a->spares_groups == b->spares_groups;
 }
 
-/* Ask all nodes with foreign work. */
+/* Ask all nodes with borrowed work. */
 static struct borrowed *ask_all(const struct search *search)
 {
     struct round *round = search->round;

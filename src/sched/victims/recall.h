@@ -4,11 +4,11 @@
  * Where borrowed work runs it goes before all else when work that is at home
  * here needs the room, unless the pool's preemption is off: it counts as
  * urgency-preemptible, at the lowest level, and what is evicted for fairness it
- * never is.  Of the nodes where foreign work alone makes room, that with the
+ * never is.  Of the nodes where borrowed work alone makes room, that with the
  * fewest victims is taken, then that where least is lost: the order of
  * model.md 6.6 for them.
  *
- * A shard without foreign work pays nothing but the looks at two counters.
+ * A shard without borrowed work pays nothing but the looks at two counters.
  *
  * Private to src/sched.
  */
@@ -18,12 +18,12 @@
 #include "sched/place/place.h"
 #include "sched/victims/victims.h"
 
-/* Whether this run may go because it is foreign. */
+/* Whether this run may go because it is borrowed. */
 bool recall_is_victim(const struct round *round, const struct run *run);
 /* Add what may go so on a node. */
 void recall_add_room(const struct round *round, uint32_t node,
                      struct resource_vec *room);
-/* The best node on which foreign work alone makes room, or NONE; the rules by
+/* The best node on which borrowed work alone makes room, or NONE; the rules by
  * which it is chosen who goes there. */
 uint32_t recall_find(const struct search *search,
                      struct victim_rules *ret_rules);

@@ -32,7 +32,7 @@
 /* The price of a place. */
 struct victim_set {
     uint32_t protected_count; /* of `count` */
-    uint64_t rank_max; /* 0: foreign; else 2^31 + priority; 0: no victims */
+    uint64_t rank_max; /* 0: borrowed; else 2^31 + priority; 0: no victims */
     uint64_t rank_sum;
     uint32_t count;
     /* The levels over which a gang's sub-groups would be spread; see

@@ -135,7 +135,7 @@ uint32_t victims_find(const struct search *search)
     }
     if (round_has_budgets(round) ||
         (round_has_terms(round) && lending_may_recall(round))) {
-        return find_set(search); /* also what foreign gangs cost may fall */
+        return find_set(search); /* also what borrowed gangs cost may fall */
     }
     node = recall_find(search, &rules);
     if (node == NONE) {

@@ -64,7 +64,7 @@ bool victim_is_permitted(const struct round *round, const struct run *run,
 /* A run alone, as a victim. */
 struct victim victim_of_run(const struct round *round, const struct run *run);
 /* Whether `a` keeps its place before `b` (model.md 6.6: "best"): what is
- * protected, home before foreign, the higher class, base before surplus; of
+ * protected, home before borrowed, the higher class, base before surplus; of
  * surplus that which surplus_order.h lets be; who did not promise to give way;
  * of base what is not evicted, and then the earlier turn; the older start, and
  * the job's own order.  Each is a key of a victim alone, so that there is one
