@@ -44,15 +44,23 @@ static bool place_less(const struct sched *sched, const struct place *a,
                : job_less(sched, a->job, b->job);
 }
 
-static const struct list *list_of(const struct sched *sched, uint32_t job)
+/* The place of a waiting job, which is that of its gang once that is complete.
+ */
+static struct place standing_of(const struct sched *sched, uint32_t job)
 {
-    return &sched->lists.items[sched->jobs.items[job].list];
+    uint32_t gang = sched->jobs.items[job].gang;
+
+    if (gang != NONE && sched->gangs.items[gang].position != NONE) {
+        job = sched->gangs.items[gang].position;
+    }
+    return place_of(sched, &sched->lists.items[sched->jobs.items[job].list],
+                    job);
 }
 
 bool queue_order_less(const struct sched *sched, uint32_t a, uint32_t b)
 {
-    struct place place_a = place_of(sched, list_of(sched, a), a);
-    struct place place_b = place_of(sched, list_of(sched, b), b);
+    struct place place_a = standing_of(sched, a);
+    struct place place_b = standing_of(sched, b);
 
     return place_less(sched, &place_a, &place_b);
 }
@@ -121,9 +129,9 @@ static uint32_t count_in_apps(const struct sched *sched,
 
 uint32_t queue_order_ahead(const struct sched *sched, uint32_t job)
 {
-    const struct list *own = list_of(sched, job);
+    const struct list *own = &sched->lists.items[sched->jobs.items[job].list];
     const struct queue *queue = &sched->queues.items[own->queue];
-    struct place of = place_of(sched, own, job);
+    struct place of = standing_of(sched, job);
     uint32_t count = 0;
 
     if (queue->apps) {

@@ -533,6 +533,29 @@ static void a_gang_that_fits_one_by_one_waits_for_room(void **state)
     assert_int_equal(w->leased_count, 2);
 }
 
+/* A gang stands by its last member, and so do the others. */
+static void a_gang_is_behind_who_came_before_its_last(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "A", .cores = 1, .gang = "g", .cardinality = 2};
+
+    w->policy.lookback_max = 1;
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 3});
+    member.submitted_ms = 1;
+    uint32_t early = world_submit(w, &member);
+    (void)world_submit(
+        w, &(struct world_job){.queue = "A", .cores = 4, .submitted_ms = 2});
+    member.submitted_ms = 3;
+    (void)world_submit(w, &member);
+    world_round(w, ROUND_BALANCE, 4);
+    assert_int_equal(w->leased_count, 0);
+    struct sched_explanation why = explanation_of(w, early, 4);
+    assert_int_equal(why.wait, SCHED_WAIT_LOOKBACK);
+    assert_int_equal(why.ahead, 1);
+}
+
 /* Nobody is let past what is admitted. */
 static void a_strict_pool_names_who_is_admitted(void **state)
 {
@@ -572,6 +595,7 @@ int main(void)
         CASE(who_is_refused_a_start_is_named_to_those_behind),
         CASE(the_round_says_whom_it_did_not_look_at),
         CASE(a_gang_that_fits_one_by_one_waits_for_room),
+        CASE(a_gang_is_behind_who_came_before_its_last),
         CASE(a_strict_pool_names_who_is_admitted),
         CASE(growth_says_what_the_next_pod_needs),
         CASE(what_is_named_is_a_node_that_could_have_the_room),
