@@ -62,6 +62,11 @@ enum sched_wait {
      * would do more harm than good; `for_job` is of the first.  At `until_ms`,
      * if known, they may go; said with what it needs. */
     SCHED_WAIT_GANG_PROTECTION,
+    /* It is due places of others, and has not waited long enough for what has
+     * run and waited there: `asked` hours times its size at the least, of which
+     * its budget covers `allowed`; at `until_ms` at the earliest, if known.
+     * Said with what it needs. */
+    SCHED_WAIT_PRICE,
     SCHED_WAIT_CLOSED, /* `closed_count` nodes could hold it, and all are
                           cordoned, in quarantine, or of an executor that
                           gets no work */

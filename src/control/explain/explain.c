@@ -91,6 +91,9 @@ static const char *const wait_texts[] = {
         "Its queue is due a larger share, but the places that it could take "
         "are reserved for an admitted job that starts too soon to make a "
         "preemption worthwhile.",
+    [SCHED_WAIT_PRICE] =
+        "Its queue is due a larger share, but it has not waited long enough "
+        "for what it would preempt (preemptionPrice).",
     [SCHED_WAIT_GANG_PROTECTION] =
         "Its queue is due a larger share, but only a protected gang could make "
         "room: without it, that gang's own queue would be no nearer to its "
@@ -230,6 +233,26 @@ static void put_cooldown(struct strbuf *buf, const struct sched_explanation *e)
     }
 }
 
+/* What it would have to preempt, and when it will have waited for that. */
+static void put_price(struct strbuf *buf, const struct sched_explanation *e)
+{
+    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+
+    if (e->wait != SCHED_WAIT_PRICE) {
+        return;
+    }
+    strbuf_addf(buf,
+                "The least that could make room has run and waited %.3g h, by "
+                "the size of the job; so far it may preempt %.3g h.\n",
+                e->asked, e->allowed);
+    if (e->until_ms > 0) {
+        strbuf_addf(buf,
+                    "It will not have waited long enough before %s. It starts "
+                    "sooner if room becomes free.\n",
+                    moment_put(e->until_ms, until));
+    }
+}
+
 /* How much fits near together. */
 static void put_topology(struct strbuf *buf, const struct sched_explanation *e)
 {
@@ -338,6 +361,7 @@ static void put_details(struct strbuf *buf, struct control *c,
     put_behind(buf, c, e);
     put_share(buf, e);
     put_cooldown(buf, e);
+    put_price(buf, e);
     put_amounts(buf, c, e);
     if (e->until_ms > 0 && e->growth == SCHED_WAIT_FROZEN) {
         char until[WIRE_RFC3339_TEXT_BYTES_MAX];

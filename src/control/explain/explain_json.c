@@ -51,6 +51,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_ROUND] = "roundWork",
     [SCHED_WAIT_COOLDOWN] = "truce",
     [SCHED_WAIT_RESERVED_SOON] = "reservedSoon",
+    [SCHED_WAIT_PRICE] = "preemptionPrice",
     [SCHED_WAIT_GANG_PROTECTION] = "keptGang",
     [SCHED_WAIT_CLOSED] = "closedNodes",
     [SCHED_WAIT_LOAD] = "load",
@@ -112,6 +113,10 @@ static void put_json_application(struct strbuf *buf,
 static void put_json_share(struct strbuf *buf,
                            const struct sched_explanation *e)
 {
+    if (e->wait == SCHED_WAIT_PRICE) {
+        strbuf_addf(buf, ",\"costHours\":%.6g,\"budgetHours\":%.6g", e->asked,
+                    e->allowed);
+    }
     if (e->wait != SCHED_WAIT_OVER_SHARE && e->wait != SCHED_WAIT_BUDGET) {
         return;
     }

@@ -64,6 +64,7 @@ static void find(struct trials *trials, const struct need_question *question,
     case SCHED_WAIT_COOLDOWN:
     case SCHED_WAIT_RESERVED_SOON:
     case SCHED_WAIT_GANG_PROTECTION:
+    case SCHED_WAIT_PRICE:
         need_room(trials, question, need);
         break;
     default:

@@ -181,6 +181,30 @@ static void find_kept(struct trials *trials,
     VEC_FREE(&met.gangs);
 }
 
+/* Whether others would go for it if it had waited longer. */
+static bool find_price(struct trials *trials,
+                       struct sched_explanation *explanation)
+{
+    enum { HOUR_MS = 3600000 };
+    int index = trials->sched->pools.items[trials->pool].policy_index;
+    struct what_if_met met = {.reserved_job = NONE};
+    struct what_if what_if = {
+        .cooldown_waived = NONE, .price_of = trials->job + 1, .met = &met};
+
+    if (index < 0 ||
+        !trials->sched->policy->pools[index].preemption_price_milli ||
+        !trial_may(trials) || trial_starts_if(trials, what_if) ||
+        met.price_ms == 0) {
+        return false;
+    }
+    explanation->wait = SCHED_WAIT_PRICE;
+    explanation->asked = (double)met.price_ms / HOUR_MS;
+    explanation->allowed = (double)met.budget_ms / HOUR_MS;
+    explanation->until_ms =
+        met.price_until_ms == INT64_MAX ? 0 : met.price_until_ms;
+    return true;
+}
+
 void need_waiver(struct trials *trials, struct sched_explanation *explanation)
 {
     bool is_about_room = explanation->wait == SCHED_WAIT_CAPACITY ||
@@ -191,7 +215,7 @@ void need_waiver(struct trials *trials, struct sched_explanation *explanation)
                          explanation->wait == SCHED_WAIT_RESERVED;
 
     if (is_about_room && !find_cooldown(trials, explanation) &&
-        !find_near(trials, explanation)) {
+        !find_near(trials, explanation) && !find_price(trials, explanation)) {
         find_kept(trials, explanation);
     }
 }

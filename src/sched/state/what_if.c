@@ -77,6 +77,26 @@ bool what_if_takes_reserved_soon(const struct sched *sched, uint32_t job,
     return true;
 }
 
+void what_if_note_price(const struct sched *sched, uint32_t job,
+                        int64_t price_ms, int64_t budget_ms, int64_t until_ms)
+{
+    const struct what_if *what_if = sched->what_if;
+    const struct job *jobs = sched->jobs.items;
+
+    if (!what_if || !what_if->price_of) {
+        return;
+    }
+    uint32_t asked = what_if->price_of - 1;
+    bool is_it = asked == job || (jobs[asked].gang != NONE &&
+                                  jobs[asked].gang == jobs[job].gang);
+    struct what_if_met *met = what_if->met;
+    if (is_it && (met->price_ms == 0 || price_ms < met->price_ms)) {
+        met->price_ms = price_ms;
+        met->budget_ms = budget_ms;
+        met->price_until_ms = until_ms;
+    }
+}
+
 bool what_if_takes_gang(const struct sched *sched,
                         const struct what_if_gang *gang)
 {

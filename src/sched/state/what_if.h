@@ -62,6 +62,10 @@ struct what_if_met {
     uint32_t reserved_job; /* for whom places are reserved, or NONE */
     int64_t reserved_ms;   /* from when on */
     VEC(struct what_if_gang) gangs;
+    /* Of the job of `price_of`: the least that it found too dear, what its
+     * budget covers, both divided by its size, and when that may suffice at the
+     * earliest; 0: it found nothing that was. */
+    int64_t price_ms, budget_ms, price_until_ms;
 };
 
 struct what_if {
@@ -70,7 +74,9 @@ struct what_if {
     bool grows;               /* gangs grow in it, as in no other */
     uint32_t cooldown_waived; /* a job that none binds; or NONE */
     bool waives_reserved_soon, waives_gang_protection;
-    struct what_if_met *met; /* the asker's; may be NULL if neither is waived */
+    uint32_t price_of; /* 1 + a job of which is noted what was too dear; or 0 */
+    struct what_if_met *met; /* the asker's; may be NULL if nothing of this is
+                                asked */
 };
 
 /* Whether the plan in the making is only to explain by. */
@@ -99,6 +105,10 @@ uint32_t what_if_running_apps_max(const struct sched *sched,
  * a time on, takes them all the same; that is noted. */
 bool what_if_takes_reserved_soon(const struct sched *sched, uint32_t job,
                                  int64_t from_ms);
+/* What a job might preempt for fairness costs `price_ms` times its size and its
+ * budget covers `budget_ms`; that suffices at `until_ms` at the earliest. */
+void what_if_note_price(const struct sched *sched, uint32_t job,
+                        int64_t price_ms, int64_t budget_ms, int64_t until_ms);
 /* Whether a gang that would be protected goes all the same; that is noted. */
 bool what_if_takes_gang(const struct sched *sched,
                         const struct what_if_gang *gang);

@@ -3,6 +3,7 @@
 #include "base/time_add.h"
 #include "sched/evict/evicted.h"
 #include "sched/evict/losses.h"
+#include "sched/state/what_if.h"
 #include "sched/victims/searches.h"
 #include "sched/victims/victims.h"
 
@@ -226,19 +227,28 @@ static u128 size_of_claim(const struct search *search)
     return (u128)size_of(round, class_index) * count + 1;
 }
 
+/* A time, which is never where it is too long to be told. */
+static int64_t clamp_ms(u128 ms)
+{
+    return ms < (u128)INT64_MAX ? (int64_t)ms : INT64_MAX;
+}
+
 /* What it costs grows, too, so this may be too early, never too late. */
 void affordable_note_short(const struct search *search, u128 left, u128 cost)
 {
     struct round *round = search->round;
+    u128 size = size_of_claim(search);
     ASSERT(cost > left); /* too dear for what is left */
-    u128 step_ms = (cost - left) * (u128)price_milli(round) / MILLI /
-                   size_of_claim(search);
+    u128 step_ms = (cost - left) * (u128)price_milli(round) / MILLI / size;
+    int64_t until_ms =
+        time_add_saturating(round->now_ms, clamp_ms(step_ms + 1));
 
     round->searches->affordable.is_short = true;
-    if (step_ms < (u128)INT64_MAX) {
-        round_wake_by(round,
-                      time_add_saturating(round->now_ms, (int64_t)step_ms + 1));
+    if (until_ms != INT64_MAX) {
+        round_wake_by(round, until_ms);
     }
+    what_if_note_price(round->sched, search->job, clamp_ms(cost / size),
+                       clamp_ms(left / size), until_ms);
 }
 
 bool affordable_was_short(struct round *round)

@@ -62,6 +62,26 @@ static void a_claim_waits_until_its_budget_covers_the_cost(void **state)
     assert_int_equal(preempted_at(w, 4 * HOUR), 1);
 }
 
+/* In hours by its size: what it would take, what its budget covers, and until
+ * when it cannot. */
+static void it_is_said_what_the_price_keeps_a_claim_from(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation why;
+    struct sched_need need;
+
+    (void)fill(w);
+    uint32_t job = world_submit(
+        w, &(struct world_job){.queue = "B", .submitted_ms = 2 * HOUR});
+    assert_int_equal(preempted_at(w, 3 * HOUR), 0);
+    sched_explain_need(w->sched, job, 3 * HOUR, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_PRICE);
+    assert_float_equal(why.asked, 3, 1e-3);
+    assert_float_equal(why.allowed, 2, 1e-3);
+    assert_in_range(why.until_ms, 3 * HOUR + HOUR / 2 - 1000,
+                    3 * HOUR + HOUR / 2 + 1000);
+}
+
 static void plans_are_made_when_the_budget_is_enough(void **state)
 {
     struct world *w = *state;
@@ -202,6 +222,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             a_claim_waits_until_its_budget_covers_the_cost, setup,
+            world_teardown),
+        cmocka_unit_test_setup_teardown(
+            it_is_said_what_the_price_keeps_a_claim_from, setup,
             world_teardown),
         cmocka_unit_test_setup_teardown(
             plans_are_made_when_the_budget_is_enough, setup, world_teardown),
