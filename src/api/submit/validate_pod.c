@@ -1,6 +1,7 @@
 /* The rules for pod specs. */
 #include "api/submit/go_size.h"
 #include "api/submit/node_affinity.h"
+#include "api/submit/pod_expand.h"
 #include "api/submit/pod_support.h"
 #include "api/submit/validate.h"
 #include "base/map.h"
@@ -305,5 +306,6 @@ int validate_pod(const struct pod_view *pod, const struct submit_rules *rules,
     rc = rc ? rc : check_class_and_grace(pod->message, rules, refusal);
     rc = rc ? rc : check_ports(pod, refusal);
     rc = rc ? rc : check_tolerations(pod->message, rules, refusal);
+    rc = rc ? rc : pod_expand_check(pod->message, refusal);
     return rc ? rc : pod_support_check(pod->message, refusal);
 }

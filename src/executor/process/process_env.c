@@ -3,6 +3,7 @@
 
 #include "executor/process/process_spec.h"
 #include "model/quantity.h"
+#include "wire/kube/expand.h"
 
 typedef K8s__Io__Api__Core__V1__Container container_t;
 typedef K8s__Io__Api__Core__V1__EnvVar env_t;
@@ -52,47 +53,24 @@ int process_expand(struct process_job *job,
                    const struct process_variables *variables, const char *text,
                    const char **ret_text, struct err *err)
 {
-    size_t left = PROCESS_EXPANDED_BYTES_MAX - job->expanded_byte_count;
-    auto_strbuf out = strbuf_make(
-        left < PROCESS_VALUE_BYTES_MAX ? left + 1 : PROCESS_VALUE_BYTES_MAX);
+    auto_strbuf out = strbuf_make(EXPAND_VALUE_BYTES_MAX);
+    struct expand_piece piece;
+    size_t byte_count = 0;
 
-    while (*text) {
-        const char *end =
-            text[0] == '$' && text[1] == '(' ? strchr(text + 2, ')') : NULL;
+    while (byte_count <= EXPAND_POD_BYTES_MAX && expand_next(&text, &piece)) {
         const char *value =
-            end ? find_variable(variables, text + 2, (size_t)(end - text - 2))
+            piece.name.byte_count > 0
+                ? find_variable(variables, piece.name.p, piece.name.byte_count)
                 : NULL;
-        if (value) {
-            strbuf_add_text(&out, value);
-            text = end + 1;
-        } else if (text[0] == '$' && text[1] == '$') {
-            strbuf_add_char(&out, '$');
-            text += 2;
-        } else if (end) {
-            /* Not a variable of ours: as it stands. */
-            strbuf_add(&out, text, (size_t)(end + 1 - text));
-            text = end + 1;
-        } else {
-            strbuf_add_char(&out, *text++);
-        }
+        struct str whole = value ? str_of(value) : piece.text;
+        strbuf_add_str(&out, whole);
+        byte_count += whole.byte_count;
     }
-    /* Variables that double each other would take all memory there is. */
-    if (out.byte_count > left ||
-        (out.is_over && left < PROCESS_VALUE_BYTES_MAX)) {
-        return err_set(err, -ERR_INVALID,
-                       "the arguments and variables of the pod, expanded, are "
-                       "longer than %d bytes",
-                       PROCESS_EXPANDED_BYTES_MAX);
+    int rc = expand_count(&job->expanded_byte_count, byte_count, err);
+    if (rc == 0) {
+        *ret_text = arena_strdup(job->arena, strbuf_str(&out));
     }
-    if (out.is_over) {
-        return err_set(err, -ERR_INVALID,
-                       "an argument or variable is longer "
-                       "than %d bytes",
-                       PROCESS_VALUE_BYTES_MAX);
-    }
-    job->expanded_byte_count += out.byte_count;
-    *ret_text = arena_strdup(job->arena, strbuf_str(&out));
-    return 0;
+    return rc;
 }
 
 /* Values from elsewhere. */

@@ -8,6 +8,7 @@
 
 #include "executor/files/kv.h"
 #include "executor/shim/shim.h"
+#include "wire/kube/expand.h"
 
 typedef K8s__Io__Api__Core__V1__Container container_t;
 typedef K8s__Io__Api__Core__V1__PodSpec pod_t;
@@ -244,7 +245,7 @@ static int add_args(struct process_job *job, const container_t *container,
         kv_add_text(spec, "arg", text);
     }
     for (uint32_t i = 0; i < variables->count; i++) {
-        auto_strbuf pair = strbuf_make(PROCESS_VALUE_BYTES_MAX * 2);
+        auto_strbuf pair = strbuf_make(EXPAND_VALUE_BYTES_MAX * 2);
         strbuf_addf(&pair, "%s=%s", variables->items[i].name,
                     variables->items[i].value);
         kv_add(spec, "env", strbuf_str(&pair));

@@ -17,8 +17,6 @@ enum {
     PROCESS_VOLUMES_MAX = 64,
     PROCESS_VARIABLES_MAX = 2048,
     PROCESS_PATH_BYTES_MAX = 1024,
-    PROCESS_VALUE_BYTES_MAX = 1 << 20,    /* one argument or variable */
-    PROCESS_EXPANDED_BYTES_MAX = 4 << 20, /* all of a pod, expanded */
 };
 
 /* What this executor lets jobs do. */

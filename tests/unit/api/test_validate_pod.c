@@ -360,6 +360,36 @@ static void test_what_would_bypass_the_scheduler_is_refused(void **state)
                         "resources of a container");
 }
 
+/* 27 KB of these took gigabytes where they were expanded. */
+static void test_variables_that_double_each_other_are_refused(void **state)
+{
+    enum { COUNT = 30 };
+    auto_arena arena = {0};
+    K8s__Io__Api__Core__V1__PodSpec *pod = sample_pod(&arena);
+    K8s__Io__Api__Core__V1__Container *container = pod->containers[0];
+    static K8s__Io__Api__Core__V1__EnvVar env[COUNT];
+    static char values[COUNT][64], names[COUNT][8];
+
+    (void)state;
+    container->env = arena_alloc_array(&arena, COUNT, sizeof(void *));
+    for (int i = 0; i < COUNT; i++) {
+        k8s__io__api__core__v1__env_var__init(&env[i]);
+        snprintf(names[i], sizeof(names[i]), "V%d", i);
+        snprintf(values[i], sizeof(values[i]), "$(V%d)$(V%d)$(NONE)", i - 1,
+                 i - 1);
+        env[i].name = names[i];
+        env[i].value = i == 0 ? field("0123456789") : values[i];
+        container->env[i] = &env[i];
+    }
+    container->n_env = 17; /* 10 << 16 bytes in the last, 1.3 MB in all */
+    assert_string_equal(text_of_usual_pod(pod, &arena), "");
+    container->n_env = COUNT;
+    const char *text = text_of_usual_pod(pod, &arena);
+
+    assert_non_null(strstr(text, "expanded, "));
+    assert_non_null(strstr(text, "longer than"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +409,7 @@ int main(void)
         TEST(test_affinity_to_pods_is_refused_unless_it_is_a_wish),
         TEST(test_spread_is_refused_unless_it_is_a_wish),
         TEST(test_what_would_bypass_the_scheduler_is_refused),
+        TEST(test_variables_that_double_each_other_are_refused),
     };
 
     return RUN_TESTS(tests);
