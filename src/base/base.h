@@ -1,10 +1,11 @@
 /*
- * base - the few words every other folder speaks: error codes, assertions,
- * memory and cleanup.
+ * base - what every other folder uses: error codes, assertions, memory and
+ * cleanup.
  *
- * Three kinds of bad news.  A programmer's error asserts.  The world's error
- * is a negative code from `enum err_code` that is returned unchanged.  An
- * answer ("does not fit") is a documented enum value or a positive number.
+ * Three kinds of failure.  A programming error fails an assertion.  An error
+ * from outside is a negative code from `enum err_code` that is returned
+ * unchanged.  An expected outcome ("does not fit") is a documented enum value
+ * or a positive number.
  *
  * Threads: everything here may be called from any thread.
  */

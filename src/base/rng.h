@@ -1,7 +1,7 @@
 /*
  * rng - randomness as a port, for the same reason as the clock.
  *
- * `fill` may be called from any thread; implementations see to it.
+ * `fill` may be called from any thread; implementations must allow that.
  */
 #pragma once
 

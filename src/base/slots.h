@@ -1,5 +1,5 @@
 /*
- * slots - rows with dense indexes that are given out and given back.
+ * slots - rows with dense indexes that are allocated and freed.
  *
  *     SLOTS(struct run) runs;
  *     uint32_t run = SLOTS_TAKE(&runs);

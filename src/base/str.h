@@ -1,6 +1,6 @@
 /*
- * str - a borrowed run of bytes.  Not NUL-terminated, may hold NUL; whoever
- * made it says how long it stays valid.  The empty string may have p NULL.
+ * str - a borrowed run of bytes.  Not NUL-terminated, may hold NUL; its creator
+ * defines how long it stays valid.  The empty string may have p NULL.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * strbuf - a growing run of bytes, born with an upper bound.
+ * strbuf - a growing run of bytes with an upper bound.
  *
  * `bytes` is always NUL-terminated once anything was appended.  An append
  * that would pass `byte_count_max` is dropped whole and sets `is_over`: the

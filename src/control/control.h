@@ -1,23 +1,22 @@
 /*
- * control - the leader: the one that owns the live state and appends to the
- * log.
+ * control - the leader: it owns the live state and appends to the log.
  *
  *     batch N durable -> apply -> answer its commands -> form batch N + 1 from
  *     commands, what is due to jobs, timeouts and the scheduler's plan
  *     -> append
  *
- * Only what is durable is ever applied or told.  An append that fails changes
- * nothing: its commands are answered COMMAND_LOG_FAILED, and decisions are
- * made anew.  Replaying the log runs through the same fold, so a restart goes
+ * The leader applies and reports only what is durable.  A failed append changes
+ * nothing: its commands are answered COMMAND_LOG_FAILED, and the decisions are
+ * made again.  Replaying the log runs through the same fold, so a restart goes
  * on where the log ends.
  *
  * A step function over ports: it never sleeps, asks only `clock` for the
  * time, and draws randomness once in the life of a log.  Time in events is
  * the wall clock's, but never runs backwards.
  *
- * An executor's silence counts only while steps are made: a pause of the
- * leader longer than CONTROL_PAUSE_MS, and all time before it led, is not
- * held against anybody (design.md 6).
+ * An executor's silence counts only while steps are made: a pause of the leader
+ * longer than CONTROL_PAUSE_MS, and all time before it led, does not count
+ * (design.md 6).
  *
  * Threads: one owner, the leader's thread, but for control_metrics().  The
  * queue tables may be read from any thread.

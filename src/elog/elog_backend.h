@@ -1,5 +1,5 @@
 /*
- * elog_backend - what a backend of the log fills in.  Private to src/elog.
+ * elog_backend - what a backend of the log implements.  Private to src/elog.
  *
  * A backend embeds `struct elog` and `struct elog_reader` as first members
  * and comes back from them by container_of.  elog.c checks arguments and

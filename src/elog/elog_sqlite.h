@@ -1,6 +1,6 @@
 /*
- * elog_sqlite - the log in one SQLite file: the default of a Berth that lives
- * on one machine.
+ * elog_sqlite - the log in one SQLite file: the default for a server on one
+ * machine.
  *
  * What was submitted since the last poll is one transaction (WAL,
  * synchronous=FULL).  Beside the file lie SQLite's own `-wal` and `-shm`;

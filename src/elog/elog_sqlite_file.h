@@ -1,6 +1,6 @@
 /*
- * elog_sqlite_file - what the file of a log in SQLite looks like, and what is
- * checked before it is used.  Private to src/elog.
+ * elog_sqlite_file - the tables of a log in SQLite, and the checks before it is
+ * used.  Private to src/elog.
  *
  *     head              one row: the newest epoch, the first and the next seq
  *     record            a row per record, with its checksum

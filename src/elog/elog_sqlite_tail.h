@@ -1,9 +1,9 @@
 /*
- * elog_sqlite_tail - whether a log still has all that was durable in it, and
- * how it is ended where it has not.  Private to src/elog.
+ * elog_sqlite_tail - checks whether a log still has all its durable records,
+ * and cuts it where it has not.  Private to src/elog.
  *
- * SQLite takes the first damaged frame of its WAL for the WAL's end, so a log
- * may be whole and too short: that is seen by its log_end.
+ * SQLite treats the first damaged frame of its WAL as the WAL's end, so a log
+ * may be consistent and too short; log_end shows that.
  */
 #pragma once
 

@@ -1,11 +1,10 @@
 /*
- * log_end - where a log ended, kept beside it in the file `<log>-end`: a
- * witness that a record was durable, should the log lose its tail.
+ * log_end - where a log ended, kept beside it in the file `<log>-end`, to
+ * notice when the log has lost its tail.
  *
- * It is written after each commit, with a checksum, in two places by turns,
- * and not synced.  So whatever crashes, it is where the log ended
- * or behind that, never ahead of it: a log that ends before it has lost
- * records.
+ * It is written after each commit, with a checksum, in two places by turns, and
+ * not synced.  After any crash it names the log's last record or an earlier
+ * one, never a later one: a log that ends before it has lost records.
  *
  * Threads: log_end_write_out() from any, the rest from the writer's.  Private
  * to src/elog.

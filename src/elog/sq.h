@@ -1,6 +1,6 @@
 /*
- * sq - a little help with SQLite: each call that can fail answers with an
- * error code of base and a text for people.
+ * sq - helpers for SQLite: each call that can fail returns an error code of
+ * base and a text for people.
  *
  * Used by src/elog and src/store.  Threads: a connection belongs to one.
  */

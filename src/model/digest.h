@@ -1,6 +1,6 @@
 /*
- * digest - what the control plane must know of a job to schedule it, made
- * once when the job is submitted, so that nobody decodes a pod spec twice.
+ * digest - what the control plane needs to schedule a job, computed once at
+ * submission, so that a pod spec is decoded only once.
  *
  * It travels in the log beside the job's spec (field 1000 of SubmitJob).  The
  * packed form starts with a format version, which only grows.

@@ -1,6 +1,6 @@
 /*
- * gang_terms - what a PodGroup or TrainingJob says of itself beside its pods:
- * its sub-groups, and how they may grow and shrink (model.md 2.11, 4, 6.2).
+ * gang_terms - the terms of a PodGroup or TrainingJob, apart from its pods: its
+ * sub-groups, and how they may grow and shrink (model.md 2.11, 4, 6.2).
  *
  * Every pod is a job, a member of the gang, and says of which sub-group it is
  * (digest.h); members are told apart by their ids, whose order is that of

@@ -1,6 +1,6 @@
 /*
- * policy - how the scheduler is to decide: the part of the configuration that
- * decisions depend on, and which is therefore logged (event policySet).
+ * policy - the part of the configuration that decisions depend on, which is
+ * therefore logged (event policySet).
  *
  * Fractions are in ppm (millionths), rates in milli tokens a second, times in
  * ms; 0 means "no limit" where a limit is spoken of.  Defaults are Armada's

@@ -1,5 +1,5 @@
 /*
- * requirement - what a job asks of a node: amounts, labels, tolerations and
+ * requirement - what a job requires of a node: amounts, labels, tolerations and
  * priority class.  Jobs with equal requirements are one *scheduling class*.
  *
  * The packed form is canonical (everything in it is sorted), so that equal

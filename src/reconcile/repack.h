@@ -1,6 +1,6 @@
 /*
- * repack - which node a leased pod may have instead of one that has lost its
- * room (model.md 2.10, BK-11).
+ * repack - chooses an equal node for a leased pod when its node has no room
+ * left (model.md 2.10, BK-11).
  *
  * The server chose the node, by what it knew then.  When others have taken
  * room there since, an equal node will do as well: of the same pool and type,

@@ -1,6 +1,7 @@
 /*
- * feature_table - what the state consists of: who makes it, follows the policy,
- * forgets a queue, packs it into a checkpoint, and checks it, a row a feature.
+ * feature_table - the parts of the state, a row for each feature: functions
+ * that create it, follow the policy, forget a queue, pack it into a checkpoint,
+ * and check it.
  *
  * A feature comes after those that it stands on.  The rows' functions are
  * called in this order where something is made, and in the reverse order where

@@ -1,14 +1,14 @@
 /*
- * auth - who calls, and what they may do (armada-api.md 4).
+ * auth - authenticates callers and checks their permissions (armada-api.md 4).
  *
  * Authenticators are asked in order.  One that sees no credentials of its
  * kind passes the call on; one that sees bad ones ends it.  Basic and
  * anonymous are here; others plug in as `struct authenticator`.
  *
- * Callers without credentials are anonymous.  Over loopback they are told apart
- * by the user of their socket: the server's own user and root are
- * administrators, as is who shows the server's token.  All others are in the
- * group `everyone` and, if their user is known, in `uid:N`.
+ * Callers without credentials are anonymous.  Over loopback the server knows
+ * the user of their socket: its own user and root are administrators, and so
+ * are callers with the server's token.  All others are in the group `everyone`
+ * and, if their user is known, in `uid:N`.
  *
  * A principal may do something if one of its groups has the permission, or if
  * a queue's own permissions say so; every principal is in group `everyone`.

@@ -1,6 +1,6 @@
 /*
- * auth_attempts - how often an address may try passwords that are wrong: some
- * at once, then one in ATTEMPT_MS.
+ * auth_attempts - limits an address's attempts with wrong passwords: some at
+ * once, then one per ATTEMPT_MS.
  *
  * Addresses share their count with others of the same hash, which nobody can
  * choose.  Threads: any.

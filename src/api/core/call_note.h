@@ -1,8 +1,8 @@
 /*
- * call_note - what is told of a call when it is over, for messages to
- * operators: who did what, and how it went.
+ * call_note - what is logged about a call when it ends, for operators: who did
+ * what, and the result.
  *
- * All is borrowed for the time of the telling.
+ * Everything is borrowed until the callback returns.
  */
 #pragma once
 

@@ -1,11 +1,11 @@
 /*
  * event_hub - wakes the event streams of a job set when it has new events.
  *
- * A watcher is in one of three hands: its owner's (some thread feeds it), the
- * hub's (it waits), or nobody's any more (removed).  When the projector
- * notifies a job set, the hub's own thread takes the waiting watchers of it
- * and calls their `wake`, which makes that thread the owner.  A notification
- * that comes while an owner is at work is remembered, so none is lost.
+ * A watcher belongs to its owner (some thread feeds it) or to the hub (it
+ * waits), or it was removed.  When the projector notifies a job set, the hub's
+ * own thread takes the waiting watchers of it and calls their `wake`, which
+ * makes that thread the owner.  A notification that comes while an owner is at
+ * work is remembered, so none is lost.
  *
  * Threads: notify from the projector's; the rest from any.
  */

@@ -1,5 +1,5 @@
 /*
- * event_id - the place of an event in a job set's stream, as clients give it
+ * event_id - the place of an event in a job set's stream, as clients send it
  * back (armada-api.md 2.1): `T:S:I:L`.
  *
  * S is the seq of the log's record, T its time, I the event's number among

@@ -1,8 +1,8 @@
 /*
- * granters - who can grant what somebody lacks.
+ * granters - who can grant a permission that a caller lacks.
  *
- * A queue's verbs are granted in the queue, by whoever has create_queue;
- * permissions in auth.permissionGroupMapping, by who runs the server.
+ * Callers with create_queue grant a queue's verbs in the queue; the operator of
+ * the server grants permissions in auth.permissionGroupMapping.
  */
 #pragma once
 

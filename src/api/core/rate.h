@@ -1,8 +1,8 @@
 /*
- * rate - how much a caller may ask in a time: requests and bytes, each a bucket
- * that fills by so many a second, up to RATE_BURST_S seconds of it.
+ * rate - limits a caller's requests and bytes per second: each is a bucket that
+ * refills evenly and holds RATE_BURST_S seconds' worth.
  *
- * Who has anything left may ask, whatever for: a large request leaves a debt.
+ * A caller with anything left may send any request: a large one leaves a debt.
  * Callers share their buckets with others of the same hash, which nobody can
  * choose.  Threads: any.
  */

@@ -1,6 +1,6 @@
 /*
- * refusal - why a request is turned down, in the words that Armada's
- * operators search for (armada-api.md 1-3).
+ * refusal - why a request is refused, in the texts that Armada's operators
+ * search for (armada-api.md 1-3).
  *
  * Longer than a `struct err`, because the words quote what users wrote.
  */

@@ -1,6 +1,6 @@
 /*
- * spec_cache - the specs of jobs that were submitted of late, until the query
- * store has them; and the bound on how far the store may fall behind.
+ * spec_cache - the specs of recently submitted jobs, until the query store has
+ * them; and the limit on how far the store may fall behind.
  *
  * A lease carries its job's spec, which the store keeps.  The store is
  * written by the projector, which may be slower than clients that submit; so

@@ -1,11 +1,11 @@
 /*
  * view - what a caller may see of a job.
  *
- * A queue's verb `watch` (which Berth also takes as `view`) or the permission
- * watch_all_events lets see jobs, their events, specs and logs; the values of
- * environment variables, which are where secrets are, only administrators see,
- * who submitted the job, and who holds every verb of its queue, as its owners
- * do.  What a caller may not see is answered as if it did not exist.
+ * Callers with a queue's verb `watch` (also written `view`) or the permission
+ * watch_all_events may see jobs, their events, specs and logs.  Only
+ * administrators, the submitter, and callers with every verb of the queue (such
+ * as its owners) see the values of environment variables, which may be
+ * secrets.  For other callers the server answers as if the job did not exist.
  *
  * Internal to the API.  Threads: those of the call.
  */

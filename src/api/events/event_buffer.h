@@ -5,7 +5,7 @@
  * It holds about EVENT_BUFFER_BYTES_MAX (or one event).  A record that makes
  * more is shown in parts: the buffer knows how far it is.
  *
- * Threads: a buffer is in one thread's hand at a time.
+ * Threads: one thread at a time uses a buffer.
  */
 #pragma once
 

@@ -1,11 +1,11 @@
 /*
- * event_stream - one reader of a job set's events: from a place on, to an
- * end or for ever.
+ * event_stream - one reader of a job set's events, from a position to an end or
+ * for ever.
  *
- * It pulls.  Which records hold events of the job set is the store's to say,
- * what they say is read from the log and converted, into a bounded buffer
- * (event_buffer.h); the next record is read when the client has taken what is
- * there.  So a client that does not read costs its buffer and no more.
+ * It pulls.  The store knows which records have events of the job set; the
+ * stream reads those from the log and converts them into a bounded buffer
+ * (event_buffer.h).  It reads the next record when the client has read the
+ * buffer.  So a client that does not read costs only its buffer.
  *
  * Internal to the API.
  */

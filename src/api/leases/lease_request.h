@@ -1,5 +1,5 @@
 /*
- * lease_request - an executor's LeaseRequest as the leader takes it.
+ * lease_request - decodes an executor's LeaseRequest for the leader.
  */
 #pragma once
 

@@ -3,12 +3,12 @@
  *
  * An executor whose pods have logs holds a stream open (Berth.ServeLogs) on
  * which the server asks and the executor answers: a server cannot reach its
- * executors in any other way.  Each executor has one stream; the newest
- * counts.  Each question is answered once: by the executor, by the end of its
- * stream, or when time is up.  So no caller waits forever for an executor that
- * hangs.
+ * executors in any other way.  Each executor has one stream, the newest.  Each
+ * question is answered once: by the executor, by the end of its stream, or by a
+ * timeout.  So no caller waits forever for an executor that hangs.
  *
- * Threads: any; the hub has one of its own, which ends what takes too long.
+ * Threads: any; the hub has one of its own, which ends questions that take too
+ * long.
  */
 #pragma once
 

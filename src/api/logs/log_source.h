@@ -1,5 +1,5 @@
 /*
- * log_source - a port: what the containers of a pod have written.
+ * log_source - a port to the output of a pod's containers.
  *
  * main wires it to the process runtime inside this program.  Pods that run
  * elsewhere are not found here: log_hub.h asks their executors.

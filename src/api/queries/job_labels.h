@@ -1,5 +1,5 @@
 /*
- * job_labels - whether a job has the labels that a listing asks for.
+ * job_labels - whether a job has the labels that a listing requires.
  *
  * Labels have no index: they are looked up in the spec that was submitted, so
  * a request looks at no more than JOB_LABELS_SCAN_MAX jobs.

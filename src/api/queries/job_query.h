@@ -2,7 +2,7 @@
  * job_query - what the queries of the service Jobs share: a bound on each
  * query, and the readers that it borrows.
  *
- * Threads: a query is in one thread's hand.
+ * Threads: one thread uses a query.
  */
 #pragma once
 

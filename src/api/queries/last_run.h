@@ -1,6 +1,6 @@
 /*
- * last_run - what the query store has of a job and of its last run, for
- * questions about the job.
+ * last_run - reads a job and its last run from the query store, for questions
+ * about the job.
  *
  * The thread of the call reads it before it asks the leader, because the
  * leader's thread, which delivers the answer, must not wait for a disk.  So it

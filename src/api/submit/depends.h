@@ -5,9 +5,9 @@
  *     TARGET[:WANT],...     TARGET   a job's id, or client/CLIENT_ID
  *                           WANT     succeeded (default), ended or failed
  *
- * Only jobs of the same queue that are there already, or come earlier in the
- * request: so nothing waits for itself, however long the way round.  What has
- * ended well is waited for no more; what has ended otherwise is refused.
+ * A job may only depend on existing jobs of the same queue, or on earlier jobs
+ * of the request, so there can be no cycles.  A dependency that is already met
+ * is dropped; one that can no longer be met is refused.
  *
  * Threads: any; the readers are the caller's.
  */

@@ -1,6 +1,6 @@
 /*
  * watch_screen - the jobs of a job set as one table on a terminal, redrawn in
- * place: what goes on first, what changed last before the rest.
+ * place: jobs that have not ended first, the last changed before the rest.
  *
  * Ownership: the caller destroys it.  Threads: one.
  */

@@ -1,5 +1,5 @@
 /*
- * context - which server berthctl talks to, and as whom: armadactl's
+ * context - the server that berthctl connects to, and the user: armadactl's
  * configuration file, with its `contexts` or the same keys at the top.
  *
  * Keys that only armadactl knows are ignored, so that one file serves both

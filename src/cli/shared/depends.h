@@ -1,7 +1,7 @@
 /*
- * depends - the key `dependsOn` of the jobs of a file, for the server: as an
- * annotation, with the jobs in an order in which each comes after those that it
- * waits for.
+ * depends - turns the key `dependsOn` of the jobs of a file into an annotation
+ * for the server, and sorts the jobs so that each comes after those that it
+ * depends on.
  */
 #pragma once
 

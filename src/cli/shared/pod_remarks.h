@@ -1,9 +1,9 @@
 /*
- * pod_remarks - remarks on what a job's pod asks for and Berth does not do.
+ * pod_remarks - remarks on parts of a job's pod spec that Berth ignores.
  *
- * The server refuses what would make the job another one, such as required
- * affinity to other pods.  What is left is soft or belongs to a cluster, so
- * the job is submitted, and its owner should know.
+ * The server refuses requirements that it cannot meet, such as required
+ * affinity to other pods.  The rest are preferences or settings of a cluster:
+ * the job is submitted, and its owner is told.
  */
 #pragma once
 

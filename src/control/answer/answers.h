@@ -1,6 +1,6 @@
 /*
- * answers - questions to the leader, and who answers them: each fills
- * in the command and calls command_answer().
+ * answers - answers questions to the leader: each function fills in the command
+ * and calls command_answer().
  *
  * For src/control only; the leader's thread.
  */

@@ -1,16 +1,16 @@
 /*
- * audit - decisions of a log made again by the shipped code, and
- * compared with what stands in it, event by event and byte by byte.
+ * audit - repeats the decisions of a log with the shipped code, and compares
+ * them with the log, event by event and byte by byte.
  *
- * A record holds first what others said (requests, reports, inventories,
- * silence) and then what the leader decided on the state before it: what is
- * due to jobs, jobs that can never run, the health of nodes, a plan.  The
- * audit folds record after record as a starting leader does, forms each
- * record's decisions anew, and compares them.
+ * A record has first the input (requests, reports, inventories, silence) and
+ * then the leader's decisions on the state before it: events due for jobs, jobs
+ * that can never run, the health of nodes, a plan.  The audit folds record
+ * after record as a starting leader does, forms each record's decisions anew,
+ * and compares them.
  *
- * What a leader may do late it may also do in a later record: an audit asks
- * that every decision in the log is the one that the state calls for, not
- * that it was made at once.
+ * A leader may make some decisions late, in a later record: an audit checks
+ * that each decision in the log follows from the state, not that it was made at
+ * once.
  *
  * Threads: one owner.
  */

@@ -1,5 +1,5 @@
 /*
- * command - what the API asks of the leader, and how the answer comes back.
+ * command - a request of the API to the leader, and its answer.
  *
  * The API threads do the heavy work (decode, check, encode) and post a
  * command to the leader's inbox.  The leader takes commands in order, looks

@@ -1,6 +1,5 @@
 /*
- * command_rows - how things stand, row by row: what the leader's answers to
- * questions (command.h) are made of.
+ * command_rows - the rows of the leader's answers to questions (command.h).
  *
  * A row and all it points to live in the arena of the command that it is an
  * answer to.

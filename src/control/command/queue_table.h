@@ -2,9 +2,9 @@
  * queue_table - named things that API threads read while the leader changes
  * them: the queues, and in a table of their own the retry policies.
  *
- * An entry never changes: to edit is to put another entry in its place, so a
- * reader may keep one for as long as it likes.  What is found is durable, for
- * the leader puts only what it has applied.
+ * An entry never changes: an edit replaces it by another entry, so a reader may
+ * keep one as long as it likes.  Entries are durable, because the leader adds
+ * only what it has applied.
  *
  * Ownership: entries are counted; whoever gets one unrefs it.
  * Threads: find, list and unref from any thread; put and remove from the

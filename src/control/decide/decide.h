@@ -1,6 +1,6 @@
 /*
- * decide - what becomes of commands, of what is due, and of plans: events that
- * go into the batch, decided on the state after the batch before.
+ * decide - turns commands, due decisions and plans into events of the batch, on
+ * the state after the batch before.
  *
  *     submit.c        submissions
  *     events.c        sequences that others made: reports, requests

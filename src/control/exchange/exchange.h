@@ -1,6 +1,6 @@
 /*
- * exchange - what executors say and are told, at once or over a held
- * session: leases until they are reported, cancels.
+ * exchange - handles executors' reports and sends them leases (until they are
+ * reported) and cancels, at once or over a held session.
  *
  *     exchange.c   take one, answer it
  *     inventory.c  what it says of nodes

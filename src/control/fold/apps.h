@@ -1,5 +1,5 @@
 /*
- * apps - applications: which job is of which, and how they stand.
+ * apps - applications: which job belongs to which, and their states.
  *
  * For src/control only; the leader's thread.
  */

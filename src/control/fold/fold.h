@@ -1,6 +1,6 @@
 /*
- * fold - what each event does to the live state.  Life, replay and
- * checkpoints come the same way.
+ * fold - the effect of each event on the live state, the same for live and
+ * replayed records and checkpoints.
  *
  *     fold.c        records, and whom each of their events concerns
  *     fold_jobs.c   changes of jobs

@@ -1,6 +1,6 @@
 /*
- * health - nodes that fail: what the ends of runs say of their nodes,
- * and what is logged of those (model.md 6.10b).
+ * health - failing nodes: notes the ends of runs by node, and folds the logged
+ * decisions (model.md 6.10b).
  *
  * For src/control only; the leader's thread.
  */

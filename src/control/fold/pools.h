@@ -1,6 +1,5 @@
 /*
- * pools - pools as objects: how they come to be, and what is said of
- * them.
+ * pools - creates, changes and deletes pools as objects.
  *
  * For src/control only; the leader's thread.
  */

@@ -1,6 +1,6 @@
 /*
- * leader - the parts of a leader's step: from nothing to leading, and from
- * what waits to a batch that is durable and folded.
+ * leader - the parts of a leader: its start, and its step from waiting commands
+ * to a batch that is durable and folded.
  *
  *     live_state.c  the live state, from its beginning to its end
  *     start.c       become the writer, read checkpoint and log

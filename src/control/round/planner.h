@@ -1,10 +1,11 @@
 /*
- * planner - who makes plans beside the leader: a port, and threads behind it.
+ * planner - a port for planning in parallel to the leader, and the threads
+ * behind it.
  *
- * The leader hands out a task, and looks from time to time whether it is
- * done; until then the state in it is the planner's alone.  Without a planner
- * the leader plans in its own step, which is what simulators and most tests
- * want: the same calls then give the same log.
+ * The leader hands out a task and polls until it is done; until then only the
+ * planner may use its state.  Without a planner the leader plans in its own
+ * step, which is what simulators and most tests want: the same calls then give
+ * the same log.
  *
  * Threads: the functions of the port are called by the leader's thread.
  */

@@ -1,6 +1,6 @@
 /*
- * rounds - when each shard of the planner is asked, and what is logged
- * of plans that are made beside the leader.
+ * rounds - when each shard is planned, and what is logged about plans that are
+ * made in parallel.
  *
  * For src/control only; the leader's thread.
  */

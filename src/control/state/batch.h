@@ -1,6 +1,6 @@
 /*
- * batch - what a batch holds while it is formed and in flight.  Who forms it
- * adds to it in the order of leader/form.c; nothing of it is true before it is
+ * batch - the content of a batch while it is formed and in flight.  Events are
+ * added in the order of leader/form.c; none of them is true before the batch is
  * durable and folded.
  *
  * For src/control only; the leader's thread.

@@ -2,8 +2,8 @@
  * dedup - which job was submitted to a queue with a client id, for the recent
  * ones; older ones are looked up elsewhere (control.h, find_client_id).
  *
- * Keys are 16-byte hashes under a seed that nobody outside knows.  The oldest
- * entry is the first to be forgotten.  Bytes: 40 an entry and 4 to 8 of index.
+ * Keys are 16-byte hashes under a secret seed.  The oldest entry is the first
+ * to be forgotten.  Bytes: 40 an entry and 4 to 8 of index.
  *
  * Pure.  Threads: one owner.
  */

@@ -1,5 +1,5 @@
 /*
- * inbox - what was posted to the leader and waits, and how it is answered.
+ * inbox - commands that wait for the leader, and their answers.
  *
  * For src/control only; the leader's thread.
  */

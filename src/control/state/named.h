@@ -1,9 +1,9 @@
 /*
- * named - things put in order of their names.
+ * named - sorts things by name.
  *
- * What goes by names in an order that every leader must share (what is folded
- * again, a checkpoint's bytes, answers) is gathered as such a list first.
- * Threads: anywhere.  Private to src/control.
+ * Where every leader needs the same order (replay, a checkpoint's bytes,
+ * answers), things are first collected in such a list.  Threads: anywhere.
+ * Private to src/control.
  */
 #pragma once
 

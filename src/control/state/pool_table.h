@@ -1,5 +1,5 @@
 /*
- * pool_table - the pool objects that there are, as the log has them; at most
+ * pool_table - the existing pool objects, as the log has them; at most
  * POOL_OBJECTS_MAX, in order of names.
  *
  * An entry owns its record and the bytes that it was made from, and stays

@@ -1,7 +1,6 @@
 /*
- * round_counts - what rounds decided and how long they took, counted for
- * metrics (model.md 5.8, 6.11): by why work was preempted, whom it made room
- * for, what grew and shrank.
+ * round_counts - counts the decisions and the time of rounds for metrics
+ * (model.md 5.8, 6.11): preemptions by reason, and pods that grew and shrank.
  *
  * Since the leader began; no part of its state, and nothing depends on it.
  * The leader's thread counts.

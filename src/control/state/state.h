@@ -1,6 +1,6 @@
 /*
- * state - the live state of a leader: what the log says, what is known beside
- * it, and the batch that is being formed.
+ * state - the live state of a leader: the folded log, what the leader knows
+ * besides, and the batch that is being formed.
  *
  * For src/control only.  Threads: the leader's, but for the metrics.
  */

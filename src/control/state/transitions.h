@@ -1,7 +1,6 @@
 /*
- * transitions - how often jobs went from state to state, for the
- * metrics: of this leader's time only, so no part of the state that the log
- * makes.
+ * transitions - counts jobs' changes of state for the metrics, in this leader's
+ * time only, so it is no part of the logged state.
  *
  * For src/control only; the leader's thread.
  */

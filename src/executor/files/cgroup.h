@@ -1,9 +1,9 @@
 /*
- * cgroup - limits for the containers of pods, by whichever control groups
- * this machine lets us write: version 2, version 1, or none.
+ * cgroup - limits the containers of pods by the control groups that are
+ * writable on this machine: version 2, version 1, or none.
  *
- * What is there is probed once, at start, by trying it.  Below a parent group
- * of ours each container gets a group of its own, named <run id>.<index>; in
+ * Which ones are writable is tried once, at start.  Below a parent group of
+ * ours each container gets a group of its own, named <run id>.<index>; in
  * version 1 that is one directory per controller.
  *
  * Threads: no state; any thread.

@@ -1,6 +1,6 @@
 /*
- * tree - removes what jobs left, however they made it: deep, wide, closed to
- * us, or still being changed.
+ * tree - removes the files of jobs, however deep and wide, whatever their
+ * modes, even while they change.
  *
  * No link is followed, no other file system is entered, and no more than
  * TREE_FDS_MAX descriptors are held: what lies deeper is moved up to the top

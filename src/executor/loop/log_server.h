@@ -1,10 +1,10 @@
 /*
- * log_server - answers the server's questions for logs.
+ * log_server - answers the server's requests for logs.
  *
  * The executor holds a stream open (Berth.ServeLogs) on which the server asks
  * and it answers, one question after the other; the server cannot reach it
- * otherwise.  A server that knows nothing of it (Armada's) is asked again
- * only now and then.
+ * otherwise.  With a server that does not know this method (Armada's), the
+ * executor tries again only now and then.
  *
  * Threads: one of its own; the runtime's logs() may be called from any.
  */

@@ -1,6 +1,6 @@
 /*
- * node_capacity - what the executor's own pods take of each node, so that a
- * lease can be checked against the node as it is now (BK-11).
+ * node_capacity - what the executor's own pods use of each node, to check a
+ * lease against the node's present room (BK-11).
  *
  * Pods from before the executor started are not counted: their requests are no
  * longer known, so the check errs on the side of trying.

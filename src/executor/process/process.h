@@ -14,14 +14,14 @@
  *
  * A run's directory is made and synced before its shim is started, and a shim
  * starts nothing in a directory that has a state: so a run id starts at most
- * once, whatever crashes.  After a restart live shims are taken up again; a
+ * once, whatever crashes.  After a restart the executor adopts live shims; a
  * run whose shim is gone without an end has failed (its cause is LOST).
  *
- * What ended the executor PROCESS_ATTEMPTS_MAX times while its pod was made is
+ * A run whose creation has crashed the executor PROCESS_ATTEMPTS_MAX times is
  * refused (-ERR_INVALID), and not tried again.
  *
- * What a job may ask for, and what becomes of the rest:
- * docs/guide/process-runtime.md.
+ * docs/guide/process-runtime.md lists what a job may request, and what is
+ * ignored.
  *
  * Threads: as runtime.h says.
  */

@@ -2,9 +2,9 @@
  * process_spec - makes the shim's instructions from a leased job: programs,
  * arguments, environment, user, limits and directories.
  *
- * What a process cannot have but does not miss (an image, probes, ports) is a
- * warning.  What would make the job do something else than it says (a secret
- * it mounts, a user we may not become) is refused with -ERR_INVALID.
+ * Parts that a process does not need (an image, probes, ports) give a warning.
+ * Parts without which the job would run wrongly (a secret that it mounts, a
+ * user that we may not become) are refused with -ERR_INVALID.
  *
  * Threads: no state.
  */

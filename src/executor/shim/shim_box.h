@@ -1,5 +1,5 @@
 /*
- * shim_box - what keeps a pod apart from the machine and from other pods.
+ * shim_box - isolates a pod from the machine and from other pods.
  *
  * A pod has namespaces of its own, by the layers of its spec (run_file.h).  Its
  * keeper is the first process of the pid namespace: it reaps what is left

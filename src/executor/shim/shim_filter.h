@@ -1,8 +1,8 @@
 /*
- * shim_filter - the system calls that a job does not get.
+ * shim_filter - denies system calls to a job.
  *
- * Kept out is what gives a process more than its user has, or what has most
- * often been the way there: mounts, namespaces, kernel modules, keys, tracing,
+ * It denies calls that give a process more than its user has, or that have
+ * often been used for that: mounts, namespaces, kernel modules, keys, tracing,
  * bpf, io_uring and their like.  They fail with EPERM; clone3, whose flags
  * cannot be looked at, with ENOSYS, so that libc falls back to clone.
  *

@@ -1,9 +1,8 @@
 /*
  * shim_probe - which layers around a pod this machine allows.
  *
- * They are not looked up but tried, by the very code that pods get and as the
- * user that they get it from: kernels, containers and security modules forbid
- * this and that, and only some of them say so.
+ * It tries them, with the code and the user of real pods, because kernels,
+ * containers and security modules forbid some of them, and only some say so.
  *
  * Threads: one; the process has no other.
  */

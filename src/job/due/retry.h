@@ -1,8 +1,8 @@
 /*
- * retry - what a retry policy says to a failure.
+ * retry - what a retry policy decides about a failure.
  *
- * The first rule that matches decides, else the policy's default; a retry is
- * only one while both limits allow it.  Pure.
+ * The first rule that matches decides, else the policy's default; a job is
+ * retried only while both limits allow it.  Pure.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * gang_roll - whether a job that has come may be of the gang that it names.
+ * gang_roll - whether a new job may belong to the gang that it names.
  *
  * Members may come in any number of requests, so what one request cannot show
  * is found out when they are in the table.  As in Armada, a member is refused

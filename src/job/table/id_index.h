@@ -3,8 +3,9 @@
  *
  * The rows lie elsewhere, in an array that may move between calls; each begins
  * with its id, so that the index need not keep it again: 4 bytes a slot, at
- * most three of four in use.  What a row's number leaves of those bytes tells
- * most other rows apart without a look at them.  Its owner frees `slots`.
+ * most three of four in use.  The bits of a slot that a row number does not
+ * need distinguish most other rows without reading them.  Its owner frees
+ * `slots`.
  */
 #pragma once
 

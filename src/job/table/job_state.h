@@ -1,8 +1,8 @@
 /*
  * job_state - the life of a job, as one table [state][happening] -> state.
  *
- * What the table does not have cannot happen: such an event is a late or a
- * repeated report, and is dropped.  docs/job-states.md is the same table for
+ * A step that is not in the table cannot happen: such an event is a late or a
+ * repeated report, and is dropped. docs/job-states.md is the same table for
  * people; a test compares them.
  *
  * A job whose run has ended stands in one of the JOB_RUN_* states until the

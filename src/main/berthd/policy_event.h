@@ -1,6 +1,6 @@
 /*
- * policy_event - put a policy into force: an event of the log, so that a
- * replay decides by the policy that held at the time.
+ * policy_event - applies a policy as an event of the log, so that a replay
+ * decides by the policy of that time.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * request_notes - says in messages who did what, and was refused what.
+ * request_notes - logs who did what, and who was refused.
  *
  * info: what people changed, and a password that was right for the first time
- * since the start; warn: what was refused; debug: every call.  Whoever is
- * refused may ask again and again, so that such lines are limited, and how many
- * were left out is said.
+ * since the start; warn: what was refused; debug: every call.  A refused caller
+ * may ask again and again, so such lines are limited, and the log says how many
+ * were left out.
  *
  * Threads: any, once made.
  */

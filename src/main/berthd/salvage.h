@@ -1,10 +1,11 @@
 /*
- * salvage - takes up again from the query store what the log has lost: jobs
- * that it does not know any more, and that others have ended.
+ * salvage - recovers from the query store what the log has lost: jobs that the
+ * log no longer has, and ends of jobs.
  *
  * A job is submitted again as it was, under its id; of its runs only the store
- * knows. One that goes on here, though by the store it had ended, is cancelled.
- * Queues, policies, and what else only the log had, is not taken up.
+ * knows.  A job that has not ended here, but had ended by the store, is
+ * cancelled.  Queues, policies, and all else that only the log had, are not
+ * recovered.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /*
  * token_file - a secret in the data directory that only the server's own user
- * can read, by which berthctl (cli/shared/token.h) is known as an administrator
- * where the kernel does not say who called.
+ * can read, that identifies berthctl (cli/shared/token.h) as an administrator
+ * where the kernel does not know the caller.
  *
  *     127.0.0.1:50051 9f3c...       the server's address, its token
  */

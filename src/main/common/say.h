@@ -1,9 +1,9 @@
 /*
  * say - one line per event on standard error, for people and for programs.
  *
- * For what happens to a daemon and who did it, not for what it decides:
- * decisions are in the log.  Levels: error, somebody must act; warn, we coped;
- * info, life cycle, and what people changed; debug, every call.
+ * For events of the daemon and users' actions, not for decisions: these are in
+ * the log.  Levels: error, an operator must act; warn, the program coped; info,
+ * life cycle, and changes by users; debug, every call.
  *
  * A line is logfmt, `time=... level=... event=... key=value ...`, or one JSON
  * object with the same keys; the time is RFC 3339 in UTC.  Values are quoted,

@@ -1,6 +1,6 @@
 /*
- * lenders - why no other pool has taken a job that waits (model.md 5.5): one
- * answer for each pool there is, with numbers where there are some.
+ * lenders - why no other pool runs a waiting job (model.md 5.5): one answer for
+ * each pool there is, with numbers where there are some.
  *
  * The answers are made when they are asked for, by the same checks that hand
  * jobs out (pools_borrow()), and change nothing.  They cost a look at each

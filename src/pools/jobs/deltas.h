@@ -1,6 +1,6 @@
 /*
- * deltas - what a shard is told: applied at once, or kept while its plan is
- * out.  Private to src/pools.
+ * deltas - changes for a shard, applied at once or kept while its plan is in
+ * progress.  Private to src/pools.
  */
 #pragma once
 

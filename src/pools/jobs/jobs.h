@@ -1,5 +1,5 @@
 /*
- * jobs - which shard each job and gang is in, and how it gets to another.
+ * jobs - which shard each job and gang is in, and moves between shards.
  * Private to src/pools.
  */
 #pragma once

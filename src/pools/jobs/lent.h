@@ -1,6 +1,6 @@
 /*
- * lent - which jobs wait with a lender: each asks its application at home all
- * the while.  Private to src/pools.
+ * lent - which jobs wait with a lender; each still counts for its application
+ * at home.  Private to src/pools.
  */
 #pragma once
 

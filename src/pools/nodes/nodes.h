@@ -1,5 +1,5 @@
 /*
- * nodes - what nodes are, and how one gets to another shard.  Private to
+ * nodes - which shard a node is in, and moves between shards.  Private to
  * src/pools.
  */
 #pragma once

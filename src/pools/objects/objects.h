@@ -1,5 +1,5 @@
 /*
- * objects - shards, which come and go with pool objects.  For pools/objects
+ * objects - creates and removes shards with pool objects.  For pools/objects
  * only.
  */
 #pragma once

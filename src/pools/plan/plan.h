@@ -1,6 +1,6 @@
 /*
- * plan - what plans of shards decided, who comes and goes when they stand, and
- * how pools stood when one was asked last.  Private to src/pools.
+ * plan - the decisions of shards' plans, the moves that follow from them, and
+ * pools' last known figures.  Private to src/pools.
  */
 #pragma once
 

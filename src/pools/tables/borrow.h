@@ -1,6 +1,6 @@
 /*
- * borrow - which pool a job goes to that finds no place at home (model.md
- * 5.5, 6.5 step 5).
+ * borrow - which pool lends to a job without a place at home (model.md 5.5, 6.5
+ * step 5).
  *
  * Lenders are asked in an order: most idle first, by weighted amounts, then
  * those where fewer jobs wait, then by name.  The first with room for the job

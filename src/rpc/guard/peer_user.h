@@ -1,6 +1,6 @@
 /*
  * peer_user - which user of this machine a connection over loopback belongs to,
- * as the kernel's socket tables say.
+ * by the kernel's socket tables.
  *
  * Threads: any.
  */

@@ -1,6 +1,6 @@
 /*
- * flow - usage that is remembered (model.md 2.5): it rises with usage at
- * once, and falls towards it with a half-life.
+ * flow - past usage (model.md 2.5): a flow rises with usage at once, and falls
+ * towards it with a half-life.
  *
  * A flow is the usage itself, which the caller has exactly, and an *excess*
  * over it, which is kept here: only the excess decays, so that with constant

@@ -1,13 +1,13 @@
 /*
- * cooldown - who may not take places for fairness for a while.
+ * cooldown - which jobs may not preempt for fairness for a while.
  *
- * A job, or a gang, that took a place for fairness (rule d of model.md 6.6, or
- * c from another queue by its share), or that gave one up because it had
- * promised to (rule e), is under a *cooldown*: it takes none for fairness until
- * the policy's `cooldown` has passed and there was news.  News is what comes
- * from outside: jobs added and ended, nodes, queues, the policy; not what plans
- * decide, nor time.  So without news each takes at most one place for
- * fairness, and preemptions come to an end (docs/decisions/0010).
+ * A job, or a gang, that preempted for fairness (rule d of model.md 6.6, or c
+ * from another queue by its share), or that was preempted as it had promised
+ * (rule e), is under a *cooldown*: it does not preempt for fairness until the
+ * policy's `cooldown` has passed and there was news.  News is a change from
+ * outside: jobs added and ended, nodes, queues, the policy; not decisions of
+ * plans, nor time.  So without news each preempts at most once for fairness,
+ * and preemptions come to an end (docs/decisions/0010).
  *
  * It may go to free room as before, be reserved for, and take what rules a, b,
  * e and c within its queue give it.  A cooldown that lasts is not begun anew.

@@ -1,6 +1,6 @@
 /*
- * evict - which running work of queues over their shares has to win its places
- * again in a round, and that it has.
+ * evict - evicts running work of queues over their shares in a round, and gives
+ * places back.
  *
  * Private to src/sched.
  */

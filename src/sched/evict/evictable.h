@@ -1,6 +1,6 @@
 /*
  * evictable - which runs of an account may be preempted for fairness, in the
- * order in which they win their places back, and when more of them may.
+ * order in which they get their places back, and when more of them may.
  *
  * A round that preempts for fairness asks this of every queue above its share,
  * and of most runs the answer is that of the last round.  So it is remembered:

@@ -1,6 +1,5 @@
 /*
- * evicted - what runs of a round are out of their places, where searches look
- * for them.
+ * evicted - the evicted runs of a round, stored for searches.
  *
  * Private to src/sched; lives in the round's arena.
  */

@@ -1,7 +1,7 @@
 /*
- * eviction_order - in what order what a round evicts would win its places back
- * if there were nothing else: its units' ordinals, and the evicted runs of each
- * node.
+ * eviction_order - the order in which a round's evicted work would get its
+ * places back if there were no other work: its units' ordinals, and the evicted
+ * runs of each node.
  *
  * Private to src/sched; lives in the round's arena.
  */

@@ -1,5 +1,5 @@
 /*
- * eviction_tail - which evicted work of a round has its place for sure.
+ * eviction_tail - which work of queues over their share a round need not evict.
  *
  * Evicted work wins its places back in an order, and whatever comes in it
  * before all new work has them back before anything could take them.  So of a

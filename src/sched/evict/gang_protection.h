@@ -1,15 +1,16 @@
 /*
- * gang_protection - gangs that stay though their queue is over its share.
+ * gang_protection - gangs that are protected although their queue is over its
+ * share.
  *
- * A gang goes whole.  One that is taken from a queue for what that has too
- * much leaves it with too little, maybe by more: then both are further from
- * their shares than before, and a whole run is lost.  So it is *kept* while
+ * A gang is preempted whole.  If that takes more from its queue than the queue
+ * has too much, the queue may end further from its share than before, and a
+ * whole run is lost.  So the gang is *protected* while
  *
  *     its queue would be no nearer to its share without it, and
  *     every queue has half of what it is due and wants, or the gang is
  *     younger than the pool's `starved_after_ms`.
  *
- * Where that is 0 nothing is kept.  docs/decisions/0012.
+ * Where that is 0 no gang is protected. docs/decisions/0012.
  *
  * Private to src/sched.
  */

@@ -1,6 +1,6 @@
 /*
- * losses - what each job has lost by preemption so far, and since when it
- * waits or had waited for its run.
+ * losses - the run time that each job has lost by preemption, and since when it
+ * waits, or had waited for its run.
  *
  * A job that never was requeued has no row: it waits, or had waited, since its
  * submission, and has lost nothing.  What counts as lost is how long the runs

@@ -1,6 +1,6 @@
 /*
- * need - what it would take for a waiting job to start, found by trying: so
- * what was tried is true by its making.  Private to src/sched.
+ * need - what a waiting job needs to start, found by trial rounds.  Private to
+ * src/sched.
  */
 #pragma once
 

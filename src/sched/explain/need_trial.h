@@ -1,6 +1,6 @@
 /*
- * need_trial - a round planned to see whether a job would start, with
- * something more than there is; and the least of that with which it does.
+ * need_trial - plans a trial round with an additional amount, to see whether a
+ * job would start; and finds the smallest amount with which it does.
  *
  * A trial is a plan to explain by (state/what_if.h): nothing that decides later
  * is touched.  What trials cost is counted, not timed, in nodes looked at

@@ -1,6 +1,6 @@
 /*
- * admitted - gangs, and jobs of none, whose turn came when there was no room
- * for them: a first-in-first-out list per pool (model.md 2.2, 2.9).
+ * admitted - gangs and single jobs whose turn came when there was no room for
+ * them: a first-in-first-out list per pool (model.md 2.2, 2.9).
  *
  * They still wait in their queues, which count them as used; nothing of the
  * same pool is tried in their stead but by the backfill test (reserve.h).

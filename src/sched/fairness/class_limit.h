@@ -1,6 +1,6 @@
 /*
- * class_limit - what a queue may have of a pool with one priority class: the
- * limits that a class or the queue itself sets.
+ * class_limit - the limit of a queue in a pool for one priority class, set by
+ * the class or by the queue itself.
  *
  * A round asks with what it has placed so far, explain with what runs; both by
  * the same rule.  Private to src/sched.

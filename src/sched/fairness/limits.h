@@ -1,6 +1,6 @@
 /*
- * limits - what a queue may hold above its fair share of a pool (model.md
- * 2.7), and what that takes from its budget.
+ * limits - what a queue may hold above its fair share of a pool (model.md 2.7),
+ * and the charges to its budget.
  *
  * The *over-share limit* is for work of infinite lifetime: its flow, with the
  * new work, is to be at most (1 + over) x share.  The *excess budget* is for

@@ -2,10 +2,11 @@
  * quota - what a queue may have at most, in all pools together (model.md 4.6):
  * amounts of resources, not parts of a pool.
  *
- * It is asked for all that starts: a job, what a gang asks for at once, and
- * each pod by which one grows.  What is refused is passed over, as by the
- * limits of a priority class.  Where a pool object has a planner of its own,
- * that is told what the queue has in the others (sched_quota_beside_set()).
+ * The round checks it for everything that starts: a job, the minimum of a gang,
+ * and each pod by which a gang grows.  Jobs that it refuses are skipped, as by
+ * the limits of a priority class.  Where a pool object has a planner of its
+ * own, that is told what the queue has in the others
+ * (sched_quota_beside_set()).
  *
  * Private to src/sched.
  */

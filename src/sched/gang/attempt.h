@@ -1,6 +1,6 @@
 /*
- * attempt - one try at placing a gang's waiting members: what the ways of
- * choosing nodes for a gang share.
+ * attempt - one attempt to place a gang's waiting members, shared by the ways
+ * of choosing nodes for a gang.
  *
  * A try leases members one by one and takes all of it back when it ends up
  * short.  Private to src/sched; a try lives as long as its round.

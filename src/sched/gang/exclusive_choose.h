@@ -1,6 +1,6 @@
 /*
- * exclusive_choose - which places a gang that has its nodes whole would take,
- * by the rule of exclusive_node.h: sub-group after sub-group, on what it holds,
+ * exclusive_choose - which places a gang with exclusive nodes would take, by
+ * the rule of exclusive_node.h: sub-group after sub-group, on what it holds,
  * then on a cover of empty nodes, then on nodes that are cleared.
  *
  * It decides nothing: exclusive_place.c places what was chosen.  All lives in

@@ -1,11 +1,11 @@
 /*
- * exclusive_clear - which nodes to clear for a gang that has its nodes whole.
+ * exclusive_clear - which nodes to clear for a gang with exclusive nodes.
  *
  * Of the nodes on which all that runs may go, and of empty ones, those are
- * taken that cost others least (sets.h), one after the other, until all
- * pods have room; then those that are not needed after all are left out, the
- * dearest first.  So no node is cleared that could be left out; that no other
- * set costs less all in all is not promised.
+ * taken that cost others least (sets.h), one after the other, until all pods
+ * have room; then those that are not needed after all are left out, the dearest
+ * first.  So it clears no node that is not needed; but another set may cost
+ * less in all.
  *
  * Private to src/sched.
  */

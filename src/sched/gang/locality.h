@@ -1,5 +1,5 @@
 /*
- * locality - which nodes of a pool with a topology a sub-group may have, the
+ * locality - which domains of a pool with a topology a sub-group may use, the
  * best first (model.md 2.11).
  *
  * The lowest level goes first, level 0 being single nodes; of one level the

@@ -1,7 +1,7 @@
 /*
  * locality_fit - whether a sub-group with a cap on hops has room near enough,
  * now and with all nodes empty: for explanations, and so that nothing is
- * reserved for what could never start.
+ * reserved for a sub-group that could never start.
  *
  * Private to src/sched.
  */

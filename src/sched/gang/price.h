@@ -1,7 +1,7 @@
 /*
- * price - what a try at placing a gang costs others, so that of two tries
- * the better one stands: the price of sets.h, of all that the try
- * preempts, in its order.
+ * price - what an attempt to place a gang costs others, to choose the better of
+ * two attempts: the price of sets.h, of all that the try preempts, in its
+ * order.
  *
  *   hops     the levels over which the sub-groups that ask would be spread
  *            with what runs of them, summed up; 0 where the topology has no

@@ -1,6 +1,6 @@
 /*
- * health - the records of all nodes that fail or might (quarantine.h), and
- * which of them are out.  Private to src/sched; sched.h has what others call.
+ * health - the failure records of nodes (quarantine.h), and which nodes are
+ * quarantined.  Private to src/sched; sched.h has what others call.
  *
  * What a record says is decided by the log alone: runs that ended and changes
  * of health, with their times.  Changes are proposed here and made only when

@@ -1,6 +1,6 @@
 /*
- * quarantine - which nodes fail so much that they get no new work
- * (model.md 6.10b, AR-12): one node's record, and the rules on it.
+ * quarantine - which nodes fail too often to get new work (model.md 6.10b,
+ * AR-12): one node's record, and the rules on it.
  *
  *     NORMAL --fails--> OUT --probation over--> TRIAL --successes--> NORMAL
  *                        ^                        |

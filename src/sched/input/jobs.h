@@ -1,6 +1,6 @@
 /*
- * jobs - what the deltas about jobs have in common: a job itself, its counts,
- * and what its application hears of it.
+ * jobs - shared by the deltas about jobs: a job itself, its counts, and its
+ * application.
  *
  * Private to src/sched.  The deltas are those of sched.h: jobs.c has jobs that
  * come, go and change, job_leases.c their leases, job_avoids.c the nodes that

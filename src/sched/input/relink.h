@@ -1,6 +1,6 @@
 /*
- * relink - all jobs out of what sums them up, and in again: accounts, nodes and
- * lists go by what the policy says of classes and resources.
+ * relink - takes all jobs out of every sum and adds them again: accounts, nodes
+ * and lists depend on the policy's classes and resources.
  *
  * Between the two calls the caller changes the policy and what follows of it
  * (classes, levels, what nodes have free).  Both are linear in all jobs.
