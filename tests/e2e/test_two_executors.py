@@ -102,7 +102,7 @@ class TwoExecutors(unittest.TestCase):
         def names():
             return {node["name"] for node in json.loads(self.berth.ctl(
                 "get", "nodes", "-e", "second", "-o", "json").stdout)}
-        harness.wait_for("it is told", lambda: "give each an id of its own" in
+        harness.wait_for("it is told", lambda: "give each executor its own id" in
                          twin.program.log())
         self.assertRegex(self.berth.program.log(), r"executor\.twin id=second")
         self.assertEqual(names(), {f"second-n-{i}" for i in range(4)})

@@ -159,7 +159,7 @@ class UserDay(unittest.TestCase):
     def test_the_server_checks_without_submitting(self):
         self.assertEqual(
             self.ctl("submit", "--check", "-", input_text=self.file("true")),
-            "Nothing is wrong with 1 job; nothing is submitted\n")
+            "The server accepts 1 job; nothing was submitted\n")
         bad = json.loads(self.file("true"))
         bad["jobs"][0]["annotations"] = {"berth.dev/hold": "maybe"}
         self.assertIn("must be true or false", self.ends(
@@ -402,7 +402,7 @@ class UserDay(unittest.TestCase):
             self.ctl("get", "jobs", *told["failed"], "-o", "json"))}
         reasons = [job["reason"] for job in jobs.values()]
         self.assertEqual(sum("depends on job" in r for r in reasons), 2)
-        self.assertIn("circle: a -> b -> a", submit(
+        self.assertIn("cycle: a -> b -> a", submit(
             job("a", "true", "b"), job("b", "true", "a"), code=6).stderr)
         self.assertIn("no job with clientId nobody", submit(
             job("c", "true", "nobody"), code=6).stderr)
