@@ -1,15 +1,15 @@
 /*
  * sched - what should run where: (state, policy, now) -> plan.
  *
- * The caller keeps the state up to date by deltas (queues, nodes, jobs, and
- * what became of them) and asks for plans.  A plan changes nothing here: the
- * caller makes the decisions durable and then tells them back, through
- * sched_job_lease() and its kin.  Limits that count starts move only with
- * leases told back, by the times given with them, so that a replay of the
- * same calls gives the same state, and the same state the same plans.
+ * The caller keeps the state up to date by deltas (queues, nodes, jobs and
+ * their changes) and asks for plans.  A plan changes nothing here: the caller
+ * makes the decisions durable and then reports them by sched_job_lease() and
+ * similar functions.  Limits that count starts move only with reported leases,
+ * by the times given with them, so that a replay of the same calls gives the
+ * same state, and the same state the same plans.
  *
- * This is the door.  Here the state is made and told of queues, classes and
- * the time; the rest is in headers that come with it:
+ * This is the main header.  Its functions create the state and report queues,
+ * classes and the time; the rest is in headers that it includes:
  *
  *     sched_handles.h  handles, bounds
  *     sched_nodes.h    told: nodes, executors, health

@@ -1,8 +1,7 @@
 /*
- * sched_explain - why a job waits, and what it would take for it to start.
+ * sched_explain - why a job waits, and what it needs to start.
  *
- * Questions change nothing that decides.  Part of sched.h, which says what
- * holds for all of it.
+ * Questions do not affect decisions.  Part of sched.h, whose rules apply.
  */
 #pragma once
 

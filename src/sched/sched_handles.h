@@ -1,6 +1,6 @@
 /*
- * sched_handles - what all of the planner's interface speaks in: the state,
- * handles into it, and their bounds.
+ * sched_handles - shared by the planner's whole interface: the state, handles
+ * into it, and their bounds.
  *
  * Handles are u32.  Queues and jobs have the caller's dense indexes (small
  * numbers, reused only after removal); classes and nodes the indexes that

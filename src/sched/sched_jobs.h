@@ -1,9 +1,9 @@
 /*
- * sched_jobs - what the planner is told of jobs and gangs: that they wait, have
- * a node, wait again or are gone, and what was promised to them.
+ * sched_jobs - reports about jobs and gangs to the planner: they wait, have a
+ * node, are requeued or removed, and what was promised to them.
  *
- * What a plan decides is told back here once it is durable.  Part of sched.h,
- * which says what holds for all of it.
+ * The caller reports the decisions of a plan here once they are durable.  Part
+ * of sched.h, whose rules apply.
  */
 #pragma once
 

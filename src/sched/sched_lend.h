@@ -3,7 +3,7 @@
  * (model.md 5.5): who might go, whether there is room, and what each state is
  * told of the others.
  *
- * Part of sched.h, which says what holds for all of it.
+ * Part of sched.h, whose rules apply.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * sched_nodes - what the planner is told of nodes and executors: what there is,
- * who gets new work, and how healthy they are.
+ * sched_nodes - reports about nodes and executors to the planner: their
+ * resources, whether they get new work, and their health.
  *
- * Part of sched.h, which says what holds for all of it.
+ * Part of sched.h, whose rules apply.
  */
 #pragma once
 

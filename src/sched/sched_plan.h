@@ -1,8 +1,7 @@
 /*
- * sched_plan - what the planner plans: decisions in groups, and what became of
- * a plan.
+ * sched_plan - plans: decisions in groups, and the result of a plan.
  *
- * Part of sched.h, which says what holds for all of it.
+ * Part of sched.h, whose rules apply.
  */
 #pragma once
 

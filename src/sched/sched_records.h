@@ -1,8 +1,9 @@
 /*
- * sched_records - what was told, so that work can go from one state to another.
+ * sched_records - the reported records, so that work can move from one state to
+ * another.
  *
  * Handles below an end may be unknown; strings are borrowed until the state
- * changes.  Part of sched.h, which says what holds for all of it.
+ * changes.  Part of sched.h, whose rules apply.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * sched_stats - how queues, applications and pools stand, for people and
+ * sched_stats - figures of queues, applications and pools, for people and
  * metrics.
  *
- * Part of sched.h, which says what holds for all of it.
+ * Part of sched.h, whose rules apply.
  */
 #pragma once
 

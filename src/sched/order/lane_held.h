@@ -1,12 +1,12 @@
 /*
- * lane_held - the room under its queue's limits that is kept for an admitted
- * claim until it can start (model.md 2.2, 2.9).
+ * lane_held - the room under its queue's limits that is reserved for an
+ * admitted claim until it can start (model.md 2.2, 2.9).
  *
  * Limits are those of queue and class, and the queue's quota.  As on reserved
- * nodes, other new work of the queue may start only if it has ended by the
- * time at which the claim starts, or leaves it what it asks for.  Its lifetime
- * does not count: nobody preempts work of a queue for a limit of the same
- * queue.  Borrowed work is not asked, for it is taken back at once.
+ * nodes, other new work of the queue may start only if it ends before the claim
+ * starts, or leaves enough room for the claim.  Its lifetime does not count: no
+ * work of a queue is preempted for a limit of the same queue.  Borrowed work is
+ * not checked, because it can be preempted at once.
  *
  * Private to src/sched; lives with the round.
  */

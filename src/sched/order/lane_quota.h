@@ -1,6 +1,6 @@
 /*
- * lane_quota - what the queue of a lane may still have by its quota, in a
- * round (quota.h).
+ * lane_quota - what the queue of a lane may still get by its quota, in a round
+ * (quota.h).
  *
  * Private to src/sched; lives with the round.
  */

@@ -1,6 +1,6 @@
 /*
- * lane_share - flows and limits of queues in a round: what the order of new
- * work goes by beside usage, and what stops it.
+ * lane_share - flows and limits of queues in a round: what orders new work
+ * besides usage, and what stops it.
  *
  * The flow if a job were scheduled is max(F, cost(usage + job)), where F is
  * the flow when the round began, or what was used before the plan took work

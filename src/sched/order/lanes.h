@@ -1,5 +1,5 @@
 /*
- * lanes - what each queue would do next in a round.
+ * lanes - the next job of each queue in a round.
  *
  * Private to src/sched.  The types are in round.h.
  */

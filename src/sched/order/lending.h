@@ -1,9 +1,9 @@
 /*
  * lending - places for borrowed work (borrowed.h) in a round.
  *
- * A round comes to it last, after all that is at home here, whatever its class
- * is; it gets what is free then and not reserved, preempts nobody, and is not
- * admitted.
+ * A round considers it last, after all work that is at home here, whatever its
+ * class; it gets what is then free and not reserved, preempts nothing, and is
+ * not admitted.
  *
  * Private to src/sched.
  */

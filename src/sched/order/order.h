@@ -1,12 +1,12 @@
 /*
- * order - what comes first in a queue that goes by applications (model.md
- * 3.4, 6.7), within a plan.
+ * order - the order of a queue that is ordered by applications (model.md 3.4,
+ * 6.7), within a plan.
  *
  * Private to src/sched.  The lists of such a queue are its applications', and
  * each head of a lane carries the rank of its application.  Under `stateaware`
- * the lane has the lists of those applications that may start something, and
- * of the one that may start next; this is looked at anew after each lease.
- * What the plan leased counts as if it were told back already.
+ * the lane has the lists of those applications that may start something, and of
+ * the one that may start next; this is computed again after each lease.  Leases
+ * of the plan count as if they were already reported.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * queue_order - which waiting jobs of a queue go before others, as far as a
- * round does not change it: what people are told.
+ * queue_order - the order of a queue's waiting jobs, as far as a round does not
+ * change it, for explanations.
  *
  * A round draws the same order from lists (lane_lists.h).  Only under `fair`
  * does it also go by what applications have of the pool, which each lease

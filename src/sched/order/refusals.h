@@ -1,12 +1,12 @@
 /*
- * refusals - why a round did not start what waits, as far as only the round
- * knows: noted where it is decided, to explain by.
+ * refusals - why a round did not start waiting work, as far as only the round
+ * knows: noted where it is decided, for explanations.
  *
- * What a rule says of a job by itself, explain asks the rule.  But only a round
- * knows of a job that it never came to, since the turn of its queue, or of
- * all, had ended; and of members that fit one by one, and not together.  A
- * pool keeps these notes until its next round; plans that are made to explain
- * by leave none.  Nothing that decides reads them.
+ * For rules about a job by itself, explain asks the rule.  But only a round
+ * knows that it did not come to a job, because the turn of its queue, or of all
+ * queues, had ended; and that members fit one by one, but not together.  A pool
+ * keeps these notes until its next round; trial plans leave none.  No decision
+ * reads them.
  *
  * Private to src/sched.
  */

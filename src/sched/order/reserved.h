@@ -1,10 +1,10 @@
 /*
- * reserved - what a round reserved, what it admitted, and who may use reserved
- * nodes in the meantime (model.md 2.9).
+ * reserved - what a round reserved, what it admitted, and which work may use
+ * reserved nodes in the meantime (model.md 2.9).
  *
- * A reservation belongs to nodes and amounts, not to a total.  Others may take
- * of a reserved node what is left beside the gang when that starts, or what
- * they give back by then.  reserve.h makes reservations.
+ * A reservation belongs to nodes and amounts, not to a total.  Other work may
+ * use the room of a reserved node that the gang does not need, or room that it
+ * frees before the gang starts. reserve.h makes reservations.
  *
  * Private to src/sched; lives with the round.
  */

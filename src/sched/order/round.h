@@ -1,10 +1,10 @@
 /*
  * round - one pool's part of a plan, in the making.  Private to src/sched.
  *
- * Each queue has a *lane* with up to two streams in one heap: its evicted
- * work, which wants its place again, and its new work.  What stands at the
- * top of the heap is decided next; levels never rise on the way, so nothing
- * that the plan places is a victim later in the same plan.
+ * Each queue has a *lane* with up to two streams in one heap: its evicted work,
+ * which may get its place back, and its new work.  The round decides the top of
+ * the heap next; levels never rise during a round, so nothing that the plan
+ * places is a victim later in the same plan.
  *
  * Everything done to nodes and runs stands in the journal and is undone when
  * the plan is made; what lies in the arena dies with the plan.

@@ -1,13 +1,13 @@
 /*
- * sweep - a plan that is bounded in its work, and goes on behind where the
+ * sweep - bounds the work of a plan, and lets the next plan continue where the
  * last one stopped.
  *
- * A plan may look at so many nodes and jobs (policy.round_work_max) and then
- * ends; what it has decided stands.  What found no place is remembered, and
- * the next plan passes over it, so that it looks at what comes behind: a
- * *sweep* is as many plans as it takes until all has been looked at, pool
- * after pool.  Then all begin anew.  So nothing that costs much keeps others
- * from their turn for longer than a sweep.
+ * A plan may examine so many nodes and jobs (policy.round_work_max) and then
+ * ends; its decisions are valid.  Work that found no place is remembered, and
+ * the next plan skips it and examines what comes behind it: a *sweep* is as
+ * many plans as it takes to examine everything, pool after pool.  Then a new
+ * sweep begins.  So no expensive work keeps other work from its turn for longer
+ * than a sweep.
  *
  * A gang is tried as a whole.  One that costs as much again as a plan may is
  * left in mid-try, and the plan ends; the next one takes more time for it,

@@ -1,5 +1,5 @@
 /*
- * sweep_undo - a plan that comes to nothing leaves its sweep as it was.
+ * sweep_undo - restores the sweep when a plan is dropped.
  *
  * A sweep (sweep.h) moves on while a plan is made, but it is the control loop
  * that says whether the plan becomes true.  So what a plan changes of a sweep

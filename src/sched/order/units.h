@@ -1,6 +1,6 @@
 /*
- * units - evicted work of a round, as lanes want it back: jobs, and gangs that
- * stay or go together.  evict.h makes them.
+ * units - the evicted work of a round: jobs, and gangs that keep or lose their
+ * places together. evict.h makes them.
  *
  * Private to src/sched; lives with the round.
  */

@@ -1,6 +1,6 @@
 /*
- * unmet - older applications of a queue come first, also where there is no
- * room for them (model.md 3.5): which of their work found none in this round.
+ * unmet - older applications of a queue go first, also where there is no room
+ * for them (model.md 3.5): which of their work found none in this round.
  *
  * Private to src/sched, for order/unmet.c and order_reserve.c; see order.h.
  */

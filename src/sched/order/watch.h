@@ -1,5 +1,5 @@
 /*
- * watch - what a round changes, noted for searches that remember what nodes
+ * watch - records what a round changes, for searches that remember what nodes
  * would cost or hold.
  *
  * Nothing is noted before a search says that it remembers something; each

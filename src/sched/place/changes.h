@@ -1,6 +1,6 @@
 /*
- * changes - which nodes a plan has changed, so far as the pool's index
- * was not told of it yet, and as searches are to look at again.
+ * changes - which nodes a plan has changed: those that the pool's index does
+ * not know yet, and those that searches must examine again.
  *
  * A node that changed stays *open*: the index is told when it is asked
  * (place_flush()), and not of what was undone before.  Private to src/sched,

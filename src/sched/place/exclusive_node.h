@@ -1,6 +1,6 @@
 /*
- * exclusive_node - where members of a gang that has its nodes whole run nobody
- * else starts (model.md 2.10).
+ * exclusive_node - no other work starts on nodes where members of a gang with
+ * exclusive nodes run (model.md 2.10).
  *
  * A node is *held* by the gang as long as one of its members runs there, and
  * within a plan from the moment that it is given one.  A held node serves its
@@ -8,7 +8,7 @@
  * nobody uses.  What others run on a node does not end when a gang comes to
  * hold it: that happens only where leases were not those of a plan.
  *
- * Private to src/sched.  Costs nothing where no gang has nodes whole.
+ * Private to src/sched.  Costs nothing where no gang has exclusive nodes.
  */
 #pragma once
 

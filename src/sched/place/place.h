@@ -1,6 +1,6 @@
 /*
- * place - where a job fits when nobody leaves, and putting it there; what is
- * done to nodes stands in the journal of the plan until it is undone.
+ * place - where a job fits without preemption, and placing it there; the
+ * journal of the plan has all changes of nodes until they are undone.
  *
  *     find.c          the best node with free space
  *     node_match.c    whether a node may have a job

@@ -1,7 +1,7 @@
 /*
  * admission - a round's part for admitted work (model.md 6.5): the pass that
- * tries it before all else, admission of what finds no room when its turn
- * comes, and the reservation of the first that fails.
+ * tries it before all other work, admission of work that finds no room at its
+ * turn, and the reservation of the first that finds none.
  *
  * Private to src/sched.
  */

@@ -1,11 +1,12 @@
 /*
  * limit_wait - work that limits refuse only because work of its own queue runs
- * (model.md 2.2): when they let it go, and the room that is kept for it then.
+ * (model.md 2.2): when they let it start, and the room that is reserved for it
+ * then.
  *
  * Limits are those of queue and class in the pool, and the queue's quota.
- * What runs here is expected to be gone by its deadline; what the queue has in
- * other pools is expected to stay.  A limit that is no less than the pool is no
- * limit here, for what it refuses has no room on the nodes either.
+ * Running work is expected to end by its deadline; what the queue has in other
+ * pools is expected to stay.  A limit that is no less than the pool does not
+ * count here, because work that it refuses has no room on the nodes either.
  *
  * Private to src/sched.  Rules before POLICY_RULES_LIMITS do not know it.
  */

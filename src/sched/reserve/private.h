@@ -1,6 +1,6 @@
 /*
- * private - a reservation in the making, and what its files ask of each
- * other.
+ * private - a reservation in the making, and the functions that its files
+ * share.
  *
  * reserve.c makes one: for a single job (job.c, by tree.h) or
  * for a gang (gang.c): of members that are alike (alike.c, by

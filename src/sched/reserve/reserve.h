@@ -1,16 +1,15 @@
 /*
  * reserve - a promise of nodes and amounts to a gang that has no room yet, and
- * who may use them in the meantime (model.md 2.9).
+ * which work may use them in the meantime (model.md 2.9).
  *
- * What runs is expected to be gone at its *release bound*: the end of its
- * deadline, or of its lifetime if it would be preempted for the gang then;
- * not the latter, for fairness, where that would leave it room at once, for it
- * has just found none.
- * The reservation is where the gang would go at the first time t* at which
- * the bounds that have passed leave it room; without such a time, where most
- * of its room is free or bounded.  It belongs to nodes and amounts, not to a
- * total.  Others may take of a reserved node what is left beside the gang at
- * t*, or what they give back by then.
+ * A run is expected to end at its *release bound*: the end of its deadline, or
+ * of its lifetime if it would then be preempted for the gang; but not the
+ * latter, for fairness, where that would leave the gang room at once, because
+ * it has just found none.  The reservation is where the gang would go at the
+ * first time t* at which the bounds that have passed leave it room; without
+ * such a time, where most of its room is free or bounded.  It belongs to nodes
+ * and amounts, not to a total.  Others may take of a reserved node what is left
+ * beside the gang at t*, or what they give back by then.
  *
  * It is made anew in each round and lives in the round's arena.  A round has
  * the pool's (round.reserve.hold); queues may have further ones of their own,

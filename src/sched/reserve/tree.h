@@ -1,6 +1,6 @@
 /*
- * tree - the node on which a single job would have room first, without
- * asking all nodes again in each round.
+ * tree - finds the node on which a single job would have room first, without
+ * examining all nodes again in each round.
  *
  * Over what is remembered of a pool's nodes for a request (struct ready_memory)
  * stands a tree of winners: by node, then of each two the better.  A question

@@ -1,12 +1,12 @@
 /*
  * cfs - which unit has run least, for its weight (model.md 4.4).
  *
- * A *unit* is a gang that grows and shrinks, or whatever stands beside such
- * gangs in a queue that is ordered `cfs`.  Its score is the time that its pods
- * have run, each times what the pod's resources count, divided by the weight
- * of its class; the smallest goes first (leftmost).  What lacks its minimum
- * has not run, so its score is 0; there the *age bucket* tells: how often it
- * was submitted after `aging`, less one for each decimal digit of its weight.
+ * A *unit* is an elastic gang, or any other job or gang in a queue that is
+ * ordered `cfs`.  Its score is the time that its pods have run, each times what
+ * the pod's resources count, divided by the weight of its class; the smallest
+ * goes first (leftmost).  What lacks its minimum has not run, so its score is
+ * 0; there the *age bucket* tells: how often it was submitted after `aging`,
+ * less one for each decimal digit of its weight.
  *
  * Scores are compared as fractions of whole numbers.  Private to src/sched.
  * Pure.

@@ -1,6 +1,6 @@
 /*
- * distance_cap - which gangs say how far their members may be apart, and since
- * when they wait, for a cap may end after a while.
+ * distance_cap - which gangs cap the distance between their members, and since
+ * when they wait, because a cap may end after a while.
  *
  * A gang waits since it was submitted, or since the last of its members that
  * lost its place did.  The latter is history.  Private to src/sched.

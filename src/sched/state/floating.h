@@ -1,10 +1,10 @@
 /*
- * floating - resources that are of no node: licences, connections.  A pool
- * has so much of each (policy.floating), which all that runs there shares.
+ * floating - resources that are not tied to a node: licences, connections.  A
+ * pool has an amount of each (policy.floating), which all its jobs share.
  *
  * They are columns like others, so that shares, limits and rates count them;
- * every node has room for any amount of them, and a round asks the pool as a
- * whole before it looks for nodes.  Nobody is preempted for them.
+ * every node has room for any amount of them, and a round checks the pool's
+ * amount before it searches for nodes.  No job is preempted for them.
  *
  * Private to src/sched.
  */

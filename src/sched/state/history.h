@@ -1,6 +1,6 @@
 /*
- * history - what of the state is history: it does not follow from queues,
- * nodes and jobs, so a checkpoint must carry it.
+ * history - the part of the state that does not follow from queues, nodes and
+ * jobs, so that a checkpoint must contain it.
  *
  * It is packed as *sections*, each with a name, a version of its own and its
  * length.  A feature adds a section by two functions in its row of

@@ -1,8 +1,8 @@
 /*
- * list_heap - the lists of a queue in order of what is first in each.
+ * list_heap - the lists of a queue, ordered by the first item of each.
  *
- * A queue that does not go by applications has its lists in a binary heap, by
- * class priority, job priority, submission and id of the first item: so a
+ * A queue that is not ordered by applications has its lists in a binary heap,
+ * by class priority, job priority, submission and id of the first item: so a
  * round need not look at all of them to know what comes first, and what it
  * looks at lies together in memory.  The heap is kept up to date by the deltas
  * that change what is first; a round only reads it.

@@ -1,5 +1,5 @@
 /*
- * node_record - what an executor told of a node, kept in one block.
+ * node_record - what an executor reported about a node, in one block of memory.
  *
  * Private to src/sched.
  */

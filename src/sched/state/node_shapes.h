@@ -1,5 +1,5 @@
 /*
- * node_shapes - nodes that no class tells apart.
+ * node_shapes - groups nodes that are equal for all classes.
  *
  * A node's kind is the number of its taints that keep pods away and of its
  * labels that some class asks about: so a class asks about each kind once a

@@ -1,11 +1,11 @@
 /*
- * nodes - what the files about nodes and pools have in common.
+ * nodes - shared by the files about nodes and pools.
  *
- * Private to src/sched.  nodes.c has the deltas about nodes, node_names.c
- * their names and slots, node_runs.c what runs on them and which of them
- * changed, pool_nodes.c the pools that they are of: their sums, weights and
- * indexes; nodes_sync.c brings all of it in line.  What other files ask of
- * nodes is in state_nodes.h.
+ * Private to src/sched. nodes.c has the deltas about nodes, node_names.c their
+ * names and slots, node_runs.c what runs on them and which of them changed,
+ * pool_nodes.c the pools that they are of: their sums, weights and indexes;
+ * nodes_sync.c brings all of it in line.  Functions for other files are in
+ * state_nodes.h.
  */
 #pragma once
 

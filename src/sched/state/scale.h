@@ -1,6 +1,6 @@
 /*
- * scale - which gangs may grow, and when they were scaled last (model.md 4.3
- * to 4.6): what the state keeps for growth.c.
+ * scale - which gangs may grow, and when each was last scaled (model.md 4.3 to
+ * 4.6), for growth.c.
  *
  * A gang is *elastic* when it has terms in which a sub-group may have more
  * than its minimum.  The state has a list of those, so that a plan without

@@ -1,6 +1,6 @@
 /*
- * state_plans - what plans leave to each other, and to be undone: penalties,
- * cooldowns, losses, sweeps, the journal.
+ * state_plans - what one plan passes to the next, and what is undone after it:
+ * penalties, cooldowns, losses, sweeps, the journal.
  *
  * A part of state.h; private to src/sched.
  */

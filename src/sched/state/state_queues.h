@@ -1,5 +1,5 @@
 /*
- * state_queues - queues, and what each has of a pool (queues.c, shares.c).
+ * state_queues - queues, and what each holds in a pool (queues.c, shares.c).
  *
  * *Accounts* hold the sums per queue, pool and priority class, *standings*
  * what is remembered of its usage.

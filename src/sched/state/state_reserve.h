@@ -1,7 +1,6 @@
 /*
- * state_reserve - what is admitted to a pool, what is reserved for it, and what
- * is remembered of nodes from one reservation to the next; see admitted.h and
- * reserve.h.
+ * state_reserve - admitted work of a pool, its reservations, and what
+ * reservations remember about nodes; see admitted.h and reserve.h.
  *
  * A part of state.h; private to src/sched.
  */

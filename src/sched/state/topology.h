@@ -1,5 +1,5 @@
 /*
- * topology - how near the nodes of a pool are to each other, by their labels.
+ * topology - the distances between the nodes of a pool, by their labels.
  *
  * A pool may name labels from the leaf to the core (model.md 2.11), its
  * *levels*, numbered from 1.  Nodes of one cluster with the same values from

@@ -1,12 +1,11 @@
 /*
- * what_if - a plan that is made only to explain by: what it has more of than
- * there is, and which rules do not hold in it.
+ * what_if - a trial plan for explanations: its additional amounts, and the
+ * rules that do not apply in it.
  *
  * The asker owns the value and passes it down with plan_if() (round/plan.h).
  * While that plan is in the making, whoever decides asks the functions below
  * for an amount or a rule; outside of it they say what the state says.  Such a
- * plan is no news: it moves no sweep, and leaves nothing that a later plan
- * goes by.
+ * plan is no change: it moves no sweep, and does not affect later plans.
  *
  * Rules that may be waived, by which nobody loses a place for a job though its
  * queue is due more (need_waiver.c finds out which of them matters):

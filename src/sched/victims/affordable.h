@@ -1,19 +1,18 @@
 /*
- * affordable - what a claim may take for fairness, as far as it goes by what
- * that destroys (docs/fairness.md: "Bounded loss").
+ * affordable - which runs a claim may preempt for fairness at its budget
+ * (docs/fairness.md: "Bounded loss").
  *
  * The *size* of a pod is the part of the pool that it asks for, as its queue's
  * cost is measured.  The *cost* of a victim is how long it has run and had
  * waited for that, times its size; of a gang the sum over its pods.  The
  * *budget* of a claim is how long it has waited since it was last requeued,
  * times its size, divided by the pool's preemptionPrice; of a gang the sum over
- * the pods that must start at once.  A claim takes for fairness only what its
- * budget covers, all victims together.
+ * the pods that must start at once.  Its budget must cover all its victims for
+ * fairness together.
  *
- * For fairness are rule d of model.md 6.6, and c from other queues.  What
- * promised to give way counts in the sum, but is never kept from going.
- * Urgency and home rights have no price, nor has anything where the pool's
- * price is 0.
+ * For fairness are rule d of model.md 6.6, and c from other queues.  Revocable
+ * runs count in the sum, but may always be preempted.  Urgency, and the rights
+ * of jobs at home, have no price, nor has anything where the pool's price is 0.
  *
  * Costs and budgets are in 2^-40 of the pool x ms.
  *

@@ -1,6 +1,6 @@
 /*
- * away - finding places on nodes that are not a job's home, by the variants of
- * its class (away_variants.h).
+ * away - finds places on nodes of another type, by the variants of a job's
+ * class (away_variants.h).
  *
  * Private to src/sched.
  */

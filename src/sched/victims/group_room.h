@@ -1,6 +1,6 @@
 /*
- * group_room - how many members of one class a group of nodes might hold, so
- * that a gang does not try all racks that could never do.
+ * group_room - an upper bound on the members of one class that a group of nodes
+ * holds, so that a gang does not try racks that could never hold it.
  *
  * Never too few: whether they really fit is found out by trying.  Private to
  * src/sched.

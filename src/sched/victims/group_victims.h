@@ -1,6 +1,6 @@
 /*
- * group_victims - which pods of gangs with terms may go, and what goes with
- * them (model.md 2.11, 6.6 rule c).
+ * group_victims - which pods of gangs with terms may be preempted, and what is
+ * preempted with them (model.md 2.11, 6.6 rule c).
  *
  * As many of a sub-group as it has above its minimum may go one by one, those
  * with the highest ids first: by rule c, or where the other rules let the gang
