@@ -1,7 +1,7 @@
 /*
- * sched_lend - work that goes to wait in another state, where it is borrowed
- * (model.md 5.5): who might go, whether there is room, and what each state is
- * told of the others.
+ * sched_lend - work that waits in another state, where it is borrowed (model.md
+ * 5.5): which work may go, whether there is room, and what each state is told
+ * about the others.
  *
  * Part of sched.h, whose rules apply.
  */

@@ -1,5 +1,5 @@
 /*
- * projection - what the events of some records change in the tables: the fold
+ * projection - turns the events of records into changes of the tables: the fold
  * from log to store, without the database.
  *
  * The events of a transaction are coalesced: however many there are about a

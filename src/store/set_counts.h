@@ -1,6 +1,6 @@
 /*
  * set_counts - how many jobs of each job set are in each state, and when that
- * last changed: what a transaction changes of it, one row for each.
+ * last changed: the changes of a transaction, one row each.
  *
  * Private to src/store.  Threads: one owner.
  */

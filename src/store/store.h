@@ -1,6 +1,6 @@
 /*
- * store - the query store, which knows what became of each job: a projection
- * of the log into tables.
+ * store - the query store, with the history of each job: a projection of the
+ * log into tables.
  *
  * A port; backends open one (store_sqlite.h), what they open is used through
  * this header only.  One *writer*, the projector, folds the log's records in

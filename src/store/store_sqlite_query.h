@@ -1,6 +1,6 @@
 /*
- * store_sqlite_query - what readers ask of a query store in SQLite.  Private
- * to src/store.
+ * store_sqlite_query - the queries of readers of a query store in SQLite.
+ * Private to src/store.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
  * borrowed - jobs whose home is another pool (model.md 5.4 to 5.6).  They wait
- * in lists of their own: lending.h gives them places, recall.h takes them back.
+ * in lists of their own: lending.h places them, recall.h preempts them.
  *
  * Private to src/sched.
  */

@@ -1,6 +1,7 @@
 /*
- * eviction_index - a round's evicted work in the order in which it goes: the
- * last to win its place back first, within a gang by the rank of nodes.
+ * eviction_index - a round's evicted work in the order in which it is
+ * preempted: the last to get its place back first, within a gang by the rank of
+ * nodes.
  *
  * Each evicted run knows what its node would have free if it and all later
  * evicted runs of the node went, as a packed word that may be too large but

@@ -1,6 +1,6 @@
 /*
- * memo - what the nodes would cost, as the last search like this one
- * found it (sets.h).
+ * memo - remembers what the nodes would cost, from the last equal search
+ * (sets.h).
  *
  * Within a round each node's best victim set is remembered for a class and a
  * queue, and found anew only where something changed: what runs on the node or

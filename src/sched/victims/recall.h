@@ -1,12 +1,12 @@
 /*
- * recall - recalling what borrowed work has (model.md 5.6, 6.6 rule a).
+ * recall - preempts borrowed work (model.md 5.6, 6.6 rule a).
  *
- * Where borrowed work runs it goes before all else when work that is at home
- * here needs the room, unless the pool's preemption is off: it counts as
+ * When work that is at home here needs room, borrowed work is preempted before
+ * all other work, unless the pool's preemption is off: it counts as
  * urgency-preemptible, at the lowest level, and what is evicted for fairness it
  * never is.  Of the nodes where borrowed work alone makes room, that with the
- * fewest victims is taken, then that where least is lost: the order of
- * model.md 6.6 for them.
+ * fewest victims is taken, then that where least is lost: the order of model.md
+ * 6.6 for them.
  *
  * A shard without borrowed work pays nothing but the looks at two counters.
  *

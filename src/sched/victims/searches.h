@@ -1,5 +1,5 @@
 /*
- * searches - what the searches for victims keep of a round.
+ * searches - what the searches for victims remember in a round.
  *
  * Private to src/sched; lives in the round's arena, but for what
  * searches_end() frees.

@@ -1,7 +1,7 @@
 /*
- * surplus_order - whose surplus goes before whose, where both might go
- * (model.md 6.6: "smaller queue fraction" keeps its place, and within a `cfs`
- * queue the rightmost unit gives first).
+ * surplus_order - whose surplus is preempted first (model.md 6.6: "smaller
+ * queue fraction" keeps its place, and within a `cfs` queue the rightmost unit
+ * gives first).
  *
  * Of two queues the one gives that has more of the pool, by its weight, as the
  * round found it; of those that have as much, the one whose name is last.

@@ -1,6 +1,6 @@
 /*
- * take - preempting the victims on a node: decides them, takes them
- * off their nodes, and puts the lanes that lost work in order again.
+ * take - preempts the victims on a node: records the decisions, removes the
+ * runs from their nodes, and updates the lanes that lost work.
  *
  * Private to src/sched.
  */

@@ -1,5 +1,6 @@
 /*
- * urgency_index - where a class may go if less urgent work makes way.
+ * urgency_index - where a class would have room if it preempted less urgent
+ * work.
  *
  * For each level that is asked about, the nodes of the pool in the order in
  * which they are to be filled, by what they would have free without their

@@ -1,5 +1,5 @@
 /*
- * victims - what would lose its place on one node for a job.
+ * victims - which runs would be preempted on one node for a job.
  *
  * Private to src/sched.  Who goes on a node is said here (choose.c);
  * victims.c asks the searches for one (revocable.h, search.h, and

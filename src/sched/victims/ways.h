@@ -3,7 +3,7 @@
  * a round tries them: a free place here, a free one away (away.h), a place here
  * by preemption, one away by preemption.
  *
- * So nobody is preempted for a place that is idle elsewhere.
+ * So no run is preempted while there is a free place elsewhere.
  *
  * Private to src/sched.
  */

@@ -1,7 +1,7 @@
 /*
- * fleet - a trace of GPU jobs played on one pool of nodes, or on an inventory
- * of machines in several pools: its virtual clusters are queues, and a job
- * that is larger than a node is a gang.
+ * fleet - simulates a trace of GPU jobs on one pool of nodes, or on an
+ * inventory of machines in several pools: its virtual clusters are queues, and
+ * a job that is larger than a node is a gang.
  *
  * philly: the reduced Philly trace, CSV with the columns timestamp (local time
  * of the US Pacific coast, daylight saving until 2017-11-05), duration (s),

@@ -1,5 +1,5 @@
 /*
- * play - a scenario on virtual time, from its first moment to its last.
+ * play - simulates a scenario on virtual time, from beginning to end.
  *
  * Each stream of jobs draws from a stream of the scenario's seed, each
  * cluster's failures from one of their own: to change one leaves the draws of

@@ -1,6 +1,6 @@
 /*
- * report - what became of a simulation: for people, as JSON, as CSV, and as a
- * picture.
+ * report - the results of a simulation: for people, as JSON, as CSV, and as a
+ * chart.
  *
  * Figures are those of tally.h.  Threads: any; the tally is only read.
  */

@@ -1,6 +1,5 @@
 /*
- * arrivals - the jobs that the streams of a scenario bring, each when its
- * stream says so.
+ * arrivals - submits the jobs of a scenario's streams at their times.
  *
  * An entry WORLD_ARRIVAL of the world's agenda, under the number of a stream,
  * says when its next request comes.  Stream i draws from stream i of the

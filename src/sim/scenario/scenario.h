@@ -1,7 +1,7 @@
 /*
- * scenario - a page of YAML that says what `berth-sim run` plays: clusters,
- * queues, and streams of jobs.  One table of keys is the parser, the checks
- * and the manual (docs/guide/berth-sim.md).
+ * scenario - a YAML file for `berth-sim run`: clusters, queues, and streams of
+ * jobs.  One table of keys is the parser, the checks and the manual
+ * (docs/guide/berth-sim.md).
  *
  * Strings live in the arena that the file was read with.
  */

@@ -1,5 +1,5 @@
 /*
- * swf - logs in the Standard Workload Format played by the production
+ * swf - simulates logs in the Standard Workload Format with the production
  * scheduler: one queue, one node of so many processors, and estimates as
  * deadlines.
  *

@@ -1,9 +1,9 @@
 /*
- * agenda - what is to happen on virtual time: a heap of (time, kind, id).
+ * agenda - events on virtual time: a heap of (time, kind, id).
  *
- * Entries come out by time, at one time by kind, at one kind by id, so that
- * the order never depends on how they were put in.  Entries are not taken
- * back: whoever handles one looks whether it still means something.
+ * Entries come out by time, at one time by kind, at one kind by id, so that the
+ * order never depends on how they were put in.  Entries are not removed: the
+ * handler of one checks whether it is still valid.
  */
 #pragma once
 

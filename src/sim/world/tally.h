@@ -1,6 +1,6 @@
 /*
- * tally - what a simulation is judged by, noted while it goes on and summed
- * up at its end.
+ * tally - the figures of a simulation, collected while it runs and summed up at
+ * its end.
  *
  *     utilisation   what running pods ask for, of what nodes that are up
  *                   have, over time from the warm-up on

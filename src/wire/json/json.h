@@ -1,5 +1,5 @@
 /*
- * json - between protobuf messages and JSON values, by descriptor.
+ * json - converts between protobuf messages and JSON values, by descriptor.
  *
  * One mapper for two worlds.  Armada's messages: keys in camelCase (the
  * field's own name is read too), enums by name or number, timestamps as text

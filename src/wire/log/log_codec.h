@@ -1,5 +1,5 @@
 /*
- * log_codec - between the bytes of the log and `struct event`.
+ * log_codec - converts between the bytes of the log and `struct event`.
  *
  * A record's payload is a berth.log.Batch: sequences (queue, job set, user),
  * each a run of events (proto/berth/log.proto).  Decoding copies nothing:

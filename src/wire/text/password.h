@@ -1,5 +1,5 @@
 /*
- * password - passwords as crypt(3) keeps them: yescrypt, or bcrypt.
+ * password - password hashes of crypt(3): yescrypt, or bcrypt.
  *
  * Slow on purpose: some ten milliseconds each.  Threads: any.
  */

@@ -1,5 +1,5 @@
 /*
- * printable - text that others chose, as a terminal or a log line may show it.
+ * printable - escapes untrusted text for terminals and log lines.
  *
  * What moves the cursor, changes what is seen or hides it is written as an
  * escape: control characters (also those of ISO 6429 in UTF-8), bytes that are

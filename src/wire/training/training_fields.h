@@ -1,6 +1,6 @@
 /*
- * training_fields - the members of a TrainingJob's objects, read by tables;
- * what is not given is put into the JSON by its default.
+ * training_fields - reads the members of a TrainingJob's objects by tables, and
+ * adds the defaults of missing ones to the JSON.
  *
  * Answers: 0, or what training_refuse() gives, with "FIELD: what is wrong".
  * A path is that of the object within the resource, such as "spec.trainer".

@@ -3,10 +3,10 @@
  * YAML or JSON, completed with its defaults and checked; and the pods that it
  * is made of (4.2).
  *
- * What a person can mend is an error that names the field.  One mistake is not
- * an error: a job that is not fault tolerant and whose minimum is not its
- * maximum is accepted, and has failed from the start (`reason`), as it was
- * under the controller that TrainingJobs come from.
+ * A mistake that a user can correct is an error that names the field.  One
+ * mistake is not an error: a job that is not fault tolerant and whose minimum
+ * is not its maximum is accepted, and has failed from the start (`reason`), as
+ * it was under the controller that TrainingJobs come from.
  *
  * Memory: the JSON is the job's own, until training_job_fini(); texts live in
  * it or are literals or the rules'.
