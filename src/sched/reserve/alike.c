@@ -69,7 +69,7 @@ static struct resource_vec room_at(struct reserving *r, uint32_t node,
 static bool take(struct reserving *r, struct options *options, uint32_t needed,
                  int64_t at_ms)
 {
-    struct ready_memory *m = r->memory;
+    struct profile_memory *m = r->memory;
     uint32_t taken = 0, count = 0;
 
     while (count < options->count && taken < needed) {
@@ -102,7 +102,7 @@ static bool take(struct reserving *r, struct options *options, uint32_t needed,
 static bool take_at(struct reserving *r, uint32_t needed, int64_t at_ms,
                     const struct label_group *group, const uint8_t *allowed)
 {
-    const struct ready_memory *m = r->memory;
+    const struct profile_memory *m = r->memory;
     uint32_t count = group ? group->count : (uint32_t)m->nodes.count;
     struct options options = options_make(r, count);
 
@@ -146,7 +146,7 @@ static bool take_emptiest(struct reserving *r, uint32_t needed,
                           const struct label_group *group,
                           const uint8_t *allowed)
 {
-    const struct ready_memory *m = r->memory;
+    const struct profile_memory *m = r->memory;
     uint32_t count = group ? group->count : (uint32_t)m->nodes.count;
     struct options options = options_make(r, count);
 

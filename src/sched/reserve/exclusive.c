@@ -33,7 +33,7 @@ static struct exclusive_room *rooms_of(const struct reserving *r, int64_t at_ms,
                                        const uint8_t *allowed,
                                        uint32_t *ret_count)
 {
-    const struct ready_memory *m = r->memory;
+    const struct profile_memory *m = r->memory;
     uint32_t most = group ? group->count : (uint32_t)m->nodes.count, count = 0;
     struct arena *arena = r->round->arena;
     struct option *options = arena_alloc_array(arena, most, sizeof(*options));

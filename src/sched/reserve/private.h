@@ -6,8 +6,8 @@
  * for a gang (gang.c): of members that are alike (alike.c, by
  * the steps of reserve/steps.c), that has its nodes whole (exclusive.c) or
  * that the topology tells where to go (near_together.c).  What it finds out of
- * nodes is remembered from one round to the next (struct ready_memory); where
- * that is simple, by piles (piles.c).
+ * nodes is remembered from one round to the next (struct profile_memory); where
+ * that is simple, by sums (queue_sums.c).
  *
  * All lives in the round's arena, but for the memory.  Private to these files;
  * what others ask of reservations is in reserve.h.
@@ -35,13 +35,13 @@ struct reserving {
     uint32_t *planned_next;  /* by entry */
     uint8_t *is_touched;     /* by node: what the journal has; or NULL */
     uint8_t *may_go;         /* by queue: a lifetime of its work is a bound */
-    struct ready_memory *memory; /* see reserve_recall() */
+    struct profile_memory *memory; /* see reserve_recall() */
     /* Of what was gathered since they were set: whether a bound is overdue,
      * and the first bound that moves since its run has not started
      * (INT64_MAX: none does). */
     bool is_moving;
     int64_t moving_ms;
-    uint64_t queues; /* whose lifetimes were asked about; as in ready_node */
+    uint64_t queues; /* whose lifetimes were asked about; as in node_profile */
     VEC(struct release) releases;
 };
 
@@ -61,7 +61,7 @@ bool reserve_goes_by_level(const struct reserving *r, uint32_t node);
  */
 bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node);
 /* Of which of a node's change_counts that is which is remembered of it. */
-static inline uint32_t *reserve_seen(struct ready_memory *m, uint32_t node)
+static inline uint32_t *reserve_seen(struct profile_memory *m, uint32_t node)
 {
     return m->is_of_gang ? &m->counts.items[node].seen
                          : &m->nodes.items[node].seen;
@@ -90,27 +90,31 @@ bool reserve_matches(const struct reserving *r, uint32_t job, uint32_t node);
 bool reserve_for_job(struct reserving *r);
 /* What is remembered of the pool's nodes, in line with the claim and the nodes
  * there are; `memory` from then on. */
-struct ready_memory *reserve_recall(struct reserving *r,
-                                    const struct resource_vec *request);
+struct profile_memory *reserve_recall(struct reserving *r,
+                                      const struct resource_vec *request);
 /* What is known of a node for a single job now. */
-const struct ready_node *
-reserve_ready_of(struct reserving *r, struct ready_memory *m, uint32_t node);
+const struct node_profile *reserve_profile_of(struct reserving *r,
+                                              struct profile_memory *m,
+                                              uint32_t node);
 /* Whether a single job would rather have `node` than the other, of two that
- * reserve_ready_of() was asked about. */
-bool reserve_is_better(const struct reserving *r, const struct ready_memory *m,
-                       uint32_t node, uint32_t than);
+ * reserve_profile_of() was asked about. */
+bool reserve_is_better(const struct reserving *r,
+                       const struct profile_memory *m, uint32_t node,
+                       uint32_t than);
 /* Put back what was set aside for a plan's own work. */
-void reserve_put_back(struct ready_memory *m);
+void reserve_put_back(struct profile_memory *m);
 /* Remember what each queue's work would make free on a node, where all of it
- * may go at once or never (piles.c); false where it is not so simple.
+ * may go at once or never (queue_sums.c); false where it is not so simple.
  * Then the node's time and key are right as well. */
-bool reserve_pile(struct reserving *r, struct ready_memory *m, uint32_t node);
-/* Bring a piled node's time and key in line with the queues that may go now. */
-void reserve_sum_piles(const struct reserving *r, struct ready_memory *m,
+bool reserve_sum_queues(struct reserving *r, struct profile_memory *m,
+                        uint32_t node);
+/* Bring a summed node's time and key in line with the queues that may go now.
+ */
+void reserve_sum_again(const struct reserving *r, struct profile_memory *m,
                        uint32_t node);
 /* The same with what the plan has put on the node, for the moment; false when
  * that goes at another time. */
-bool reserve_sum_planned(const struct reserving *r, struct ready_memory *m,
+bool reserve_sum_planned(const struct reserving *r, struct profile_memory *m,
                          uint32_t node);
 /* The first time at which `needed` members of a gang that are all alike have
  * room (reserve/steps.c), or SCHED_START_UNKNOWN; in which group of nodes
@@ -120,7 +124,7 @@ int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
                            const struct label_group **ret_group,
                            const uint8_t **ret_allowed);
 /* How many of them have room on an allowed node at a time. */
-uint32_t reserve_count_on(const struct ready_memory *m, uint32_t node,
+uint32_t reserve_count_on(const struct profile_memory *m, uint32_t node,
                           int64_t at_ms);
 /* The places of a gang whose members are all alike (alike.c): at a time
  * at which they have room, in one group if there is one; SCHED_START_UNKNOWN:

@@ -8,10 +8,11 @@
 #include "sched/reserve/private.h"
 
 /* The place of a node's steps, at least `capacity` of them. */
-static struct profile_step *
-make_steps(struct ready_memory *m, struct ready_node *node, uint32_t capacity)
+static struct profile_step *make_steps(struct profile_memory *m,
+                                       struct node_profile *node,
+                                       uint32_t capacity)
 {
-    if (node->is_piled || node->step_capacity < capacity) {
+    if (node->is_summed || node->step_capacity < capacity) {
         node->step_first = (uint32_t)m->steps.count;
         node->step_capacity = capacity + capacity / 2;
         for (uint32_t i = 0; i < node->step_capacity; i++) {
@@ -22,27 +23,27 @@ make_steps(struct ready_memory *m, struct ready_node *node, uint32_t capacity)
 }
 
 /* Ask all that runs on a node: from when on how many have room. */
-static void ask(struct reserving *r, struct ready_memory *m, uint32_t index)
+static void ask(struct reserving *r, struct profile_memory *m, uint32_t index)
 {
-    struct ready_node *node = &m->nodes.items[index];
+    struct node_profile *node = &m->nodes.items[index];
     struct profile profile = reserve_profile(r, index);
     struct profile_step *steps =
         make_steps(m, node, (uint32_t)profile.count + 1);
 
     node->queues = r->queues;
-    node->is_piled = false;
+    node->is_summed = false;
     node->step_count = profile_steps(&profile, &m->request, steps);
     ASSERT(node->step_count <= node->step_capacity);
     node->key = pool_weigh(r->round->pool, &profile.room);
     if (r->is_moving || r->moving_ms != INT64_MAX) {
-        m->counts.items[index].seen = READY_NEVER_SEEN;
+        m->counts.items[index].seen = PROFILE_NEVER_SEEN;
     }
 }
 
 /* What the steps of a node say of now and of all times. */
-static void sum_up(struct ready_memory *m, uint32_t index)
+static void sum_up(struct profile_memory *m, uint32_t index)
 {
-    struct ready_node *node = &m->nodes.items[index];
+    struct node_profile *node = &m->nodes.items[index];
     const struct profile_step *steps = &m->steps.items[node->step_first];
     bool has_now = node->step_count && steps[0].at_ms == INT64_MIN;
 
@@ -61,33 +62,33 @@ static void sum_up(struct ready_memory *m, uint32_t index)
 }
 
 /* Look at a node afresh. */
-static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
+static void look(struct reserving *r, struct profile_memory *m, uint32_t index)
 {
     const struct sched *sched = r->round->sched;
-    struct ready_node *node = &m->nodes.items[index];
+    struct node_profile *node = &m->nodes.items[index];
     bool is_touched = r->is_touched && r->is_touched[index];
 
     node->until_ms = INT64_MAX;
     node->queues = 0;
     m->counts.items[index] =
-        (struct ready_count){.seen = sched->change_counts[index]};
+        (struct member_count){.seen = sched->change_counts[index]};
     node->is_too_small =
         !amounts_fit(&m->request, &sched->nodes.items[index].capacity);
     if (node->is_too_small) {
-        node->is_piled = false;
+        node->is_summed = false;
         node->step_capacity = 0;
-    } else if (is_touched || !reserve_pile(r, m, index)) {
+    } else if (is_touched || !reserve_sum_queues(r, m, index)) {
         ask(r, m, index);
         sum_up(m, index);
     }
     if (is_touched) {
-        m->counts.items[index].seen = READY_NEVER_SEEN;
+        m->counts.items[index].seen = PROFILE_NEVER_SEEN;
     }
 }
 
 /* Which nodes allow the claim's class is the same until classes, or nodes with
  * their labels and taints, are others. */
-static bool ask_nodes(struct reserving *r, struct ready_memory *m)
+static bool ask_nodes(struct reserving *r, struct profile_memory *m)
 {
     struct round *round = r->round;
     const struct sched *sched = round->sched;
@@ -108,7 +109,7 @@ static bool ask_nodes(struct reserving *r, struct ready_memory *m)
 }
 
 /* Likewise in this round: what it did to nodes may close them. */
-static const uint8_t *allowed_now(struct reserving *r, struct ready_memory *m)
+static const uint8_t *allowed_now(struct reserving *r, struct profile_memory *m)
 {
     struct round *round = r->round;
     size_t count = m->nodes.count;
@@ -132,7 +133,7 @@ static const uint8_t *allowed_now(struct reserving *r, struct ready_memory *m)
 
 /* Bring what is known of the nodes that allow the class up to date; returns
  * which these are. */
-static const uint8_t *refresh(struct reserving *r, struct ready_memory *m)
+static const uint8_t *refresh(struct reserving *r, struct profile_memory *m)
 {
     const uint8_t *allowed = allowed_now(r, m);
     const uint32_t *changes = r->round->sched->change_counts;
@@ -140,7 +141,7 @@ static const uint8_t *refresh(struct reserving *r, struct ready_memory *m)
     int64_t due_ms = INT64_MAX;
 
     for (uint32_t i = 0; i < m->nodes.count; i++) {
-        const struct ready_count *count = &m->counts.items[i];
+        const struct member_count *count = &m->counts.items[i];
         bool is_known =
             count->seen == changes[i] && !(r->is_touched && r->is_touched[i]);
         if (!allowed[i]) {
@@ -151,8 +152,8 @@ static const uint8_t *refresh(struct reserving *r, struct ready_memory *m)
             look(r, m, i);
             int64_t until_ms = m->nodes.items[i].until_ms;
             m->due_ms = until_ms < m->due_ms ? until_ms : m->due_ms;
-        } else if (count->now == READY_UNSUMMED) {
-            reserve_sum_piles(r, m, i);
+        } else if (count->now == PROFILE_UNSUMMED) {
+            reserve_sum_again(r, m, i);
         }
         if (is_due && m->nodes.items[i].until_ms < due_ms) {
             due_ms = m->nodes.items[i].until_ms;
@@ -162,18 +163,18 @@ static const uint8_t *refresh(struct reserving *r, struct ready_memory *m)
     return allowed;
 }
 
-uint32_t reserve_count_on(const struct ready_memory *m, uint32_t node,
+uint32_t reserve_count_on(const struct profile_memory *m, uint32_t node,
                           int64_t at_ms)
 {
-    const struct ready_count *sums = &m->counts.items[node];
-    const struct ready_node *ready = &m->nodes.items[node];
+    const struct member_count *sums = &m->counts.items[node];
+    const struct node_profile *profile = &m->nodes.items[node];
     uint32_t count = sums->now;
 
     if (sums->now == sums->last) {
         return count;
     }
-    const struct profile_step *steps = &m->steps.items[ready->step_first];
-    for (uint32_t i = 0; i < ready->step_count && steps[i].at_ms <= at_ms;
+    const struct profile_step *steps = &m->steps.items[profile->step_first];
+    for (uint32_t i = 0; i < profile->step_count && steps[i].at_ms <= at_ms;
          i++) {
         count = steps[i].count;
     }
@@ -184,7 +185,7 @@ uint32_t reserve_count_on(const struct ready_memory *m, uint32_t node,
 /* The search for a time. */
 struct seeking {
     struct reserving *r;
-    const struct ready_memory *m;
+    const struct profile_memory *m;
     const struct gang *gang;
     const struct label_index *index; /* or NULL: no groups */
     const uint8_t *is_allowed;       /* by node */
@@ -267,7 +268,7 @@ int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
     const struct sched *sched = round->sched;
     struct resource_vec request =
         class_at(round, class_of_job(sched, r->claim->job))->request;
-    struct ready_memory *m = reserve_recall(r, &request);
+    struct profile_memory *m = reserve_recall(r, &request);
     const uint8_t *allowed = refresh(r, m);
     struct seeking seeking = {
         .r = r,

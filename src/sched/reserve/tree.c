@@ -12,42 +12,42 @@ enum {
 
 /* The tree. */
 
-static struct ready_winner winner_of(const struct reserving *r,
-                                     const struct ready_memory *m,
-                                     uint32_t node)
+static struct profile_winner winner_of(const struct reserving *r,
+                                       const struct profile_memory *m,
+                                       uint32_t node)
 {
-    const struct ready_node *ready = &m->nodes.items[node];
+    const struct node_profile *profile = &m->nodes.items[node];
 
     if (r->round->sched->nodes.items[node].pool != r->round->p) {
-        return (struct ready_winner){NONE, INT64_MAX};
+        return (struct profile_winner){NONE, INT64_MAX};
     }
-    return (struct ready_winner){
-        .node = ready->is_too_small ? NONE : node,
+    return (struct profile_winner){
+        .node = profile->is_too_small ? NONE : node,
         .until_ms =
-            ready->seen == READY_NEVER_SEEN ? INT64_MIN : ready->until_ms,
+            profile->seen == PROFILE_NEVER_SEEN ? INT64_MIN : profile->until_ms,
     };
 }
 
-static struct ready_winner better_of(const struct reserving *r,
-                                     const struct ready_memory *m,
-                                     const struct ready_winner *a,
-                                     const struct ready_winner *b)
+static struct profile_winner better_of(const struct reserving *r,
+                                       const struct profile_memory *m,
+                                       const struct profile_winner *a,
+                                       const struct profile_winner *b)
 {
     bool is_second =
         a->node == NONE ||
         (b->node != NONE && reserve_is_better(r, m, b->node, a->node));
 
-    return (struct ready_winner){
+    return (struct profile_winner){
         .node = is_second ? b->node : a->node,
         .until_ms = a->until_ms < b->until_ms ? a->until_ms : b->until_ms,
     };
 }
 
 /* What is known of a node has changed. */
-static void set_leaf(const struct reserving *r, struct ready_memory *m,
+static void set_leaf(const struct reserving *r, struct profile_memory *m,
                      uint32_t node)
 {
-    struct ready_winner *items = m->tree.items;
+    struct profile_winner *items = m->tree.items;
     uint32_t at = m->tree.width + node;
 
     ASSERT(node < m->tree.width);
@@ -58,9 +58,9 @@ static void set_leaf(const struct reserving *r, struct ready_memory *m,
 }
 
 /* All nodes are known: make the tree anew. */
-static void build(const struct reserving *r, struct ready_memory *m)
+static void build(const struct reserving *r, struct profile_memory *m)
 {
-    struct ready_tree *tree = &m->tree;
+    struct profile_tree *tree = &m->tree;
     uint32_t width = 1;
 
     while (width < m->nodes.count) {
@@ -74,7 +74,7 @@ static void build(const struct reserving *r, struct ready_memory *m)
     for (uint32_t i = 0; i < width; i++) {
         tree->items[width + i] = i < m->nodes.count
                                      ? winner_of(r, m, i)
-                                     : (struct ready_winner){NONE, INT64_MAX};
+                                     : (struct profile_winner){NONE, INT64_MAX};
     }
     for (uint32_t i = width - 1; i > 0; i--) {
         tree->items[i] =
@@ -87,25 +87,25 @@ static void build(const struct reserving *r, struct ready_memory *m)
     tree->is_whole = true;
 }
 
-void reserve_tree_forget(struct ready_memory *m)
+void reserve_tree_forget(struct profile_memory *m)
 {
     mem_free(m->tree.items);
     VEC_FREE(&m->tree.stale);
     VEC_FREE(&m->tree.is_stale);
-    m->tree = (struct ready_tree){.pause = 1};
+    m->tree = (struct profile_tree){.pause = 1};
 }
 
 /* What changed. */
 
 /* More need not be remembered: all is asked. */
-static bool is_few(const struct ready_memory *m, size_t count)
+static bool is_few(const struct profile_memory *m, size_t count)
 {
     return count <= FEW_MIN + m->nodes.count / FEW;
 }
 
-void reserve_tree_note(struct ready_memory *m, uint32_t node)
+void reserve_tree_note(struct profile_memory *m, uint32_t node)
 {
-    struct ready_tree *tree = &m->tree;
+    struct profile_tree *tree = &m->tree;
 
     if (tree->is_whole && node < tree->is_stale.count &&
         !tree->is_stale.items[node] && is_few(m, tree->stale.count)) {
@@ -114,7 +114,7 @@ void reserve_tree_note(struct ready_memory *m, uint32_t node)
     }
 }
 
-static void clear_stale(struct ready_tree *tree)
+static void clear_stale(struct profile_tree *tree)
 {
     for (size_t i = 0; i < tree->stale.count; i++) {
         tree->is_stale.items[tree->stale.items[i]] = false;
@@ -123,7 +123,7 @@ static void clear_stale(struct ready_tree *tree)
 }
 
 /* Add the nodes that changed since the last question; false: nobody knows. */
-static bool add_changed(const struct sched *sched, struct ready_memory *m)
+static bool add_changed(const struct sched *sched, struct profile_memory *m)
 {
     uint64_t now = sched->changed_base + sched->changed.count;
     bool is_known = m->tree.seen >= sched->changed_base;
@@ -136,7 +136,7 @@ static bool add_changed(const struct sched *sched, struct ready_memory *m)
 }
 
 /* Add the nodes of which the plan has taken or given something. */
-static void add_planned(const struct reserving *r, struct ready_memory *m)
+static void add_planned(const struct reserving *r, struct profile_memory *m)
 {
     const struct sched *sched = r->round->sched;
 
@@ -146,7 +146,7 @@ static void add_planned(const struct reserving *r, struct ready_memory *m)
 }
 
 /* Add the nodes whose time has come. */
-static void add_due(const struct reserving *r, struct ready_memory *m)
+static void add_due(const struct reserving *r, struct profile_memory *m)
 {
     uint32_t stack[DEPTH_MAX * 2], count = 0;
 
@@ -171,14 +171,14 @@ static void add_due(const struct reserving *r, struct ready_memory *m)
 /* The answer. */
 
 /* Ask all nodes. */
-static uint32_t ask_all(struct reserving *r, struct ready_memory *m)
+static uint32_t ask_all(struct reserving *r, struct profile_memory *m)
 {
     const struct sched *sched = r->round->sched;
     uint32_t best = NONE;
 
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         if (sched->nodes.items[i].pool == r->round->p &&
-            !reserve_ready_of(r, m, i)->is_too_small &&
+            !reserve_profile_of(r, m, i)->is_too_small &&
             (best == NONE || reserve_is_better(r, m, i, best)) &&
             reserve_matches(r, r->claim->job, i)) {
             best = i;
@@ -194,13 +194,14 @@ struct parts {
 };
 
 static bool part_is_better(const struct reserving *r,
-                           const struct ready_memory *m, uint32_t a, uint32_t b)
+                           const struct profile_memory *m, uint32_t a,
+                           uint32_t b)
 {
     return reserve_is_better(r, m, m->tree.items[a].node,
                              m->tree.items[b].node);
 }
 
-static void add_part(const struct reserving *r, const struct ready_memory *m,
+static void add_part(const struct reserving *r, const struct profile_memory *m,
                      struct parts *parts, uint32_t part)
 {
     uint32_t at = parts->count;
@@ -219,7 +220,7 @@ static void add_part(const struct reserving *r, const struct ready_memory *m,
 
 /* The best that allows the job, of those tried; `*ret_is_sure` unless there
  * were too many. */
-static uint32_t ask_tree(struct reserving *r, const struct ready_memory *m,
+static uint32_t ask_tree(struct reserving *r, const struct profile_memory *m,
                          bool *ret_is_sure)
 {
     struct parts parts = {.count = 0};
@@ -244,9 +245,9 @@ static uint32_t ask_tree(struct reserving *r, const struct ready_memory *m,
 }
 
 /* Bring the tree up to date; false: there is none, or too much changed. */
-static bool refresh(struct reserving *r, struct ready_memory *m)
+static bool refresh(struct reserving *r, struct profile_memory *m)
 {
-    struct ready_tree *tree = &m->tree;
+    struct profile_tree *tree = &m->tree;
 
     add_planned(r, m);
     add_due(r, m);
@@ -257,7 +258,7 @@ static bool refresh(struct reserving *r, struct ready_memory *m)
         uint32_t node = tree->stale.items[i];
         ASSERT(tree->is_stale.items[node]);
         if (r->round->sched->nodes.items[node].pool == r->round->p) {
-            (void)reserve_ready_of(r, m, node);
+            (void)reserve_profile_of(r, m, node);
         }
         set_leaf(r, m, node);
     }
@@ -266,10 +267,10 @@ static bool refresh(struct reserving *r, struct ready_memory *m)
 }
 
 /* Ask all nodes, and make the tree of what they say if it may last. */
-static uint32_t ask_anew(struct reserving *r, struct ready_memory *m,
+static uint32_t ask_anew(struct reserving *r, struct profile_memory *m,
                          bool is_quiet)
 {
-    struct ready_tree *tree = &m->tree;
+    struct profile_tree *tree = &m->tree;
     uint32_t best = ask_all(r, m);
 
     clear_stale(tree);
@@ -285,7 +286,7 @@ static uint32_t ask_anew(struct reserving *r, struct ready_memory *m,
     return best;
 }
 
-uint32_t reserve_tree_first(struct reserving *r, struct ready_memory *m)
+uint32_t reserve_tree_first(struct reserving *r, struct profile_memory *m)
 {
     const struct sched *sched = r->round->sched;
     uint64_t change_count =

@@ -11,8 +11,8 @@ struct left_behind {
     int64_t settled_until_ms[2];
     struct sched_looked *looked;
     size_t looked_count;
-    struct kept_reservation *kept; /* by pool; owned */
-    struct ready_memories *ready;  /* likewise */
+    struct kept_reservation *kept;     /* by pool; owned */
+    struct profile_memories *profiles; /* likewise */
 };
 
 static void save(const struct sched *sched, struct left_behind *saved)
@@ -30,14 +30,14 @@ static void save(const struct sched *sched, struct left_behind *saved)
                saved->looked_count * sizeof(*saved->looked));
     }
     saved->kept = mem_alloc_array(sched->pools.count + 1, sizeof(*saved->kept));
-    saved->ready =
-        mem_alloc_array(sched->pools.count + 1, sizeof(*saved->ready));
+    saved->profiles =
+        mem_alloc_array(sched->pools.count + 1, sizeof(*saved->profiles));
     for (size_t p = 0; p < sched->pools.count; p++) {
         struct pool *pool = &sched->pools.items[p];
         saved->kept[p] = pool->kept;
-        saved->ready[p] = pool->ready;
+        saved->profiles[p] = pool->profiles;
         pool->kept = (struct kept_reservation){.job = NONE};
-        pool->ready = (struct ready_memories){.turn = 0};
+        pool->profiles = (struct profile_memories){.turn = 0};
     }
 }
 
@@ -57,11 +57,11 @@ static void restore(struct sched *sched, struct left_behind *saved)
         VEC_FREE(&pool->kept.nodes);
         reserve_forget(pool);
         pool->kept = saved->kept[p];
-        pool->ready = saved->ready[p];
+        pool->profiles = saved->profiles[p];
     }
     mem_free(saved->looked);
     mem_free(saved->kept);
-    mem_free(saved->ready);
+    mem_free(saved->profiles);
 }
 
 /* What costs, indexes and free room are reckoned from has to be there in the

@@ -84,7 +84,7 @@ struct sched {
     uint32_t *ranks;          /* by node */
     uint32_t *kinds_of;       /* by node; see node_shapes.h */
     uint32_t *change_counts;  /* by node: of its capacity, runs and their
-                                 bounds; never READY_NEVER_SEEN */
+                                 bounds; never PROFILE_NEVER_SEEN */
     VEC(uint32_t) changed;    /* nodes whose count went up, in order; those */
     uint64_t changed_base;    /* before this number are forgotten */
     uint64_t *free_words;     /* by node: `free` as in the index of its pool */

@@ -75,7 +75,7 @@ struct pool {
     VEC(struct admitted) admitted;       /* first come first */
     struct kept_reservation kept;
     VEC(struct refusal) refusals; /* of its last round */
-    struct ready_memories ready;
+    struct profile_memories profiles;
     struct label_memory *labels; /* owned; see label_groups.c; or NULL */
     struct topology *topology;   /* owned; see topology.h; NULL: none */
     bool is_topology_stale;

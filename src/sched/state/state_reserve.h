@@ -42,7 +42,7 @@ struct kept_reservation {
 };
 
 /* When a node has room for what a reservation was last made for. */
-struct ready_node {
+struct node_profile {
     int64_t at_ms;    /* INT64_MIN: now; INT64_MAX: not known */
     int64_t until_ms; /* so long it is right, if nothing changes */
     uint64_t key;     /* in the node order, of what is free then */
@@ -50,42 +50,42 @@ struct ready_node {
     uint64_t queues;
     uint32_t seen; /* the node's change_count that this is of */
     bool is_too_small;
-    bool is_piled; /* it has piles, and not steps */
-    /* In the memory's steps (of a gang's members) or piles. */
+    bool is_summed; /* it has sums, and not steps */
+    /* In the memory's steps (of a gang's members) or sums. */
     uint32_t step_first, step_count, step_capacity;
 };
 
-/* How many members of a gang have room on a node now (READY_UNSUMMED: its piles
- * say), and at last; and of which of the node's change_counts that is. */
-struct ready_count {
+/* How many members of a gang have room on a node now (PROFILE_UNSUMMED: its
+ * sums say), and at last; and of which of the node's change_counts that is. */
+struct member_count {
     uint32_t now, last, seen;
 };
 
 /* What one queue's work would make free on a node, if it may go; see
- * piles.c. */
-struct ready_pile {
+ * queue_sums.c. */
+struct queue_sum {
     uint32_t queue; /* NONE: what is free or goes whoever may */
     struct resource_vec sum;
 };
 
-enum { READY_NEVER_SEEN = UINT32_MAX, READY_UNSUMMED = UINT32_MAX };
+enum { PROFILE_NEVER_SEEN = UINT32_MAX, PROFILE_UNSUMMED = UINT32_MAX };
 
 /* What was known of a node before a plan put work there. */
-struct ready_aside {
+struct profile_aside {
     uint32_t node;
-    struct ready_node ready;
+    struct node_profile profile;
 };
 
 /* Of some nodes the best for a single job, or NONE; and when the first of them
  * is to be looked at again. */
-struct ready_winner {
+struct profile_winner {
     uint32_t node;
     int64_t until_ms;
 };
 
 /* See tree.h. */
-struct ready_tree {
-    struct ready_winner
+struct profile_tree {
+    struct profile_winner
         *items; /* owned; 1 is the root, `width` the first leaf */
     uint32_t width;
     uint32_t pause; /* questions until it may be made anew */
@@ -96,33 +96,33 @@ struct ready_tree {
 };
 
 /* See job.c. */
-struct ready_memory {
+struct profile_memory {
     struct resource_vec request;
     uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the pool's node order */
     uint32_t serial;                        /* of the claim */
     uint8_t level;
-    uint32_t holder;                /* see struct reserving */
-    bool is_of_gang;                /* steps are known, and not times */
-    VEC(struct ready_node) nodes;   /* by node */
-    VEC(struct profile_step) steps; /* of all nodes */
-    VEC(struct ready_pile) piles;   /* likewise */
-    VEC(struct ready_aside) aside;  /* put back before the next question */
-    VEC(uint8_t) may_go;            /* by queue */
+    uint32_t holder;                  /* see struct reserving */
+    bool is_of_gang;                  /* steps are known, and not times */
+    VEC(struct node_profile) nodes;   /* by node */
+    VEC(struct profile_step) steps;   /* of all nodes */
+    VEC(struct queue_sum) queue_sums; /* likewise */
+    VEC(struct profile_aside) aside;  /* put back before the next question */
+    VEC(uint8_t) may_go;              /* by queue */
     /* Of a gang's members, by node: these are asked of all nodes each round. */
-    VEC(struct ready_count) counts;
+    VEC(struct member_count) counts;
     VEC(uint8_t) allowed; /* whether the node allows the class ... */
     uint64_t class_serial, layout_count; /* ... that was asked, and when */
     int64_t due_ms;                      /* no node's until_ms is earlier */
     int64_t last_ms;                     /* no step is later */
     uint64_t turn;                       /* of its last use; 0: none yet */
-    struct ready_tree tree;              /* of times, not of steps */
+    struct profile_tree tree;            /* of times, not of steps */
 };
 
-enum { READY_MEMORIES = 3 };
+enum { PROFILE_MEMORIES = 3 };
 
 /* What is remembered of a pool's nodes, for those that were reserved for last:
  * they take turns. */
-struct ready_memories {
-    struct ready_memory items[READY_MEMORIES];
+struct profile_memories {
+    struct profile_memory items[PROFILE_MEMORIES];
     uint64_t turn; /* 0: nothing is remembered */
 };

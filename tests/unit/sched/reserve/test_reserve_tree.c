@@ -104,9 +104,10 @@ static uint32_t reserved_node(const struct world *world, int64_t *ret_start_ms)
 
 static bool has_tree(const struct world *world)
 {
-    const struct ready_memories *ready = &world->sched->pools.items[0].ready;
+    const struct profile_memories *ready =
+        &world->sched->pools.items[0].profiles;
 
-    for (int i = 0; i < READY_MEMORIES; i++) {
+    for (int i = 0; i < PROFILE_MEMORIES; i++) {
         if (ready->items[i].tree.is_whole) {
             return true;
         }
