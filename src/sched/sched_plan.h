@@ -51,11 +51,13 @@ struct sched_decision {
      * SCHED_START_UNKNOWN. */
     uint32_t pool_index;
     int64_t start_ms;
-    bool is_scaling;  /* LEASE, PREEMPT: its gang is scaled by it; see
-                         sched_gang_scaled() */
-    bool is_by_share; /* LEASE: others lost their places for it, or its gang,
-                         for fairness; see sched_job_cooldown().  PREEMPT: it
-                         is for fairness, with all that goes with it */
+    bool is_scaling;   /* LEASE, PREEMPT: its gang is scaled by it; see
+                          sched_gang_scaled() */
+    bool is_by_share;  /* LEASE: others lost their places for it, or its gang,
+                          for fairness; see sched_job_cooldown().  PREEMPT: it
+                          is for fairness, with all that goes with it */
+    int64_t waited_ms; /* LEASE, by share: since it was last requeued, or
+                          submitted */
 };
 
 /* What a round did, for metrics. */

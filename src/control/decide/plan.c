@@ -151,6 +151,21 @@ static void add_decision(struct control *c,
     batch_touch(&c->batch, decision->job);
 }
 
+/* Count how long a run has run that is preempted; nothing before it began. */
+static void count_lost(struct control *c, const struct sched_decision *decision)
+{
+    struct job_view view;
+
+    if (decision->action != SCHED_PREEMPT) {
+        return;
+    }
+    jobs_get(c->jobs, decision->job, &view);
+    if (view.has_run && view.run.started_ms) {
+        round_counts_lost(&c->metrics.rounds, decision,
+                          c->batch.time_ms - view.run.started_ms);
+    }
+}
+
 bool batch_add_plan(struct control *c, const struct sched_plan *plan)
 {
     uint32_t begin = 0;
@@ -174,6 +189,7 @@ bool batch_add_plan(struct control *c, const struct sched_plan *plan)
         round_counts_group(&c->metrics.rounds, &plan->decisions[begin],
                            end - begin);
         for (; begin < end; begin++) {
+            count_lost(c, &plan->decisions[begin]);
             add_decision(c, &plan->decisions[begin]);
         }
     }

@@ -24,6 +24,9 @@ void round_counts_group(struct round_counts *counts,
         ASSERT(decision->group == decisions[0].group);
         if (decision->action == SCHED_LEASE) {
             counts->grown_count += decision->is_scaling;
+            counts->taking_count += decision->is_by_share;
+            counts->taking_waited_ms +=
+                decision->waited_ms > 0 ? (uint64_t)decision->waited_ms : 0;
         } else if (decision->action == SCHED_PREEMPT) {
             ASSERT((int)decision->preemption < ROUND_COUNTS_REASONS);
             counts->preempted_counts[decision->preemption]++;
@@ -37,6 +40,14 @@ void round_counts_group(struct round_counts *counts,
         counts->preempting_count++;
         counts->victim_count_last = victim_count;
     }
+}
+
+void round_counts_lost(struct round_counts *counts,
+                       const struct sched_decision *decision, int64_t ran_ms)
+{
+    ASSERT((int)decision->preemption < ROUND_COUNTS_REASONS);
+    counts->preempted_ms[decision->preemption] +=
+        ran_ms > 0 ? (uint64_t)ran_ms : 0;
 }
 
 /* The bucket of the least bound that is not exceeded. */

@@ -21,6 +21,11 @@ struct sched_plan;
 struct round_counts {
     uint64_t miss_count; /* searches for a place that found none */
     uint64_t preempted_counts[ROUND_COUNTS_REASONS];
+    /* How long those had run. */
+    uint64_t preempted_ms[ROUND_COUNTS_REASONS];
+    /* Jobs and gangs that took places of others for fairness, and how long they
+     * had waited. */
+    uint64_t taking_count, taking_waited_ms;
     uint64_t preempting_count;  /* times that work made room for other work */
     uint32_t victim_count_last; /* how much, the last time */
     uint64_t grown_count, shrunk_count; /* pods of gangs that run */
@@ -39,6 +44,9 @@ void round_counts_plan(struct round_counts *counts,
 /* Decisions of one group of it are carried out. */
 void round_counts_group(struct round_counts *counts,
                         const struct sched_decision *decisions, uint32_t count);
+/* What it preempts had run so long. */
+void round_counts_lost(struct round_counts *counts,
+                       const struct sched_decision *decision, int64_t ran_ms);
 /* A round took so long. */
 void round_counts_took(struct round_counts *counts, uint64_t took_us);
 /* A round ended that could consider, first of all, what was submitted so long

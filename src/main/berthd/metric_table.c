@@ -61,6 +61,10 @@ static const struct metric_row rows[] = {
      "Old name of berth_executor_duplicate_ids_total; the next release drops "
      "it."},
     {"berth_executors", "gauge", "", "", "Executors that the server knows."},
+    {"berth_fairness_claims_total", "counter", "", "",
+     "Jobs and gangs for which others were preempted for fairness."},
+    {"berth_fairness_wait_seconds_total", "counter", "seconds", "",
+     "How long these had waited since they were submitted, or last requeued."},
     {"berth_gang_pods_grown_total", "counter", "", "",
      "Pods by which running gangs grew."},
     {"berth_gang_pods_shrunk_total", "counter", "", "",
@@ -105,6 +109,8 @@ static const struct metric_row rows[] = {
     {"berth_nodes_quarantined", "gauge", "", "state",
      "Nodes that get no new work, or one job at a time, because jobs failed "
      "there."},
+    {"berth_preempted_run_seconds_total", "counter", "seconds", "reason",
+     "How long preempted runs had run, by reason."},
     {"berth_preemptions_total", "counter", "", "reason",
      "Runs preempted, by reason."},
     {"berth_queue_applications", "gauge", "", "queue, state",

@@ -44,7 +44,8 @@ static void put_times(struct strbuf *out, const char *name,
                 name, count, name, (double)us_sum / 1e6, name, count);
 }
 
-static void put_preemptions(struct strbuf *out, const struct control_metrics *m)
+static void put_preemptions(struct strbuf *out,
+                            const struct round_counts *counts)
 {
     static const char *const reasons[] = {
         [SCHED_PREEMPT_FAIR_SHARE] = "fairShare",
@@ -56,11 +57,17 @@ static void put_preemptions(struct strbuf *out, const struct control_metrics *m)
         [SCHED_PREEMPT_SCALED] = "scaled",
     };
     static const char name[] = "berth_preemptions_total";
+    static const char lost[] = "berth_preempted_run_seconds_total";
 
     metric_head(out, name);
     for (size_t i = SCHED_PREEMPT_FAIR_SHARE; i < ARRAY_COUNT(reasons); i++) {
         strbuf_addf(out, "%s{reason=\"%s\"} %" PRIu64 "\n", name, reasons[i],
-                    m->rounds.preempted_counts[i]);
+                    counts->preempted_counts[i]);
+    }
+    metric_head(out, lost);
+    for (size_t i = SCHED_PREEMPT_FAIR_SHARE; i < ARRAY_COUNT(reasons); i++) {
+        strbuf_addf(out, "%s{reason=\"%s\"} %.12g\n", lost, reasons[i],
+                    (double)counts->preempted_ms[i] / 1e3);
     }
 }
 
@@ -81,7 +88,11 @@ void round_page_put(struct strbuf *out, const struct control_metrics *m)
             m->rounds.preempting_count);
     put_one(out, "scheduler_pod_preemption_victims",
             m->rounds.victim_count_last);
-    put_preemptions(out, m);
+    put_preemptions(out, &m->rounds);
+    put_one(out, "berth_fairness_claims_total", m->rounds.taking_count);
+    metric_head(out, "berth_fairness_wait_seconds_total");
+    strbuf_addf(out, "berth_fairness_wait_seconds_total %.12g\n",
+                (double)m->rounds.taking_waited_ms / 1e3);
     put_one(out, "berth_gang_pods_grown_total", m->rounds.grown_count);
     put_one(out, "berth_gang_pods_shrunk_total", m->rounds.shrunk_count);
 }

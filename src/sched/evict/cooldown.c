@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/time_add.h"
+#include "sched/evict/losses.h"
 #include "sched/order/round.h"
 #include "sched/state/sub_groups.h"
 #include "sched/state/what_if.h"
@@ -149,6 +150,9 @@ void cooldown_mark(struct round *round, size_t mark)
     }
     if (first) {
         first->is_by_share = is_by_share;
+        first->waited_ms =
+            is_by_share ? round->now_ms - losses_since_ms(sched, first->job)
+                        : 0;
     }
     if (is_by_share && round->reserve.hold) {
         put_off(round, mark);

@@ -57,6 +57,28 @@ static void victims_count_by_why_and_by_whom_they_made_room_for(void **state)
     assert_int_equal(counts.grown_count, 1);
 }
 
+static void losses_and_waits_for_fairness_add_up(void **state)
+{
+    const struct sched_decision taken[] = {
+        {.action = SCHED_PREEMPT, .preemption = SCHED_PREEMPT_FAIR_SHARE},
+        {.action = SCHED_LEASE,
+         .for_job = SCHED_NONE,
+         .is_by_share = true,
+         .waited_ms = 5000},
+    };
+    struct round_counts counts = {0};
+
+    (void)state;
+    round_counts_group(&counts, taken, ARRAY_COUNT(taken));
+    round_counts_group(&counts, taken, ARRAY_COUNT(taken));
+    round_counts_lost(&counts, &taken[0], 700);
+    round_counts_lost(&counts, &taken[0], -1); /* the clock went back */
+    round_counts_lost(&counts, &taken[0], 300);
+    assert_int_equal(counts.preempted_ms[SCHED_PREEMPT_FAIR_SHARE], 1000);
+    assert_int_equal(counts.taking_count, 2);
+    assert_int_equal(counts.taking_waited_ms, 10000);
+}
+
 static void searches_in_vain_add_up(void **state)
 {
     struct sched_plan plan = {.counters = {.failed_searches = 3}};
@@ -73,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_time_is_in_the_bucket_of_the_least_bound_that_holds_it),
         TEST(victims_count_by_why_and_by_whom_they_made_room_for),
+        TEST(losses_and_waits_for_fairness_add_up),
         TEST(searches_in_vain_add_up),
     };
 

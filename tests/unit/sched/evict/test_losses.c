@@ -60,6 +60,8 @@ static void a_claim_waits_until_its_budget_covers_the_cost(void **state)
     assert_int_equal(preempted_at(w, 2 * HOUR), 0);
     assert_int_equal(preempted_at(w, 4 * HOUR - 1), 0);
     assert_int_equal(preempted_at(w, 4 * HOUR), 1);
+    assert_int_equal(w->plan.decisions[1].action, SCHED_LEASE);
+    assert_int_equal(w->plan.decisions[1].waited_ms, 2 * HOUR);
 }
 
 /* In hours by its size: what it would take, what its budget covers, and until
