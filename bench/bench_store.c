@@ -165,6 +165,40 @@ static void look_up(struct bench *bench, struct store *store)
     store_reader_close(reader);
 }
 
+/* The first page of a list, however few of all jobs match: the slowest of
+ * these, each asked several times. */
+static void list(struct store *store)
+{
+    enum { PAGE = 100, TIMES = 20 };
+    const struct store_filter filters[] = {
+        {.count_max = PAGE},
+        {.states = 1u << STORED_JOB_RUNNING, .count_max = PAGE},
+        {.states = 1u << STORED_JOB_FAILED, .count_max = PAGE},
+        {.queue = STR("none"), .count_max = PAGE},
+        {.owner = STR("user"), .count_max = PAGE},
+        {.owner = STR("nobody"), .count_max = PAGE},
+        {.queue = STR("queue"), .job_set = STR("set"), .count_max = PAGE},
+    };
+    struct store_reader *reader = NULL;
+    double worst_s = 0;
+
+    int rc = store_reader_open(store, &reader, NULL);
+    ASSERT(rc == 0);
+    for (size_t i = 0; i < TIMES * ARRAY_COUNT(filters); i++) {
+        auto_arena arena = {0};
+        struct stored_job *jobs;
+        double begin_s = now_s();
+        rc = store_list(reader, &filters[i % ARRAY_COUNT(filters)], &arena,
+                        &jobs, NULL);
+        ASSERT(rc >= 0);
+        double spent_s = now_s() - begin_s;
+        worst_s = spent_s > worst_s ? spent_s : worst_s;
+    }
+    printf("%-40s %12.2f ms\n", "store: first page, slowest filter",
+           worst_s * 1e3);
+    store_reader_close(reader);
+}
+
 /* A database with all that lies beside it. */
 static void remove_file(const char *path)
 {
@@ -200,6 +234,7 @@ static void run(struct bench *bench, const char *name, int step_count)
     printf("%-40s %12.0f jobs/s\n", name,
            (double)bench->job_count / (now_s() - begin_s));
     look_up(bench, store);
+    list(store);
     store_close(store);
     elog_close(bench->log);
     remove_file(log_path);

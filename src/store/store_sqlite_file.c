@@ -34,6 +34,13 @@
     " gpu_preempted INTEGER NOT NULL,"  \
     " PRIMARY KEY (day, queue, owner)) WITHOUT ROWID;"
 
+/* For lists, the newest first: of those that have not ended, that ended badly,
+ * of an owner. */
+#define LIST_INDEXES                                                \
+    "CREATE INDEX job_open ON job (id) WHERE ended_ms = 0;"         \
+    "CREATE INDEX job_bad ON job (id) WHERE state IN (5, 6, 7, 9);" \
+    "CREATE INDEX job_by_owner ON job (owner, id);"
+
 static const char schema[] =
     "CREATE TABLE progress ("
     " id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -69,7 +76,7 @@ static const char schema[] =
     " core_milli INTEGER NOT NULL DEFAULT 0,"
     " gpu_milli INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;"
     "CREATE INDEX job_by_set ON job (set_key);"
-    "CREATE INDEX job_by_end ON job (ended_ms) WHERE ended_ms > 0;"
+    "CREATE INDEX job_by_end ON job (ended_ms) WHERE ended_ms > 0;" LIST_INDEXES
     "CREATE INDEX job_by_uri ON job (set_key, uri) WHERE uri <> '';"
     "CREATE TABLE spec ("
     " job_number INTEGER PRIMARY KEY,"
@@ -126,6 +133,7 @@ static const char *const steps[] = {
     [4] = "ALTER TABLE job ADD COLUMN core_milli INTEGER NOT NULL DEFAULT 0;"
           "ALTER TABLE job ADD COLUMN gpu_milli INTEGER NOT NULL DEFAULT "
           "0;" USAGE_TABLE,
+    [5] = LIST_INDEXES,
 };
 _Static_assert(ARRAY_COUNT(steps) == STORE_SQLITE_VERSION,
                "a step from each format");

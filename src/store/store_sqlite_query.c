@@ -2,6 +2,10 @@
 
 #include "store/store_sqlite_row.h"
 
+/* A queue with so few jobs is read as a whole, rather than all that is newer
+ * than they are. */
+enum { SPARSE_JOBS_MAX = 20000 };
+
 enum query {
     QUERY_SEQ,
     QUERY_JOB,
@@ -10,7 +14,12 @@ enum query {
     QUERY_RUN,
     QUERY_SPEC,
     QUERY_LIST,
+    QUERY_LIST_OPEN,
+    QUERY_LIST_BAD,
+    QUERY_LIST_OF_OWNER,
     QUERY_LIST_OF_SET,
+    QUERY_LIST_OF_QUEUE,
+    QUERY_QUEUE_JOBS,
     QUERY_JOBS_BY_URI,
     QUERY_ACTIVE_QUEUES,
     QUERY_JOB_SET,
@@ -20,6 +29,12 @@ enum query {
     QUERY_USAGE,
     QUERY_COUNT,
 };
+
+/* What all lists share: the filter, the order and the limit. */
+#define LIST_CONDITION                                       \
+    "(?1 = '' OR s.queue = ?1) AND (?2 = '' OR s.name = ?2)" \
+    " AND (?3 = 0 OR ((?3 >> j.state) & 1)) AND j.id < ?4"   \
+    " AND (?6 = '' OR j.owner = ?6) ORDER BY j.id DESC LIMIT ?5"
 
 static const char *const sql[QUERY_COUNT] = {
     [QUERY_SEQ] = "SELECT seq FROM progress",
@@ -34,20 +49,32 @@ static const char *const sql[QUERY_COUNT] = {
                    " ON spec.job_number = job.number WHERE job.id = ?",
     /* CROSS JOIN keeps the jobs outside: newest first, until enough. */
     [QUERY_LIST] = "SELECT " STORE_JOB_COLUMNS " FROM job j CROSS JOIN"
-                   " job_set s ON s.key = j.set_key"
-                   " WHERE (?1 = '' OR s.queue = ?1)"
-                   " AND (?2 = '' OR s.name = ?2)"
-                   " AND (?3 = 0 OR ((?3 >> j.state) & 1))"
-                   " AND j.id < ?4"
-                   " AND (?6 = '' OR j.owner = ?6)"
-                   " ORDER BY j.id DESC LIMIT ?5",
+                   " job_set s ON s.key = j.set_key WHERE " LIST_CONDITION,
+    /* Those that have not ended, and those that ended badly, are few among
+     * many that succeeded. */
+    [QUERY_LIST_OPEN] = "SELECT " STORE_JOB_COLUMNS " FROM job j"
+                        " INDEXED BY job_open CROSS JOIN"
+                        " job_set s ON s.key = j.set_key"
+                        " WHERE j.ended_ms = 0 AND " LIST_CONDITION,
+    [QUERY_LIST_BAD] = "SELECT " STORE_JOB_COLUMNS " FROM job j"
+                       " INDEXED BY job_bad CROSS JOIN"
+                       " job_set s ON s.key = j.set_key"
+                       " WHERE j.state IN (5, 6, 7, 9) AND " LIST_CONDITION,
+    [QUERY_LIST_OF_OWNER] = "SELECT " STORE_JOB_COLUMNS " FROM job j"
+                            " INDEXED BY job_by_owner CROSS JOIN"
+                            " job_set s ON s.key = j.set_key"
+                            " WHERE j.owner = ?6 AND " LIST_CONDITION,
     [QUERY_LIST_OF_SET] =
         "SELECT " STORE_JOB_COLUMNS " FROM job_set s CROSS JOIN job j"
         " WHERE s.queue = ?1 AND s.name = ?2 AND j.set_key = s.key"
-        " AND (?3 = 0 OR ((?3 >> j.state) & 1))"
-        " AND j.id < ?4"
-        " AND (?6 = '' OR j.owner = ?6)"
-        " ORDER BY j.id DESC LIMIT ?5",
+        " AND " LIST_CONDITION,
+    /* All jobs of a queue that has few. */
+    [QUERY_LIST_OF_QUEUE] =
+        "SELECT " STORE_JOB_COLUMNS " FROM job_set s CROSS JOIN job j"
+        " WHERE s.queue = ?1 AND j.set_key = s.key AND " LIST_CONDITION,
+    [QUERY_QUEUE_JOBS] = "SELECT coalesce(sum(c.job_count), 0) FROM job_set s"
+                         " CROSS JOIN set_count c ON c.set_key = s.key"
+                         " WHERE s.queue = ?",
     [QUERY_JOBS_BY_URI] =
         "SELECT id FROM job WHERE set_key ="
         " (SELECT key FROM job_set WHERE queue = ?1 AND name = ?2)"
@@ -239,18 +266,67 @@ static struct str upper_bound(struct job_id older_than,
     return str_make(bytes, STORE_ID_BYTES + 1);
 }
 
+/* How many jobs a queue has, or a negative code. */
+static int64_t jobs_of_queue(struct store_reader *reader, struct str queue,
+                             struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_QUEUE_JOBS];
+
+    sq_bind_text(stmt, 1, queue);
+    int64_t count = sq_step(stmt, err);
+    if (count == 1) {
+        count = sqlite3_column_int64(stmt, 0);
+        sqlite3_reset(stmt);
+    }
+    return count;
+}
+
+/* The query that looks at fewest jobs which do not match; or a negative
+ * code. */
+static int choose_list(struct store_reader *reader,
+                       const struct store_filter *filter, struct err *err)
+{
+    static const uint32_t open =
+        1u << STORED_JOB_QUEUED | 1u << STORED_JOB_LEASED |
+        1u << STORED_JOB_PENDING | 1u << STORED_JOB_RUNNING;
+    static const uint32_t bad =
+        1u << STORED_JOB_FAILED | 1u << STORED_JOB_CANCELLED |
+        1u << STORED_JOB_PREEMPTED | 1u << STORED_JOB_REJECTED;
+
+    if (filter->states && !(filter->states & ~open)) {
+        return QUERY_LIST_OPEN;
+    }
+    if (filter->states && !(filter->states & ~bad)) {
+        return QUERY_LIST_BAD;
+    }
+    if (filter->queue.byte_count > 0 && filter->job_set.byte_count > 0) {
+        return QUERY_LIST_OF_SET;
+    }
+    if (filter->queue.byte_count > 0) {
+        int64_t count = jobs_of_queue(reader, filter->queue, err);
+        if (count < 0) {
+            return (int)count;
+        }
+        if (count <= SPARSE_JOBS_MAX) {
+            return QUERY_LIST_OF_QUEUE;
+        }
+    }
+    return filter->owner.byte_count > 0 ? QUERY_LIST_OF_OWNER : QUERY_LIST;
+}
+
 int store_list(struct store_reader *reader, const struct store_filter *filter,
                struct arena *arena, struct stored_job **ret_jobs,
                struct err *err)
 {
-    bool has_set = filter->queue.byte_count > 0 && filter->job_set.byte_count;
-    sqlite3_stmt *stmt =
-        reader->statements[has_set ? QUERY_LIST_OF_SET : QUERY_LIST];
     unsigned char older_than[STORE_ID_BYTES + 1];
     VEC(struct stored_job) jobs = {0};
-    int rc;
 
     ASSERT(filter->count_max > 0 && filter->count_max <= STORE_LIST_MAX);
+    int rc = choose_list(reader, filter, err);
+    if (rc < 0) {
+        return rc;
+    }
+    sqlite3_stmt *stmt = reader->statements[rc];
     sq_bind_text(stmt, 1, filter->queue);
     sq_bind_text(stmt, 2, filter->job_set);
     sq_bind_int(stmt, 3, filter->states);

@@ -35,6 +35,75 @@ static void a_list_is_newest_first_and_pages(void **state)
     assert_int_equal(store_list(world->reader, &none, &arena, &jobs, NULL), 0);
 }
 
+/* Whether a job, of which there are as many as JOBS, is as the filter says. */
+static bool is_wanted(const struct store_filter *filter,
+                      const struct stored_job *job)
+{
+    return (!filter->queue.byte_count ||
+            str_equal(job->queue, filter->queue)) &&
+           (!filter->job_set.byte_count ||
+            str_equal(job->job_set, filter->job_set)) &&
+           (!filter->owner.byte_count ||
+            str_equal(job->owner, filter->owner)) &&
+           (!filter->states || filter->states >> job->state & 1) &&
+           (key128_is_none(filter->older_than.v) ||
+            key128_compare(job->id.v, filter->older_than.v) < 0);
+}
+
+/* Whichever index a list goes by, it is the list of those that match. */
+static void every_filter_lists_what_matches(void **state)
+{
+    static const uint32_t states[] = {
+        0,
+        1u << STORED_JOB_QUEUED,
+        1u << STORED_JOB_LEASED | 1u << STORED_JOB_QUEUED,
+        1u << STORED_JOB_CANCELLED | 1u << STORED_JOB_FAILED,
+        1u << STORED_JOB_SUCCEEDED,
+        1u << STORED_JOB_QUEUED | 1u << STORED_JOB_CANCELLED,
+    };
+    static const char *const queues[] = {"", "q", "nor"};
+    static const char *const sets[] = {"", "a", "b"};
+    static const char *const owners[] = {"", "ann", "nobody"};
+    struct store_world *world = (struct store_world *)*state;
+    struct store_filter any = {.count_max = 100};
+    struct stored_job *all, *jobs;
+    auto_arena arena = {0};
+
+    for (int64_t n = 0; n < 12; n++) {
+        store_submit_as(world, n, n % 2 ? "a" : "b", "", "");
+        if (n % 4 == 1) {
+            store_add_lease(world, n, 0, T0 + 50);
+        } else if (n % 4 == 2) {
+            store_add_event(world,
+                            store_event_about(EVENT_CANCELLED, n, T0 + 50));
+        } else if (n % 4 == 3) {
+            store_add_event(world,
+                            store_event_about(EVENT_SUCCEEDED, n, T0 + 50));
+        }
+    }
+    store_world_apply(world);
+    assert_int_equal(store_list(world->reader, &any, &arena, &all, NULL), 12);
+    for (int i = 0; i < 6 * 3 * 3 * 3 * 2; i++) {
+        struct store_filter filter = {
+            .states = states[i % 6],
+            .queue = str_of(queues[i / 6 % 3]),
+            .job_set = str_of(sets[i / 18 % 3]),
+            .owner = str_of(owners[i / 54 % 3]),
+            .older_than = i / 162 ? all[4].id : (struct job_id){{0, 0}},
+            .count_max = 100,
+        };
+        int count = store_list(world->reader, &filter, &arena, &jobs, NULL);
+        int at = 0;
+        for (int n = 0; n < 12; n++) {
+            if (is_wanted(&filter, &all[n])) {
+                assert_true(at < count);
+                assert_true(key128_compare(jobs[at++].id.v, all[n].id.v) == 0);
+            }
+        }
+        assert_int_equal(at, count);
+    }
+}
+
 /* The sets behind one of these names, as "name:queued/leased/failed ...". */
 static void assert_sets(struct store_world *world, const char *queue,
                         const char *after_queue, const char *after_name,
@@ -231,6 +300,7 @@ int main(void)
 #define CASE(name) \
     cmocka_unit_test_setup_teardown(name, store_set_up, store_tear_down)
     const struct CMUnitTest tests[] = {
+        CASE(every_filter_lists_what_matches),
         CASE(job_sets_tell_how_their_jobs_stand),
         CASE(a_list_is_newest_first_and_pages),
         CASE(jobs_are_found_by_their_uri),
