@@ -81,7 +81,13 @@ enum cli_exit cmd_get_apps(struct cli *cli)
 {
     struct listing listing = {
         .request = BERTH__API__GET_APPLICATIONS_REQUEST__INIT,
-        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL},
+        .table = {&cli->arena,
+                  headings,
+                  ARRAY_COUNT(headings),
+                  {0},
+                  NULL,
+                  NULL,
+                  false},
     };
     bool is_last = false;
     enum cli_exit rc = CLI_OK;

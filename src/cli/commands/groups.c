@@ -82,7 +82,7 @@ static enum cli_exit get_all(struct cli *cli, struct table *table,
 enum cli_exit cmd_get_pod_groups(struct cli *cli)
 {
     struct table table = {
-        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL};
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL, NULL, false};
     json_t *groups = json_array();
     size_t count;
 

@@ -58,7 +58,7 @@ enum cli_exit cmd_get_job_sets(struct cli *cli)
     static const char *const spare[] = {"STARTING", "PREEMPTED", "CANCELLED",
                                         NULL};
     struct table table = {
-        &cli->arena, headings, ARRAY_COUNT(headings), {0}, spare};
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, spare, NULL, false};
     json_t *sets = json_array();
 
     enum cli_exit rc = get_all(cli, &table, sets);

@@ -8,6 +8,7 @@
 #include "cli/shared/check.h"
 #include "cli/shared/selection.h"
 #include "cli/shared/states.h"
+#include "model/id.h"
 
 enum { JOBS_DEFAULT_MAX = 100, JOBS_PER_REQUEST = 1000 };
 
@@ -108,7 +109,61 @@ struct listing {
     size_t named_at;        /* where the next request begins */
     json_t *jobs;           /* with -o json or yaml */
     struct table table;
+    int widths[ARRAY_COUNT(wide_headings)];
+    char next_id[ID_TEXT_BYTES_MAX]; /* where the next page begins; or "" */
+    uint64_t written_count;          /* of jobs */
 };
+
+/* Whether pages are written as they come, so that however many there are take
+ * no more memory than one.  What names jobs may have to begin anew, and a
+ * pattern is about the whole. */
+static bool is_streamed(const struct cli *cli, const struct listing *listing)
+{
+    return listing->named.count == 0 && cli->output != CLI_OUTPUT_COLUMNS &&
+           cli->output != CLI_OUTPUT_TEMPLATE;
+}
+
+/* Write the items of a list that goes on, as cli_print_json() has it. */
+static void write_json(struct cli *cli, const struct listing *listing)
+{
+    auto_strbuf text = {0};
+    FILE *out = cli->ports->out;
+
+    if (cli->output != CLI_OUTPUT_JSON) {
+        cli_print_json(cli, json_incref(listing->jobs));
+        return;
+    }
+    cli_json_text(listing->jobs, &text);
+    /* Without the brackets, which stand on lines of their own. */
+    struct str all = strbuf_str(&text);
+    fputs(listing->written_count == 0 ? "[\n" : ",\n", out);
+    fprintf(out, "%.*s",
+            (int)(all.byte_count - strlen("[\n") - strlen("\n]\n")),
+            all.p + strlen("[\n"));
+}
+
+/* Write what has come, and forget it. */
+static void write_page(struct cli *cli, struct listing *listing)
+{
+    if (!listing->jobs) {
+        cli_print_rows(cli, &listing->table);
+    } else if (json_array_size(listing->jobs) > 0) {
+        write_json(cli, listing);
+        listing->written_count += json_array_size(listing->jobs);
+        (void)json_array_clear(listing->jobs);
+    }
+}
+
+/* End what was written. */
+static void end_list(struct cli *cli, struct listing *listing)
+{
+    write_page(cli, listing);
+    if (cli->output == CLI_OUTPUT_JSON) {
+        fputs(listing->written_count == 0 ? "[]\n" : "\n]\n", cli->ports->out);
+    } else if (listing->jobs && listing->written_count == 0) {
+        cli_print_json(cli, json_incref(listing->jobs));
+    }
+}
 
 /* Note which of the arguments a job is. */
 static void note_found(struct cli *cli, struct listing *listing,
@@ -161,7 +216,9 @@ static enum cli_exit get_page(struct cli *cli, struct listing *listing)
     listing->count += response->n_jobs;
     listing->left -=
         response->n_jobs < listing->left ? response->n_jobs : listing->left;
-    listing->request.older_than_job_id = response->next_job_id;
+    (void)snprintf(listing->next_id, sizeof(listing->next_id), "%s",
+                   response->next_job_id);
+    listing->request.older_than_job_id = listing->next_id;
     return CLI_OK;
 }
 
@@ -220,11 +277,26 @@ static enum cli_exit get_pages(struct cli *cli, struct listing *listing)
 {
     enum cli_exit rc;
 
+    bool has_more = true;
+    struct arena kept;
+
     do {
+        if (is_streamed(cli, listing)) {
+            kept = cli->arena;
+            cli->arena = (struct arena){0};
+        }
         rc = get_page(cli, listing);
-    } while (rc == CLI_OK && listing->left > 0 &&
-             (listing->named_at < listing->named.count ||
-              *listing->request.older_than_job_id));
+        has_more = rc == CLI_OK && listing->left > 0 &&
+                   (listing->named_at < listing->named.count ||
+                    *listing->request.older_than_job_id);
+        if (is_streamed(cli, listing)) {
+            if (rc == CLI_OK) {
+                write_page(cli, listing);
+            }
+            arena_fini(&cli->arena);
+            cli->arena = kept;
+        }
+    } while (has_more);
     return rc;
 }
 
@@ -256,7 +328,9 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
         VEC_FREE(&listing->table.cells);
         return rc;
     }
-    if (listing->jobs) {
+    if (is_streamed(cli, listing)) {
+        end_list(cli, listing);
+    } else if (listing->jobs) {
         cli_print_json(cli, json_incref(listing->jobs));
     } else {
         cli_print_table(cli, &listing->table);
@@ -294,8 +368,11 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
                   cli->is_wide ? ARRAY_COUNT(wide_headings)
                                : ARRAY_COUNT(headings),
                   {0},
-                  spare},
+                  spare,
+                  NULL,
+                  false},
     };
+    listing.table.widths = listing.widths;
 
     enum cli_exit rc = take_gang(cli, &listing);
     if (rc != CLI_OK) {

@@ -160,7 +160,13 @@ enum cli_exit cmd_get_nodes(struct cli *cli)
 {
     struct listing listing = {
         .request = BERTH__API__LIST_NODES_REQUEST__INIT,
-        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL},
+        .table = {&cli->arena,
+                  headings,
+                  ARRAY_COUNT(headings),
+                  {0},
+                  NULL,
+                  NULL,
+                  false},
         .has_more = true,
     };
     enum cli_exit rc = CLI_OK;
@@ -209,8 +215,8 @@ enum cli_exit cmd_get_executors(struct cli *cli)
                                           "NODES",    "OPEN", "JOBS",  "FREE"};
     Berth__Api__ListExecutorsRequest request =
         BERTH__API__LIST_EXECUTORS_REQUEST__INIT;
-    struct table table = {
-        &cli->arena, columns, ARRAY_COUNT(columns), {0}, NULL};
+    struct table table = {&cli->arena, columns, ARRAY_COUNT(columns), {0}, NULL,
+                          NULL,        false};
     ProtobufCMessage *reply;
 
     enum cli_exit rc =

@@ -44,7 +44,7 @@ enum cli_exit cmd_get_permissions(struct cli *cli)
     static const char *const headings[] = {"METHOD", "PERMISSION", "VERB",
                                            "SCOPE",  "GROUPS",     "ALLOWED"};
     struct table table = {
-        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL};
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL, NULL, false};
     ProtobufCMessage *reply;
 
     enum cli_exit rc = ask(cli, cli_format(cli, "%s", ""), &reply);

@@ -166,7 +166,7 @@ enum cli_exit cmd_get_shares(struct cli *cli)
     Berth__Api__GetQueueSharesRequest request =
         BERTH__API__GET_QUEUE_SHARES_REQUEST__INIT;
     struct table table = {
-        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL};
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL, NULL, false};
     ProtobufCMessage *reply;
 
     request.pool = cli_format(cli, "%s", cli_text(cli, "pool", ""));

@@ -234,7 +234,7 @@ static enum cli_exit add_all(struct cli *cli, const char *name,
 enum cli_exit cmd_get_training_jobs(struct cli *cli)
 {
     struct table table = {
-        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL};
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, NULL, NULL, false};
     const char *name = cli->argument_count > 0 ? cli_argument(cli, 0) : "";
     json_t *jobs = json_array();
     size_t count;

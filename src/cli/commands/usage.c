@@ -43,7 +43,7 @@ static enum cli_exit print_usage(struct cli *cli,
                                         "CANCELLED",     "SUCCEEDED",
                                         "WAITED H",      NULL};
     struct table table = {
-        &cli->arena, headings, ARRAY_COUNT(headings), {0}, spare};
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, spare, NULL, false};
     json_t *rows = json_array();
 
     for (size_t i = 0; i < response->n_usage; i++) {

@@ -114,7 +114,7 @@ void watch_screen_draw(struct watch_screen *screen, const char *summary)
 
     cli->arena = (struct arena){0};
     struct table table = {
-        &cli->arena, headings, ARRAY_COUNT(headings), {0}, spare};
+        &cli->arena, headings, ARRAY_COUNT(headings), {0}, spare, NULL, false};
     size_t count = choose(
         screen, height < ROWS_MAX ? (size_t)height : (size_t)ROWS_MAX, rows);
     for (size_t i = 0; i < count; i++) {

@@ -55,6 +55,15 @@ static int add_json(const char *bytes, size_t byte_count, void *ctx)
     return 0;
 }
 
+void cli_json_text(const json_t *json, struct strbuf *buf)
+{
+    auto_strbuf text = {0};
+
+    (void)json_dump_callback(json, add_json, &text, JSON_INDENT(2));
+    wire_printable(strbuf_str(&text), PRINTABLE_JSON, buf);
+    strbuf_add_char(buf, '\n');
+}
+
 void cli_put_json(FILE *file, const json_t *json, size_t flags)
 {
     auto_strbuf text = {0}, shown = {0};

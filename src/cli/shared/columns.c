@@ -109,7 +109,7 @@ static void print_columns(const struct cli *cli, const json_t *list)
     auto_arena arena = {0};
     uint32_t count = count_columns(cli->pattern);
     const char **headings = arena_alloc_array(&arena, count, sizeof(char *));
-    struct table table = {&arena, headings, count, {0}, NULL};
+    struct table table = {&arena, headings, count, {0}, NULL, NULL, false};
     const char *rest = cli->pattern;
 
     for (uint32_t i = 0; i < count; i++) {

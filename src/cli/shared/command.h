@@ -159,6 +159,8 @@ void cli_say(const struct cli *cli, const char *format, ...) printf_like(2, 3);
 void cli_note(struct cli *cli, const char *format, ...) printf_like(2, 3);
 /* If -o json or yaml was given, write `message` so and answer true. */
 bool cli_print_message(const struct cli *cli, const ProtobufCMessage *message);
+/* Append `json` as -o json writes it, with a line feed. */
+void cli_json_text(const json_t *json, struct strbuf *buf);
 /* Write `json` as -o says (text: as YAML); takes the reference. */
 void cli_print_json(const struct cli *cli, json_t *json);
 
@@ -217,6 +219,10 @@ struct table {
     /* Headings of columns that a terminal which is too narrow goes without, the
      * first of them first; NULL ends them, and is none. */
     const char *const *spare;
+    /* Of cli_print_rows(): widths that the first rows had, owned by the caller,
+     * who begins with zeroed ones; NULL: none. */
+    int *widths;
+    bool has_headings; /* they are written */
 };
 
 /* Add the next cell; rows fill from the left.  The text is copied. */
@@ -226,5 +232,8 @@ void table_addf(struct table *table, const char *format, ...) printf_like(2, 3);
 /* The same for people: on a terminal columns are left out, and the last one is
  * cut, to the width, and states have colours. */
 void cli_print_table(const struct cli *cli, struct table *table);
+/* The same for rows of which more may follow, in the widths that the first ones
+ * had; headings once. */
+void cli_print_rows(const struct cli *cli, struct table *table);
 /* Write it and forget the cells. */
 void table_print(struct table *table, FILE *out);

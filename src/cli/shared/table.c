@@ -137,25 +137,36 @@ static void print_cell(const struct table *table, uint32_t column,
     if (is_last) {
         fputc('\n', out);
     } else {
-        fprintf(out, "%*s", layout->widths[column] - width(text) + 2, "");
+        int pad = layout->widths[column] - width(text);
+        fprintf(out, "%*s", (pad > 0 ? pad : 0) + 2, "");
+    }
+}
+
+/* Choose the widths by the headings and cells that are there. */
+static void lay_out(const struct table *table, const struct layout *layout)
+{
+    for (uint32_t column = 0; column < table->column_count; column++) {
+        layout->widths[column] = column_width(table, column);
+    }
+    if (layout->width_max > 0) {
+        leave_out(table, layout);
     }
 }
 
 static void print(struct table *table, struct layout layout, FILE *out)
 {
-    int *widths =
-        arena_alloc_array(table->arena, table->column_count, sizeof(*widths));
-
-    for (uint32_t column = 0; column < table->column_count; column++) {
-        widths[column] = column_width(table, column);
+    layout.widths = table->widths
+                        ? table->widths
+                        : arena_alloc_array(table->arena, table->column_count,
+                                            sizeof(*layout.widths));
+    if (!table->has_headings) {
+        lay_out(table, &layout);
     }
-    layout.widths = widths;
-    if (layout.width_max > 0) {
-        leave_out(table, &layout);
-    }
-    for (uint32_t column = 0; column < table->column_count; column++) {
+    for (uint32_t column = 0;
+         column < table->column_count && !table->has_headings; column++) {
         print_cell(table, column, &layout, table->headings[column], true, out);
     }
+    table->has_headings = true;
     for (size_t i = 0; i < table->cells.count; i++) {
         print_cell(table, (uint32_t)(i % table->column_count), &layout,
                    table->cells.items[i], false, out);
@@ -188,9 +199,10 @@ static void print_csv(struct table *table, FILE *out)
 {
     uint32_t last = table->column_count - 1;
 
-    for (uint32_t i = 0; i <= last; i++) {
+    for (uint32_t i = 0; i <= last && !table->has_headings; i++) {
         print_field(table->headings[i], i == last, out);
     }
+    table->has_headings = true;
     for (size_t i = 0; i < table->cells.count; i++) {
         print_field(table->cells.items[i], i % table->column_count == last,
                     out);
@@ -198,17 +210,22 @@ static void print_csv(struct table *table, FILE *out)
     VEC_FREE(&table->cells);
 }
 
-void cli_print_table(const struct cli *cli, struct table *table)
+void cli_print_rows(const struct cli *cli, struct table *table)
 {
-    if (cli->is_csv) {
-        print_csv(table, cli->ports->out);
-        return;
-    }
-
     struct layout layout = {
         .width_max = cli->is_wide ? 0 : cli->ports->width,
         .has_colours = cli->ports->has_colours,
     };
 
-    print(table, layout, cli->ports->out);
+    if (cli->is_csv) {
+        print_csv(table, cli->ports->out);
+    } else {
+        print(table, layout, cli->ports->out);
+    }
+}
+
+void cli_print_table(const struct cli *cli, struct table *table)
+{
+    table->has_headings = false;
+    cli_print_rows(cli, table);
 }

@@ -30,6 +30,7 @@ struct script {
     uint32_t call_count;
     /* What ListJobs answers in place of `reply`, if it does. */
     bool has_jobs;
+    bool has_pages; /* it answers `reply`, then `more` */
     struct strbuf jobs;
     /* Likewise ListPools. */
     bool has_pools;
@@ -61,6 +62,11 @@ static inline void on_list_jobs(void *ctx, struct rpc_call *call,
 
     if (script->has_jobs) {
         rpc_call_finish(call, RPC_OK, "", strbuf_str(&script->jobs));
+    } else if (script->has_pages && script->call_count++ > 0) {
+        rpc_call_finish(call, RPC_OK, "",
+                        strbuf_str(&script->more[script->call_count - 2]));
+    } else if (script->has_pages) {
+        rpc_call_finish(call, RPC_OK, "", strbuf_str(&script->reply));
     } else {
         on_unary(ctx, call, request);
     }

@@ -40,7 +40,8 @@ static void tables_fit_a_terminal_and_have_colours(void **state)
 {
     static const char *const headings[] = {"STATE", "REASON"};
     auto_arena arena = {0};
-    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}, NULL};
+    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}, NULL,
+                          NULL,   false};
     char *bytes = NULL;
     size_t byte_count = 0;
     FILE *out = open_memstream(&bytes, &byte_count);

@@ -189,6 +189,57 @@ static void jobs_are_listed_as_a_table(void **state)
     assert_int_equal(request->limit, 100);
 }
 
+/* However many pages there are, it is one list. */
+static void pages_of_jobs_are_written_as_one_list(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__ListJobsResponse response =
+        BERTH__API__LIST_JOBS_RESPONSE__INIT;
+    Berth__Api__JobSummary job = BERTH__API__JOB_SUMMARY__INIT;
+    Berth__Api__JobSummary *jobs[] = {&job};
+    char a[] = "01a", b[] = "01bbbb", queue[] = "q";
+
+    job.job_id = a;
+    job.queue = queue;
+    job.state = API__JOB_STATE__RUNNING;
+    response.jobs = jobs;
+    response.n_jobs = 1;
+    response.next_job_id = a;
+    answer(script, &response.base);
+    job.job_id = b;
+    response.next_job_id = queue + 1;
+    wire_encode(&response.base, &script->more[0]);
+    script->has_pages = true;
+    static const struct {
+        const char *format, *text;
+    } cases[] = {
+        {"text", "JOB  QUEUE  JOBSET  STATE    PRIORITY  AGE  EXECUTOR  NODE  "
+                 "REASON\n"
+                 "01a  q              running  0                              "
+                 "\n"
+                 "01bbbb  q              running  0                           "
+                 "   \n"},
+        {"name", "01a\n01bbbb\n"},
+        {"json", "[\n  {\n    \"jobId\": \"01a\",\n    \"queue\": \"q\",\n"
+                 "    \"state\": \"RUNNING\"\n  },\n"
+                 "  {\n    \"jobId\": \"01bbbb\",\n    \"queue\": \"q\",\n"
+                 "    \"state\": \"RUNNING\"\n  }\n]\n"},
+        {"yaml", "- jobId: 01a\n  queue: q\n  state: RUNNING\n"
+                 "- jobId: \"01bbbb\"\n  queue: q\n  state: RUNNING\n"},
+        {"jsonpath={[*].jobId}", "01a 01bbbb\n"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        script->call_count = 0;
+        check(ASK(script, "", "get", "jobs", "-n", "0", "-o", cases[i].format),
+              CLI_OK, cases[i].text, "");
+    }
+    response.n_jobs = 0;
+    script->has_pages = false;
+    answer(script, &response.base);
+    check(ASK(script, "", "get", "jobs", "-o", "json"), CLI_OK, "[]\n", "");
+    check(ASK(script, "", "get", "jobs", "-o", "yaml"), CLI_OK, "[]\n", "");
+}
+
 static void get_nodes_prints_a_table(void **state)
 {
     struct script *script = *state;
@@ -324,6 +375,7 @@ int main(void)
         SERVED(watch_ends_with_the_last_job_that_there_is),
         SERVED(watch_counts_no_job_that_was_only_asked_about),
         SERVED(jobs_are_listed_as_a_table),
+        SERVED(pages_of_jobs_are_written_as_one_list),
         SERVED(get_nodes_prints_a_table),
         SERVED(get_executors_prints_a_table),
         SERVED(explain_prints_text_or_data),

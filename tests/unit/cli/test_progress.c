@@ -1,10 +1,9 @@
 /*
  * progress: a bar of what is done, on terminals only.
  */
-#include "cli/shared/progress.h"
-
 #include <stdlib.h>
 
+#include "cli/shared/progress.h"
 #include "unit.h"
 
 static void a_bar_is_as_full_as_what_is_done(void **state)

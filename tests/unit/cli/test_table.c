@@ -24,7 +24,8 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
 {
     auto_arena arena = {0};
     auto_strbuf text = {0};
-    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}, NULL};
+    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}, NULL,
+                          NULL,   false};
     const char *const cells[] = {"a", "f\u00fcllt", "1", "longer", "", "12"};
 
     for (size_t i = 0; i < ARRAY_COUNT(cells); i++) {
@@ -44,7 +45,8 @@ static void a_table_of_very_many_rows_is_written_at_once(void **state)
     enum { ROW_COUNT = 100000 };
     auto_arena arena = {0};
     auto_strbuf text = {0};
-    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}, NULL};
+    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}, NULL,
+                          NULL,   false};
 
     for (int i = 0; i < ROW_COUNT; i++) {
         table_add(&table, "01m814ffhccs0a23k3aj12gxsm");
@@ -85,7 +87,8 @@ static void a_narrow_terminal_goes_without_spare_columns(void **state)
 
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         auto_arena arena = {0};
-        struct table table = {&arena, wide, ARRAY_COUNT(wide), {0}, spare};
+        struct table table = {&arena, wide, ARRAY_COUNT(wide), {0}, spare,
+                              NULL,   false};
         char *bytes = NULL;
         size_t byte_count = 0;
         struct cli_ports ports = {.width = cases[i].width,
@@ -105,7 +108,8 @@ static void a_narrow_terminal_goes_without_spare_columns(void **state)
 static void a_table_for_programs_has_commas(void **state)
 {
     auto_arena arena = {0};
-    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}, NULL};
+    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}, NULL,
+                          NULL,   false};
     char *bytes = NULL;
     size_t byte_count = 0;
     struct cli_ports ports = {.out = open_memstream(&bytes, &byte_count)};
