@@ -53,3 +53,6 @@ int shim_start(const struct shim_start *start, pid_t *ret_pid,
  * every one), again and again until none is left (bounded).  They are left to
  * be reaped.  Returns how many there were at first. */
 int shim_tree_kill(pid_t session);
+/* SIGKILL the children of this process, once and at once; how many there were
+ * that had not ended.  0 also where the kernel does not list them. */
+int shim_tree_kill_children(void);

@@ -18,6 +18,7 @@ enum {
     POLL_FDS_MAX = 1 + 2 * RUN_CONTAINERS_MAX,
     DRAIN_MS_MAX = 2000,
     KEEPER_MS_MAX = 2000,
+    CHILDREN_MS_MAX = 4000,
     KEEPER_PAUSE_MS = 10,
     PUBLISH_TRIES_MAX = 3600,
     PUBLISH_PAUSE_MS = 1000,
@@ -87,7 +88,7 @@ static void begin_stop(struct shim *shim, enum run_cause cause)
     }
 }
 
-static void reap(struct shim *shim);
+static bool reap(struct shim *shim);
 static void take_signals(struct shim *shim);
 
 /* Whether the pod's processes have ended with their namespace. */
@@ -98,13 +99,29 @@ static bool end_keeper(struct shim *shim)
     shim_box_kill(&shim->box);
     while (shim->box.keeper > 0 && shim_clock_ms(CLOCK_MONOTONIC) < until_ms) {
         struct pollfd poll_fd = {shim->signal_fd, POLLIN, 0};
-        reap(shim);
+        (void)reap(shim);
         if (shim->box.keeper > 0) {
             (void)poll(&poll_fd, 1, KEEPER_PAUSE_MS);
             take_signals(shim);
         }
     }
     return shim->box.keeper == 0;
+}
+
+/* Whoever loses its parent becomes our child.  So while we have one there may
+ * be others, even such as hand over to a child of theirs faster than a search
+ * of all processes finds them; and when we have none, there are none. */
+static void end_children(struct shim *shim)
+{
+    int64_t until_ms = shim_clock_ms(CLOCK_MONOTONIC) + CHILDREN_MS_MAX;
+
+    while (reap(shim) && shim_clock_ms(CLOCK_MONOTONIC) < until_ms) {
+        if (!shim_tree_kill_children()) {
+            /* Killed ones are on their way out, or the kernel lists none. */
+            (void)poll(NULL, 0, 1);
+            (void)shim_tree_kill(0);
+        }
+    }
 }
 
 static void kill_all(struct shim *shim)
@@ -121,6 +138,7 @@ static void kill_all(struct shim *shim)
         }
     }
     (void)shim_tree_kill(0);
+    end_children(shim);
 }
 
 /* Going on. */
@@ -180,11 +198,13 @@ static bool advance(struct shim *shim)
 
 /* Waiting. */
 
-static void reap(struct shim *shim)
+/* Answers whether there are children that live. */
+static bool reap(struct shim *shim)
 {
     int status;
+    pid_t pid;
 
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         shim->box.keeper = pid == shim->box.keeper ? 0 : shim->box.keeper;
         for (size_t i = 0; i < shim->container_count; i++) {
             if (shim->containers[i].pid == pid) {
@@ -192,6 +212,7 @@ static void reap(struct shim *shim)
             }
         }
     }
+    return pid == 0;
 }
 
 static int poll_timeout_ms(const struct shim *shim)
@@ -256,7 +277,7 @@ static void wait_once(struct shim *shim)
         }
     }
     take_signals(shim);
-    reap(shim);
+    (void)reap(shim);
 }
 
 static void take_time(struct shim *shim)
@@ -318,7 +339,7 @@ static int finish(struct shim *shim)
                                : cause_of_containers(shim);
 
     kill_all(shim);
-    reap(shim);
+    (void)reap(shim);
     shim_box_close(&shim->box);
     drain(shim);
     for (size_t i = 0; i < shim->container_count; i++) {

@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "executor/files/file.h"
 #include "executor/shim/shim.h"
 
-enum { ROUNDS_MAX = 400, PAUSE_MS = 5 };
+enum { ROUNDS_MAX = 400, PAUSE_MS = 5, CHILDREN_BYTES_MAX = 1 << 20 };
 
 struct process {
     pid_t pid, parent, session;
@@ -150,4 +151,31 @@ int shim_tree_kill(pid_t session)
         (void)poll(NULL, 0, PAUSE_MS);
     }
     return first;
+}
+
+/* The list of our children, which is short and quickly read; the caller frees
+ * it. */
+static char *read_children(void)
+{
+    char path[64];
+    struct strbuf text = strbuf_make(CHILDREN_BYTES_MAX);
+    struct err err;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    (void)!file_read(AT_FDCWD, path, &text, &err);
+    return strbuf_steal(&text);
+}
+
+int shim_tree_kill_children(void)
+{
+    char *text = read_children();
+    int count = 0;
+    char *rest = text;
+
+    for (char *word; (word = strsep(&rest, " "));) {
+        pid_t pid = (pid_t)atoi(word);
+        count += pid > 1 && kill(pid, SIGKILL) == 0;
+    }
+    mem_free(text);
+    return count;
 }

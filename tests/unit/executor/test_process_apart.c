@@ -3,8 +3,10 @@
  * this machine does not allow, the runtime must say; then the tests see that
  * pods run all the same.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "executor/files/run_file.h"
 #include "executor/process/process.h"
@@ -205,6 +207,55 @@ static void without_layers_it_is_gone_as_well(void **state)
     a_job_is_gone_5_s_after_its_grace_whatever_it_does(state);
 }
 
+/* Each link is gone before a search of all processes gets to it. */
+static const char chain[] =
+    "trap '' TERM; echo ': > beat; setsid sh link &' > link; "
+    "for i in 1 2 3 4 5 6 7 8; do sh link; done; touch up; "
+    "while :; do sleep 1; done";
+
+static void wait_still(const char *path)
+{
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+    struct timespec now;
+    struct stat st;
+
+    do {
+        assert_true(machine_ms() < until_ms);
+        (void)poll(NULL, 0, 50);
+        assert_int_equal(stat(path, &st), 0);
+        clock_gettime(CLOCK_REALTIME, &now);
+    } while (now.tv_sec - st.st_mtim.tv_sec < 2);
+}
+
+static void a_chain_of_processes_is_gone_too(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[512], id[ID_TEXT_BYTES_MAX];
+    struct job job;
+    job_make(&job, 41, ARGS("sh", "-c", chain));
+
+    fixture_create(fixture, &job);
+    fixture_wait_file(fixture, &job, "up");
+    fixture->runtime->ops->stop(fixture->runtime, job.run.run, 100);
+    (void)fixture_wait_end(fixture, &job);
+
+    snprintf(path, sizeof(path), "%s/runs/%s/space/work/beat", fixture->dir,
+             run_id_format(job.run.run, id));
+    wait_still(path);
+    job_free(&job);
+}
+
+static void without_layers_the_chain_is_gone_as_well(void **state)
+{
+    struct fixture *fixture = *state;
+
+    runtime_close(fixture->runtime);
+    fixture->options.has_no_cgroups = true;
+    fixture->options.has_no_namespaces = true;
+    fixture_open(fixture);
+    a_chain_of_processes_is_gone_too(state);
+}
+
 /* Mount paths. */
 
 static void mount_scratch(struct job *job, const char *path)
@@ -291,6 +342,8 @@ int main(void)
         PROCESS_TEST(containers_of_a_pod_share_what_is_its_own),
         PROCESS_TEST(a_job_is_gone_5_s_after_its_grace_whatever_it_does),
         PROCESS_TEST(without_layers_it_is_gone_as_well),
+        PROCESS_TEST(a_chain_of_processes_is_gone_too),
+        PROCESS_TEST(without_layers_the_chain_is_gone_as_well),
         PROCESS_TEST(a_missing_mount_path_is_made_for_the_pod_alone),
     };
     return RUN_TESTS(tests);
