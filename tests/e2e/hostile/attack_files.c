@@ -146,8 +146,12 @@ static const char *huge_file(void)
 static const char *full_shared_memory(void)
 {
     static char block[1 << 20];
-    int fd = open("/dev/shm/full", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    char path[PATH_BYTES];
     size_t written = 0;
+
+    snprintf(path, sizeof(path), "/dev/shm/berth-full-%s",
+             attack_text("ATTACK_MARK"));
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
     memset(block, 1, sizeof(block));
     while (written < SHM_BYTES && write(fd, block, sizeof(block)) > 0) {

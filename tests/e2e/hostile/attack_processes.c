@@ -1,7 +1,6 @@
 /* Attacks on other processes, and processes that do not want to end. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +13,14 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attacker.h"
 
 enum {
     FORKS_MAX = 800,
-    CHAIN_MS = 2,
+    CHAIN_SECONDS = 20,
     CHAINS = 8,
     STOPPED = 50,
     ZOMBIES = 300,
@@ -161,16 +161,19 @@ static const char *bomb(void)
  * finds it gone. */
 static const char *chain(void)
 {
+    time_t end = time(NULL) + CHAIN_SECONDS;
+
     be_deaf();
     for (int i = 0; i < CHAINS; i++) {
         if (fork() == 0) {
-            for (;;) {
+            while (time(NULL) < end) {
                 (void)setsid();
-                (void)poll(NULL, 0, CHAIN_MS);
+                (void)attack_opens("beat", O_WRONLY | O_CREAT | O_TRUNC);
                 if (fork() != 0) {
                     _exit(0);
                 }
             }
+            _exit(0);
         }
     }
     attack_stay();

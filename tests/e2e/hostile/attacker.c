@@ -38,7 +38,7 @@ void attack_stay(void)
 
 bool attack_opens(const char *path, int flags)
 {
-    int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC);
+    int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC, 0600);
 
     if (fd >= 0) {
         close(fd);

@@ -26,6 +26,7 @@ NOBODY = 65534
 ESCAPED = 3
 GRACE_SECONDS = 1
 GONE_SECONDS_MAX = GRACE_SECONDS + 5
+STILL_SECONDS = 1
 LOAD_PROCESSES = 4
 ROUNDS = 3 if IS_FULL else 1
 
@@ -60,6 +61,8 @@ ATTACKS = {
 STAYING = ("bomb", "chain", "deaf", "stopped")
 # Where it would meet others of its user, nobody tries.
 ONLY_ALONE = "signal-all"
+# They may be killed before they say how it went.
+DYING = ("hog", "full-shared-memory", ONLY_ALONE)
 PUBLIC_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock")
 
 
@@ -232,6 +235,8 @@ class HostileJobs(unittest.TestCase):
                           f"{attack} hangs")
             log = self.log_of(berth, job_id)
             self.assertNotEqual(job.get("exitCode"), 2, f"{attack}: {log}")
+            if attack not in DYING:
+                self.assertRegex(log, r"(held|escaped: .*)\n$", attack)
             if job.get("exitCode") == ESCAPED or "escaped" in log:
                 needs = set(ATTACKS.get(attack, "").split())
                 self.assertTrue(needs and not needs & have,
@@ -248,15 +253,21 @@ class HostileJobs(unittest.TestCase):
         berth.ctl("cancel", "job", *ids, "--yes")
         harness.wait_for("all of them are gone",
                          lambda: not runs_of(berth.queue), GONE_SECONDS_MAX)
+        # Faster than a look at all processes: its heart must stand still.
+        beat = (berth.data / "jobs" / "jobs" / ids[STAYING.index("chain")]
+                / "space" / "work" / "beat")
+        harness.wait_for("the chain is gone", lambda: time.time() -
+                         beat.stat().st_mtime > STILL_SECONDS,
+                         GONE_SECONDS_MAX + STILL_SECONDS)
         print(f"bomb, chain and their like: gone after "
               f"{time.monotonic() - begun:.1f} s", file=sys.stderr)
         berth.ctl("wait", *ids, check=False)
 
     def leftovers(self, berth, have):
-        left = [folder for folder in PUBLIC_FOLDERS if os.path.exists(
-            f"{folder}/berth-left-{berth.mark}")]
-        for folder in left:
-            os.unlink(f"{folder}/berth-left-{berth.mark}")
+        left = [str(path) for folder in PUBLIC_FOLDERS for path in
+                pathlib.Path(folder).glob(f"berth-*-{berth.mark}")]
+        for path in left:
+            os.unlink(path)
         segments = [line.split() for line in pathlib.Path(
             "/proc/sysvipc/shm").read_text("utf-8").splitlines()]
         kept = [words[1] for words in segments if words[0] == berth.mark]
@@ -315,6 +326,14 @@ class HostileJobs(unittest.TestCase):
 
     def test_as_another_user_without_cgroups(self):
         self.all_rounds(NOBODY if IS_ROOT else None, False)
+
+    def test_without_anything_what_stays_is_gone(self):
+        with Server(None, False, False) as berth:
+            berth.queue, berth.mark = f"stays-{os.getpid()}", "0"
+            berth.secret = berth.folder
+            self.assertNotIn("pid", berth.layers())
+            berth.ctl("create", "queue", berth.queue)
+            self.play_staying(berth)
 
     @unittest.skipUnless(IS_ROOT and IS_FULL, "HOSTILE_FULL is not set")
     def test_as_root_without_cgroups(self):
