@@ -76,6 +76,8 @@ struct control_hooks {
      * ids that are not recent. */
     int (*find_client_id)(void *ctx, struct str queue, struct str client_id,
                           struct job_id *ret_job);
+    /* Whether records may be trimmed by what the clock says now; NULL: yes. */
+    bool (*may_trim)(void *ctx);
     /* Store `bytes` as the checkpoint after record `seq`, in its own time;
      * takes `bytes` (mem_free).  NULL: elog_checkpoint_put() at once. */
     void (*checkpoint)(void *ctx, uint64_t seq, char *bytes, size_t byte_count);

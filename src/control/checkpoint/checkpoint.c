@@ -54,17 +54,21 @@ void checkpoint_abandon(struct control *c)
     }
 }
 
-/* The newest record that is older than what is kept. */
+/* The newest record that is older than what is kept.  The log's time may be
+ * ahead of the clock's, once that was: then the clock's counts. */
 static void find_trim(struct control *c)
 {
+    const struct control_hooks *hooks = &c->config.hooks;
+    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
+    int64_t now_ms = wall_ms < c->now_ms ? wall_ms : c->now_ms;
     size_t old_count = 0;
 
-    if (c->config.retention_ms == 0) {
+    if (c->config.retention_ms == 0 ||
+        (hooks->may_trim && !hooks->may_trim(hooks->ctx))) {
         return;
     }
-    while (old_count < c->marks.count &&
-           c->marks.items[old_count].time_ms <
-               c->now_ms - c->config.retention_ms) {
+    while (old_count < c->marks.count && c->marks.items[old_count].time_ms <
+                                             now_ms - c->config.retention_ms) {
         c->trim_seq = c->marks.items[old_count++].seq;
     }
     if (old_count > 1) { /* the last of them says where we are */

@@ -138,6 +138,13 @@ static int find_client_id(void *ctx, struct str queue, struct str client_id,
     return store_client_id(leader->reader, queue, client_id, ret_job, &err);
 }
 
+static bool may_trim(void *ctx)
+{
+    const struct leader *leader = ctx;
+
+    return jump_watch_may_prune(leader->options.jumps);
+}
+
 static void keep_checkpoint(void *ctx, uint64_t seq, char *bytes,
                             size_t byte_count)
 {
@@ -177,6 +184,7 @@ static struct control *make_control(struct leader *leader)
                   .stored_seq = stored_seq,
                   .find_client_id = find_client_id,
                   .twin = warn_of_twin,
+                  .may_trim = options->jumps ? may_trim : NULL,
                   .checkpoint = keep_checkpoint},
         .checkpoint_events = options->checkpoint_record_count,
         .retention_ms = options->retention_ms,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "control/control.h"
+#include "main/berthd/jump_watch.h"
 #include "store/store.h"
 
 struct leader;
@@ -20,6 +21,7 @@ struct leader_options {
     const struct policy *policy;
     struct queue_table *queues, *retry_policies;
     int64_t retention_ms;
+    struct jump_watch *jumps; /* NULL: the clock is right */
     uint64_t checkpoint_record_count;
     uint32_t planner_thread_count; /* 0: one for each core */
     void (*failed)(void *ctx);     /* told once if it cannot go on */

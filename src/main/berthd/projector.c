@@ -33,7 +33,7 @@ static void prune(struct projector *projector)
         return;
     }
     projector->pruned_ms = now_ms;
-    int rc = 1;
+    int rc = jump_watch_may_prune(options->jumps);
     for (int i = 0; rc > 0 && i < PRUNE_BATCHES_MAX; i++) {
         rc = store_prune(options->store, now_ms - options->retention_ms,
                          now_ms - options->deduplication_ms, &err);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "elog/elog.h"
+#include "main/berthd/jump_watch.h"
 #include "store/store.h"
 
 struct projector;
@@ -19,6 +20,7 @@ struct projector_options {
     const struct clock *clock;
     store_changed_fn *changed; /* told which job sets have news */
     void *ctx;
+    struct jump_watch *jumps;
     int64_t retention_ms;      /* of jobs that have ended */
     int64_t deduplication_ms;  /* of client ids */
     void (*failed)(void *ctx); /* told once if it cannot go on */

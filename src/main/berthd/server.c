@@ -32,6 +32,9 @@ struct server {
     struct strbuf policy_text; /* in force */
     bool is_rewound;           /* the store was ahead of the log */
 
+    struct jump_watch jumps;
+    bool has_jumps; /* `jumps` was begun */
+
     /* Owned, in the order of starting. */
     struct elog *log;
     struct store *store;
@@ -128,6 +131,21 @@ static int open_store(struct server *server, struct err *err)
     return rc < 0 ? rc : warn_of_partial_store(server, reader, err);
 }
 
+/* Compare the clock with the log's. */
+static int watch_clock(struct server *server, struct err *err)
+{
+    auto_ptr(elog_reader) reader = NULL;
+
+    int rc = elog_reader_open(server->log, &reader, err);
+    if (rc < 0) {
+        return rc;
+    }
+    jump_watch_init(&server->jumps, &machine_clock, jump_watch_last_ms(reader));
+    server->has_jumps = true;
+    (void)jump_watch_may_prune(&server->jumps); /* it is said at the start */
+    return 0;
+}
+
 /* Log and store hold what jobs are given to run with: for us alone, while the
  * directory lets jobs of other users through to their own folders.  What
  * SQLite makes beside a file later has the file's mode. */
@@ -138,6 +156,9 @@ static int open_files(struct server *server, struct err *err)
 
     if (rc == 0) {
         rc = open_store(server, err);
+    }
+    if (rc == 0) {
+        rc = watch_clock(server, err);
     }
     (void)umask(mask);
     return rc;
@@ -163,6 +184,7 @@ static int start_leader(struct server *server, struct err *err)
         .queues = server->queues,
         .retry_policies = server->retry_policies,
         .retention_ms = config->log.retention_ms,
+        .jumps = &server->jumps,
         .checkpoint_record_count =
             (uint64_t)config->log.checkpoint_record_count,
         .planner_thread_count = (uint32_t)config->planner.thread_count,
@@ -221,6 +243,7 @@ static int start_projector(struct server *server, struct err *err)
         .changed = on_changed,
         .failed = on_store_failed,
         .ctx = server,
+        .jumps = &server->jumps,
         .retention_ms = config->store.retention_ms,
         .deduplication_ms = config->store.deduplication_ms,
     };
@@ -485,6 +508,9 @@ void server_stop(struct server *server)
     queue_table_destroy(server->retry_policies);
     store_close(server->store);
     elog_close(server->log);
+    if (server->has_jumps) {
+        jump_watch_fini(&server->jumps);
+    }
     strbuf_fini(&server->policy_text);
     request_notes_fini(&server->notes);
     arena_fini(&server->arena);
