@@ -96,7 +96,7 @@ static void unit_add_gang(struct round *round, struct unit *unit,
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
          seq_next(&gang->leased, &at)) {
         uint32_t job = seq_get(&gang->leased, at);
-        if (gang_has_terms(gang) && !sub_group_is_base(round->sched, job)) {
+        if (!sub_group_is_base(round->sched, job)) {
             continue;
         }
         unit_add_run(round, unit, round->sched->jobs.items[job].run);
@@ -117,7 +117,7 @@ static bool is_gang_evictable(struct round *round, const struct gang *gang)
          seq_next(&gang->leased, &at)) {
         uint32_t job = seq_get(&gang->leased, at);
         const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
-        bool is_minded = !gang_has_terms(gang) || sub_group_is_base(sched, job);
+        bool is_minded = sub_group_is_base(sched, job);
         if (is_minded ? !may_evict(round, run)
                       : losses_protect_until_ms(sched, run) > round->now_ms) {
             return false;
@@ -134,10 +134,7 @@ static void evict_run(struct round *round, const struct share *share,
     uint32_t g = sched->jobs.items[run->job].gang;
     struct unit *unit = &round->units.items[round->units.count];
 
-    if (!may_evict(round, run) ||
-        (g != NONE && has_terms_running(sched) &&
-         gang_has_terms(&sched->gangs.items[g]) &&
-         !sub_group_is_base(sched, run->job)) ||
+    if (!may_evict(round, run) || !sub_group_is_base(sched, run->job) ||
         (g != NONE &&
          (gang_protection_holds(round, share, &sched->gangs.items[g]) ||
           !is_gang_evictable(round, &sched->gangs.items[g])))) {

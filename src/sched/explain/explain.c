@@ -96,15 +96,15 @@ static bool gang_waits(struct question *question)
     const struct gang *gang =
         &question->sched->gangs.items[question->record->gang];
 
-    if (gang_has_terms(gang) && sub_groups_are_met(gang)) {
+    if (sub_groups_are_met(gang)) {
         answer->present = gang->leased.count;
         answer->wanted = gang->cardinality;
         explain_growth(question);
         return true;
     }
     if (gang->position == NONE) {
-        answer->present = gang->waiting.count + gang->leased.count +
-                          (gang_has_terms(gang) ? gang->subs->spare_count : 0);
+        answer->present =
+            gang->waiting.count + gang->leased.count + sub_groups_spare(gang);
         answer->wanted = gang->cardinality;
         answer->wait = SCHED_WAIT_GANG;
         return true;
@@ -276,8 +276,7 @@ void explain_ask(struct sched *sched, uint32_t job,
         const struct gang *gang = &sched->gangs.items[record->gang];
         ret_question->pool = gang_pool(sched, gang);
         ret_question->uniformity = str_of(gang->uniformity);
-        ret_question->is_growth =
-            gang_has_terms(gang) && sub_groups_are_met(gang);
+        ret_question->is_growth = sub_groups_are_met(gang);
         if (ret_question->is_growth) {
             explain_reach(ret_question);
         }

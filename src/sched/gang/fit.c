@@ -376,7 +376,7 @@ uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
     }
     const struct gang *gang = &sched->gangs.items[at];
     const struct sub_groups *subs = gang->subs;
-    uint32_t count = gang->waiting.count + (subs ? subs->spare_count : 0);
+    uint32_t count = gang->waiting.count + sub_groups_spare(gang);
     uint32_t *jobs = arena_alloc_array(arena, count, sizeof(*jobs));
     add_all(&gang->waiting, jobs, ret_count);
     for (uint32_t i = 0; subs && i < subs->terms.sub_group_count; i++) {

@@ -117,9 +117,7 @@ void gang_attach(struct sched *sched, uint32_t at)
     struct gang *gang = &sched->gangs.items[at];
 
     ASSERT(gang->position == NONE);
-    if (gang_has_terms(gang)) {
-        sub_groups_choose(sched, gang);
-    }
+    sub_groups_choose(sched, gang);
     if (gang_is_ready(gang)) {
         gang->position = seq_last(&gang->waiting);
         join_app(sched, gang);
@@ -127,8 +125,7 @@ void gang_attach(struct sched *sched, uint32_t at)
         list_refresh(sched, gang->list);
     }
     admitted_check_gang(sched, at);
-    if (gang->waiting.count + gang->leased.count +
-            (gang_has_terms(gang) ? gang->subs->spare_count : 0) ==
+    if (gang->waiting.count + gang->leased.count + sub_groups_spare(gang) ==
         0) {
         gang_free(sched, at);
     }

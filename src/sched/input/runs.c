@@ -112,9 +112,7 @@ void run_link(struct sched *sched, uint32_t index)
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         seq_insert(&gang->leased, run->job, job_less, sched);
-        if (gang_has_terms(gang)) {
-            sub_groups_run(sched, run->job, 1);
-        }
+        sub_groups_run(sched, run->job, 1);
     }
 }
 
@@ -127,8 +125,6 @@ void run_unlink(struct sched *sched, uint32_t index)
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         seq_remove(&gang->leased, run->job, job_less, sched);
-        if (gang_has_terms(gang)) {
-            sub_groups_run(sched, run->job, -1);
-        }
+        sub_groups_run(sched, run->job, -1);
     }
 }

@@ -33,9 +33,10 @@ void job_wait(struct sched *sched, uint32_t index)
     struct job *job = &sched->jobs.items[index];
 
     count_waiting(sched, job, 1);
-    if (job->gang != NONE && gang_has_terms(&sched->gangs.items[job->gang])) {
-        sub_groups_wait(sched, index);
-    } else if (job->gang != NONE) {
+    if (sub_groups_wait(sched, index)) {
+        return;
+    }
+    if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         amounts_add(&gang->waiting_sum, &jobs_class(sched, job)->request);
         gang->least_count = 0;
@@ -51,9 +52,10 @@ void job_unwait(struct sched *sched, uint32_t index)
     struct job *job = &sched->jobs.items[index];
 
     count_waiting(sched, job, -1);
-    if (job->gang != NONE && gang_has_terms(&sched->gangs.items[job->gang])) {
-        sub_groups_unwait(sched, index);
-    } else if (job->gang != NONE) {
+    if (sub_groups_unwait(sched, index)) {
+        return;
+    }
+    if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         amounts_subtract(&gang->waiting_sum, &jobs_class(sched, job)->request);
         gang->least_count = 0;

@@ -128,7 +128,7 @@ static void vacate(struct sched *sched, const struct run *run,
 static void change_unit(const struct round *round, const struct run *run,
                         const struct class *class, int sign)
 {
-    if (has_terms_running(round->sched) && run->state == RUN_EVICTED &&
+    if (run->state == RUN_EVICTED &&
         round->units.items[round->evicted->runs[run->evicted_run].unit]
             .is_group) {
         amounts_count(
@@ -158,10 +158,8 @@ void place_preempt(struct round *round, uint32_t job)
     }
     run->state = RUN_PREEMPTED;
     order_lost(round, job, 1);
-    if (has_terms_running(sched)) {
-        sub_groups_lose(sched, job, 1);
-        watch_member(round, job, 1);
-    }
+    sub_groups_lose(sched, job, 1);
+    watch_member(round, job, 1);
     place_changes_note_growth(round, run->node, sched->journal.count - 1);
     round->changes->version++;
 }
@@ -208,10 +206,8 @@ static void undo_preempt(struct round *round, const struct journal_entry *entry)
     amounts_add(&round->used, &class->request);
     run->state = (uint8_t)entry->class_index;
     order_lost(round, entry->job, -1);
-    if (has_terms_running(sched)) {
-        sub_groups_lose(sched, entry->job, -1);
-        watch_member(round, entry->job, -1);
-    }
+    sub_groups_lose(sched, entry->job, -1);
+    watch_member(round, entry->job, -1);
     if (run->state == RUN_EVICTED) {
         round->evicted->count++;
         round->evicted->runs[run->evicted_run].is_out = true;

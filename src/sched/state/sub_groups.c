@@ -75,6 +75,12 @@ static struct gang *gang_of(const struct sched *sched, uint32_t job)
     return &sched->gangs.items[sched->jobs.items[job].gang];
 }
 
+/* Whether a job is of a gang with terms. */
+static bool is_member(const struct sched *sched, uint32_t job)
+{
+    return sched->jobs.items[job].gang != NONE && gang_of(sched, job)->subs;
+}
+
 static struct sub_members *members_of(const struct sched *sched, uint32_t job)
 {
     return &gang_of(sched, job)->subs->items[sub_group_of(sched, job)];
@@ -118,8 +124,7 @@ static void spare(struct sched *sched, uint32_t job, int sign)
 
 bool sub_group_is_spare(const struct sched *sched, uint32_t job)
 {
-    if (sched->jobs.items[job].gang == NONE || !gang_of(sched, job)->subs ||
-        sched->jobs.items[job].run != NONE) {
+    if (!is_member(sched, job) || sched->jobs.items[job].run != NONE) {
         return false;
     }
     const struct seq *asked = &members_of(sched, job)->asked;
@@ -127,8 +132,11 @@ bool sub_group_is_spare(const struct sched *sched, uint32_t job)
     return asked->count == 0 || id_less(sched, seq_last(asked), job);
 }
 
-void sub_groups_wait(struct sched *sched, uint32_t job)
+bool sub_groups_wait(struct sched *sched, uint32_t job)
 {
+    if (!is_member(sched, job)) {
+        return false;
+    }
     /* One that was asked for has a lower id than what is spare: keep to it. */
     spare(sched, job, 1);
     struct sub_members *members = members_of(sched, job);
@@ -140,10 +148,14 @@ void sub_groups_wait(struct sched *sched, uint32_t job)
         spare(sched, job, -1);
         ask(sched, job, 1);
     }
+    return true;
 }
 
-void sub_groups_unwait(struct sched *sched, uint32_t job)
+bool sub_groups_unwait(struct sched *sched, uint32_t job)
 {
+    if (!is_member(sched, job)) {
+        return false;
+    }
     const struct seq *asked = &members_of(sched, job)->asked;
 
     if (asked->count && !id_less(sched, seq_last(asked), job)) {
@@ -151,10 +163,14 @@ void sub_groups_unwait(struct sched *sched, uint32_t job)
     } else {
         spare(sched, job, -1);
     }
+    return true;
 }
 
 void sub_groups_run(struct sched *sched, uint32_t job, int sign)
 {
+    if (!is_member(sched, job)) {
+        return;
+    }
     struct sub_members *members = members_of(sched, job);
 
     if (sign > 0) {
@@ -188,7 +204,7 @@ void sub_groups_choose(struct sched *sched, struct gang *gang)
 {
     struct sub_groups *subs = gang->subs;
 
-    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
+    for (uint32_t i = 0; subs && i < subs->terms.sub_group_count; i++) {
         struct sub_members *members = &subs->items[i];
         uint32_t missing = missing_of(subs, i);
         while (members->asked.count > missing) {
@@ -219,7 +235,7 @@ bool sub_groups_are_complete(const struct gang *gang)
 
 bool sub_groups_are_met(const struct gang *gang)
 {
-    return gang->leased.count > 0 && gang->waiting.count == 0 &&
+    return gang->subs && gang->leased.count > 0 && gang->waiting.count == 0 &&
            sub_groups_are_complete(gang);
 }
 
@@ -273,8 +289,16 @@ static uint32_t seq_from_end(const struct seq *seq, uint32_t place)
     return seq->blocks[b - 1].items[seq->blocks[b - 1].count - 1 - place];
 }
 
+uint32_t sub_groups_spare(const struct gang *gang)
+{
+    return gang->subs ? gang->subs->spare_count : 0;
+}
+
 bool sub_group_is_base(const struct sched *sched, uint32_t job)
 {
+    if (!has_terms_running(sched) || !is_member(sched, job)) {
+        return true;
+    }
     const struct sub_groups *subs = gang_of(sched, job)->subs;
     struct sub_members *members = members_of(sched, job);
     uint32_t minimum =
@@ -329,7 +353,7 @@ uint32_t sub_group_last_surplus(const struct sched *sched,
 
 void sub_groups_lose(struct sched *sched, uint32_t job, int sign)
 {
-    if (sched->jobs.items[job].gang == NONE || !gang_of(sched, job)->subs) {
+    if (!has_terms_running(sched) || !is_member(sched, job)) {
         return;
     }
     struct sub_members *members = members_of(sched, job);
@@ -345,8 +369,7 @@ void sub_groups_lose(struct sched *sched, uint32_t job, int sign)
 void sched_job_succeeded(struct sched *sched, uint32_t job)
 {
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
-    if (sched->jobs.items[job].gang == NONE || !gang_of(sched, job)->subs ||
-        sched->jobs.items[job].run == NONE) {
+    if (!is_member(sched, job) || sched->jobs.items[job].run == NONE) {
         return;
     }
     members_of(sched, job)->succeeded_count++;

@@ -51,13 +51,15 @@ struct sub_groups *sub_groups_create(struct str packed) must_check;
 void sub_groups_destroy(struct sub_groups *subs);
 /* Remember of which sub-group a job of a gang with terms is. */
 void sub_groups_join(struct sched *sched, uint32_t job, uint32_t sub_group);
-/* A member waits from now on, as a spare one. */
-void sub_groups_wait(struct sched *sched, uint32_t job);
+/* A member waits from now on, as a spare one; false: it is no member of a gang
+ * with terms. */
+bool sub_groups_wait(struct sched *sched, uint32_t job);
 /* The reverse, spare or not. */
-void sub_groups_unwait(struct sched *sched, uint32_t job);
+bool sub_groups_unwait(struct sched *sched, uint32_t job);
 /* A member has a lease (+1) or has it no longer (-1). */
 void sub_groups_run(struct sched *sched, uint32_t job, int sign);
-/* The gang asks for just what it lacks; it is not listed now. */
+/* The gang asks for just what it lacks, if it has terms; it is not listed now.
+ */
 void sub_groups_choose(struct sched *sched, struct gang *gang);
 /* Whether what it asks for would complete all of its minimums. */
 bool sub_groups_are_complete(const struct gang *gang);
@@ -75,8 +77,10 @@ void sub_groups_unpack(struct sched *sched, struct history_reader *reader);
 uint32_t sub_group_of(const struct sched *sched, uint32_t job);
 /* Whether a waiting job is spare: not asked for by its gang. */
 bool sub_group_is_spare(const struct sched *sched, uint32_t job);
-/* The gang runs, and lacks nothing of its minimums. */
+/* The gang has terms, runs, and lacks nothing of its minimums. */
 bool sub_groups_are_met(const struct gang *gang);
+/* How many members are spare; 0 of a gang without terms. */
+uint32_t sub_groups_spare(const struct gang *gang);
 /* The member with the lowest id of all, or NONE: there is none. */
 uint32_t sub_groups_first(const struct sched *sched,
                           const struct sub_groups *subs);
@@ -96,8 +100,9 @@ uint32_t sub_group_last_surplus(const struct sched *sched,
                                 const struct gang *gang, uint32_t sub_group);
 /* How many of all its members the plan in the making preempted. */
 uint32_t sub_groups_lost(const struct sched *sched, const struct gang *gang);
-/* Whether a member that runs is of its sub-group's minimum, and not surplus:
- * those with the lowest ids are, as of when the plan began. */
+/* Whether a job that runs is of its sub-group's minimum, and not surplus: those
+ * with the lowest ids are, as of when the plan began; and who is of no gang
+ * with terms. */
 bool sub_group_is_base(const struct sched *sched, uint32_t job);
 /* The plan preempts a member of a gang with terms (+1), or undoes it (-1). */
 void sub_groups_lose(struct sched *sched, uint32_t job, int sign);
