@@ -65,9 +65,9 @@ static const struct setting server_keys[] = {
             .about = "Of these, from one address (an IPv6 network of 64 bits "
                      "is one); over loopback, of one user."),
     SECTION("rateLimit", config_server, rate, rate_table,
-            "What each user (without credentials: each local user or address) "
-            "may ask for, four seconds of it at once. Administrators and "
-            "executors' own calls have no limit."),
+            "Limits of each user (without credentials: of each local user or "
+            "address), with bursts of four seconds' worth. Administrators and "
+            "the calls of executors have no limit."),
     SETTING("maxMetricQueues", INT, config_server, metric_queue_count_max,
             .min = 1, .max = 100000,
             .about = "Queues with metrics of their own: those with jobs "
@@ -91,7 +91,7 @@ static const struct setting user_keys[] = {
             .about = "Groups of the user, in addition to everyone."),
     SETTING("executors", TEXTS, config_user, executors,
             .about = "Ids of the executors that the user may act for, if it "
-                     "has execute_jobs; []: that of its own name."),
+                     "has execute_jobs; []: the executor of its own name."),
 };
 static const struct settings user_table = TABLE(user_keys, config_user, NULL);
 
@@ -124,9 +124,9 @@ static const struct settings permission_table =
 static const struct setting auth_keys[] = {
     SETTING("anonymousAuth", BOOL, config_auth, is_anonymous,
             .about = "Whether callers without credentials are accepted, as "
-                     "user anonymous. Over loopback the server's own user "
-                     "and root are administrators then, others have what is "
-                     "granted to everyone, or to uid:N of their user's id."),
+                     "user anonymous. Over loopback the server's own user and "
+                     "root are then administrators; others have the "
+                     "permissions of everyone and of uid:N for their user id."),
     SETTING("basicAuthUsers", RECORDS, config_auth, users, .table = &user_table,
             .count_max = CONFIG_USERS_MAX,
             .count_offset = offsetof(struct config_auth, user_count),
@@ -211,13 +211,14 @@ static const struct setting log_keys[] = {
 static const struct settings log_table = TABLE(log_keys, config_log, NULL);
 
 static const struct setting messages_keys[] = {
-    SETTING("level", TEXT, config_messages, level,
-            .choices = "error warn info debug",
-            .about = "error: somebody must act. warn: berthd coped. info: its "
-                     "life cycle, and what people changed or were refused. "
-                     "debug: every call."),
+    SETTING(
+        "level", TEXT, config_messages, level,
+        .choices = "error warn info debug",
+        .about =
+            "error: an operator must act. warn: berthd coped. info: its life "
+            "cycle, changes by users, refused calls. debug: every call."),
     SETTING("format", TEXT, config_messages, format, .choices = "logfmt json",
-            .about = "One line a message, as words key=value or as JSON."),
+            .about = "Format of each line: words key=value (logfmt), or JSON."),
 };
 static const struct settings messages_table =
     TABLE(messages_keys, config_messages, NULL);

@@ -81,16 +81,16 @@ static void check_password(const struct config_user *user, uint32_t i,
 
     if (has_hash == (user->password.byte_count > 0)) {
         add(out,
-            has_hash ? "auth.basicAuthUsers[%u]: passwordHash and "
-                       "password exclude each other"
+            has_hash ? "auth.basicAuthUsers[%u]: give passwordHash or "
+                       "password, not both"
                      : "auth.basicAuthUsers[%u].passwordHash: "
                        "empty; berthctl hash-password makes one",
             i);
     }
     if (has_hash && !password_is_hash(user->password_hash)) {
         add(out,
-            "auth.basicAuthUsers[%u].passwordHash: not a hash that "
-            "is strong enough; berthctl hash-password makes one",
+            "auth.basicAuthUsers[%u].passwordHash: not a hash of a supported, "
+            "strong kind; berthctl hash-password makes one",
             i);
     }
 }
@@ -205,11 +205,11 @@ static void check_server_tls(const struct config_tls *tls,
                              struct config_findings *out)
 {
     if ((tls->certificate.byte_count > 0) != (tls->key.byte_count > 0)) {
-        add(out, "server.tls: certificate and key go together");
+        add(out, "server.tls: certificate and key must be given together");
     }
     if (tls->client_ca.byte_count > 0 && tls->certificate.byte_count == 0) {
-        add(out, "server.tls.clientCa: without certificate and key there is "
-                 "no TLS, and nobody shows a certificate");
+        add(out, "server.tls.clientCa: needs certificate and key; without them "
+                 "there is no TLS");
     }
 }
 
@@ -224,10 +224,10 @@ static void check_executor(const struct config_executor *executor,
     }
     if (executor->is_plain && tls->client_ca.byte_count > 0) {
         add(out, "executor.forceNoTls: true and executor.tls.ca exclude each "
-                 "other; drop one");
+                 "other; remove one");
     }
     if ((tls->certificate.byte_count > 0) != (tls->key.byte_count > 0)) {
-        add(out, "executor.tls: certificate and key go together");
+        add(out, "executor.tls: certificate and key must be given together");
     }
     if (executor->fake.run_a_ms > executor->fake.run_b_ms &&
         str_equal(executor->fake.distribution, STR("uniform"))) {

@@ -146,13 +146,14 @@ static const struct setting pool_keys[] = {
             "turn. A protected gang (docs/guide/scheduling.md) that ran for so "
             "long may be preempted for queues with too little; 0s: neither.",
         .max = 365 * (int64_t)DAY_MS),
-    SETTING("preemptionPrice", MILLI, policy_pool_form, preemption_price_milli,
-            .default_from = "profile",
-            .about =
-                "Price of preemption for fairness: a job or gang may preempt "
-                "what it has waited for, by its size, so many times as long "
-                "as that ran and had waited; 0: at once, whatever is lost.",
-            .max = PRICE_MAX_MILLI),
+    SETTING(
+        "preemptionPrice", MILLI, policy_pool_form, preemption_price_milli,
+        .default_from = "profile",
+        .about =
+            "Price of preemption for fairness: a job or gang may preempt work "
+            "when it has waited, by its size, so many times as long as that "
+            "work ran and had waited; 0: at once, whatever is lost.",
+        .max = PRICE_MAX_MILLI),
     SETTING("lossProtection", MILLI, policy_pool_form, loss_protection_milli,
             .default_from = "profile",
             .about =
@@ -323,8 +324,8 @@ static const struct setting form_keys[] = {
     SETTING("retryPolicies", BOOL, policy_form, has_retry_policies,
             .about = "Whether retry policies of queues are applied."),
     SETTING("maxPolicyRetries", INT, policy_form, policy_retries_max,
-            .about = "How often a job is tried again at most, whatever its "
-                     "queue's retry policy allows.",
+            .about = "Largest number of retries of a job, whatever its queue's "
+                     "retry policy allows.",
             .max = 1000),
     SETTING("schedulePeriod", DURATION, policy_form, round_period_ms,
             .about = "Period of maximumResourceFractionToSchedule.", .min = 1,
@@ -334,12 +335,13 @@ static const struct setting form_keys[] = {
             .about = "The shortest time between two full rounds. The next "
                      "one starts after it if something has changed.",
             .min = 1, .max = DAY_MS),
-    SETTING("cooldown", DURATION, policy_form, cooldown_ms, .old_key = "truce",
-            .about = "A job or gang that preempted for fairness, or gave its "
-                     "place up as it had agreed to, may not preempt for "
-                     "fairness until this time is over and the cluster has "
-                     "changed.",
-            .max = DAY_MS),
+    SETTING(
+        "cooldown", DURATION, policy_form, cooldown_ms, .old_key = "truce",
+        .about =
+            "A job or gang that preempted for fairness, or that was preempted "
+            "for an admitted job that it had passed, may not preempt for "
+            "fairness until this time is over and the cluster has changed.",
+        .max = DAY_MS),
     SETTING("executorTimeout", DURATION, policy_form, executor_timeout_ms,
             .about = "An executor that is silent for so long gets no new jobs.",
             .min = 1000, .max = 30 * (int64_t)DAY_MS),

@@ -140,22 +140,22 @@ static void wrong_configurations_are_refused(void **state)
               "127.0.0.1:50051 or [::1]:0");
     check_one("executor: {forceNoTls: true, tls: {ca: ca.pem}}",
               "executor.forceNoTls: true and executor.tls.ca exclude each "
-              "other; drop one");
+              "other; remove one");
     check_one("executor: {tls: {key: k.pem}}",
-              "executor.tls: certificate and key go together");
+              "executor.tls: certificate and key must be given together");
     check_one("auth: {anonymousAuth: false}",
               "auth: no caller could authenticate; set anonymousAuth or "
               "basicAuthUsers");
     check_one("auth: {basicAuthUsers: [{name: a, passwordHash: x}]}",
-              "auth.basicAuthUsers[0].passwordHash: not a hash that is strong "
-              "enough; berthctl hash-password makes one");
-    check_one("auth: {basicAuthUsers: [{name: a, passwordHash: x, password: "
-              "y}]}",
-              "auth.basicAuthUsers[0]: passwordHash and password exclude each "
-              "other");
+              "auth.basicAuthUsers[0].passwordHash: not a hash of a supported, "
+              "strong kind; berthctl hash-password makes one");
+    check_one(
+        "auth: {basicAuthUsers: [{name: a, passwordHash: x, password: "
+        "y}]}",
+        "auth.basicAuthUsers[0]: give passwordHash or password, not both");
     check_one("server: {tls: {clientCa: /ca.pem}}",
-              "server.tls.clientCa: without certificate and key there is no "
-              "TLS, and nobody shows a certificate");
+              "server.tls.clientCa: needs certificate and key; without them "
+              "there is no TLS");
     check_one("auth: {permissionGroupMapping: {submit_jobs: [a]}}",
               "c.yaml:1: auth.permissionGroupMapping.submit_jobs: unknown "
               "key; did you mean submit_any_jobs?");
