@@ -4,7 +4,6 @@
 #include "sched/order/queue_order.h"
 #include "sched/order/sweep.h"
 #include "sched/state/distance_cap.h"
-#include "sched/state/floating.h"
 #include "sched/state/sub_groups.h"
 #include "sched/state/topology.h"
 
@@ -235,56 +234,6 @@ static void answer_waiting(struct question *question)
     }
 }
 
-/* A resource that a job asks for and the policy has not; "": none. */
-static struct str unknown_of(const struct sched *sched,
-                             const struct requirement *requirement)
-{
-    const struct resource_list *requests = &requirement->requests;
-
-    for (uint32_t i = 0; i < requests->count; i++) {
-        if (requests->items[i].milli > 0 &&
-            resource_column(&sched->policy->schema, requests->items[i].name) <
-                0) {
-            return requests->items[i].name;
-        }
-    }
-    return (struct str){"", 0};
-}
-
-void explain_ask(struct sched *sched, uint32_t job,
-                 struct sched_explanation *answer, struct arena *arena,
-                 struct question *ret_question)
-{
-    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
-    nodes_sync(sched);
-    const struct job *record = &sched->jobs.items[job];
-    const struct list *list = &sched->lists.items[record->list];
-
-    *ret_question = (struct question){
-        .sched = sched,
-        .job = job,
-        .record = record,
-        .queue = list->queue,
-        .class_index = list->class_index,
-        .pool = list->pool,
-        .class = &sched->classes.items[list->class_index],
-        .requirement = class_decode(sched, list->class_index, arena),
-        .lacking = NONE,
-        .answer = answer,
-    };
-    if (record->gang != NONE) {
-        const struct gang *gang = &sched->gangs.items[record->gang];
-        ret_question->pool = gang_pool(sched, gang);
-        ret_question->uniformity = str_of(gang->uniformity);
-        ret_question->is_growth = sub_groups_are_met(gang);
-        if (ret_question->is_growth) {
-            explain_reach(ret_question);
-        }
-    }
-    explain_begin(ret_question);
-    answer->unknown = unknown_of(sched, ret_question->requirement);
-}
-
 void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
                    struct sched_explanation *ret_explanation)
 {
@@ -366,97 +315,4 @@ void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
         answer_waiting(&question);
         ask_need(&question, ret_need);
     }
-}
-
-/* Count a node in its kind; false: there are too many kinds. */
-static bool add_to_kind(const struct question *question, uint32_t index,
-                        bool fits, struct sched_node_kind *kinds,
-                        uint32_t *count)
-{
-    const struct sched *sched = question->sched;
-    const struct resource_vec *capacity = &sched->nodes.items[index].capacity;
-    const struct resource_vec *request = &question->class->request;
-    uint32_t k = 0;
-
-    while (k < *count &&
-           memcmp(&kinds[k].capacity, capacity, sizeof(*capacity)) != 0) {
-        k++;
-    }
-    if (k == SCHED_NODE_KINDS_MAX) {
-        return false;
-    }
-    if (k == *count) {
-        (*count)++;
-        kinds[k] = (struct sched_node_kind){.first = index,
-                                            .capacity = *capacity,
-                                            .freest = index,
-                                            .free = sched->free[index]};
-    } else if (explain_shortfall(request, &sched->free[index]) <
-               explain_shortfall(request, &kinds[k].free)) {
-        kinds[k].freest = index;
-        kinds[k].free = sched->free[index];
-    }
-    kinds[k].node_count++;
-    kinds[k].fit_count += fits;
-    return true;
-}
-
-uint32_t sched_explain_kinds(struct sched *sched, uint32_t job, int64_t now_ms,
-                             struct sched_node_kind *ret_kinds,
-                             uint32_t *ret_left_out_count)
-{
-    auto_arena arena = {0};
-    struct sched_explanation answer;
-    struct question question;
-    uint32_t count = 0;
-
-    explain_ask(sched, job, &answer, &arena, &question);
-    question.now_ms = now_ms;
-    *ret_left_out_count = 0;
-    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
-         seq_next(&sched->nodes_by_name, &at)) {
-        uint32_t index = seq_get(&sched->nodes_by_name, at);
-        if (!sched->nodes.items[index].record) {
-            continue;
-        }
-        enum sched_exclusion why = explain_exclusion(&question, index);
-        if (why >= SCHED_EXCLUDED_TOO_SMALL) {
-            *ret_left_out_count += !add_to_kind(
-                &question, index, why == SCHED_EXCLUSIONS, ret_kinds, &count);
-        }
-    }
-    for (uint32_t k = 0; k < count; k++) {
-        floating_strip(sched, &ret_kinds[k].capacity);
-        floating_strip(sched, &ret_kinds[k].free);
-    }
-    return count;
-}
-
-void sched_explain_nodes(struct sched *sched, uint32_t job,
-                         struct sched_explanation *ret_explanation)
-{
-    auto_arena arena = {0};
-    struct question question;
-
-    explain_ask(sched, job, ret_explanation, &arena, &question);
-    explain_nodes(&question);
-}
-
-bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks)
-{
-    auto_arena arena = {0};
-    struct sched_explanation answer;
-    struct question question;
-
-    explain_ask(sched, job, &answer, &arena, &question);
-    for (uint32_t i = 0; i < sched->nodes.count; i++) {
-        (*ret_looks)++;
-        if (sched->nodes.items[i].record) {
-            enum sched_exclusion why = explain_exclusion(&question, i);
-            if (why >= SCHED_EXCLUDED_FULL) {
-                return true;
-            }
-        }
-    }
-    return false;
 }
