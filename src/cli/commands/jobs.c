@@ -55,12 +55,13 @@ static const char *waiting_of(struct cli *cli,
 static const char *reason_of(struct cli *cli, const Berth__Api__JobSummary *job,
                              bool waits)
 {
-    if (job->promised_start) {
-        return cli_format(cli, "starts by %s",
-                          cli_time(cli, job->promised_start));
-    }
-    return waits && !*job->reason ? waiting_of(cli, job)
-                                  : cli_first_line(cli, job->reason);
+    const char *why = waits && !*job->reason ? waiting_of(cli, job)
+                                             : cli_first_line(cli, job->reason);
+
+    return job->promised_start
+               ? cli_format(cli, "%s%sstarts by %s", why, *why ? "; " : "",
+                            cli_time(cli, job->promised_start))
+               : why;
 }
 
 /* What there is room for with -o wide. */

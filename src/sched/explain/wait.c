@@ -63,12 +63,10 @@ static enum sched_wait ask_standing(const struct question *question)
         return SCHED_WAIT_QUOTA;
     }
     if (sched_job_admission(sched, question->job, &admission)) {
-        bool is_known = admission.start_ms != SCHED_START_UNKNOWN &&
-                        admission.start_ms >= question->now_ms;
         if (is_there && !is_cordoned && explain_limit(question)) {
             return SCHED_WAIT_QUEUE_LIMIT;
         }
-        return is_known ? SCHED_WAIT_RESERVED : SCHED_WAIT_ADMITTED;
+        return gang ? SCHED_WAIT_GANG_CAPACITY : SCHED_WAIT_CAPACITY;
     }
     if (!is_there) {
         return SCHED_WAIT_GANG;

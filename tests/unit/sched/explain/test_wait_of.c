@@ -49,6 +49,24 @@ static void the_first_waits_for_room_and_others_for_it(void **state)
     assert_int_not_equal(wait_of(w, urgent), SCHED_WAIT_PRIORITY);
 }
 
+/* What is admitted waits for room, too; whether it has a reservation is told
+ * beside it. */
+static void an_admitted_job_waits_for_room(void **state)
+{
+    struct world *w = *state;
+    struct sched_admission admission;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    world_node(w, &(struct world_node){"a", .cores = 2});
+    uint32_t first =
+        world_submit_many(w, &(struct world_job){.queue = "A", .cores = 2}, 2);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(wait_of(w, first), SCHED_WAIT_NOT);
+    assert_true(sched_job_admission(w->sched, first + 1, &admission));
+    assert_int_equal(wait_of(w, first + 1), SCHED_WAIT_CAPACITY);
+}
+
 static void a_limit_is_told_of_all_that_it_keeps(void **state)
 {
     struct world *w = *state;
@@ -126,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WORLD_TEST(without_nodes_nothing_starts),
         WORLD_TEST(the_first_waits_for_room_and_others_for_it),
+        WORLD_TEST(an_admitted_job_waits_for_room),
         WORLD_TEST(a_limit_is_told_of_all_that_it_keeps),
         WORLD_TEST(a_cordoned_queue_waits),
         WORLD_TEST(a_gang_waits_for_members_and_then_for_room),
