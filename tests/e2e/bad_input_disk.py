@@ -251,6 +251,29 @@ class BrokenFiles(unittest.TestCase):
         self.assert_refused("ahead of the log", "Restore the newest backup")
         self.assertEqual(self.files("store.db"), before)
 
+    def flip(self, name, part):
+        """Turn a bit at that part of a file's length."""
+        with open(self.berth.data / name, "r+b") as file:
+            file.seek(int(os.path.getsize(file.name) * part))
+            byte = file.read(1)[0]
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte ^ 8]))
+
+    def test_a_flipped_bit_in_the_wal_of_a_killed_server_is_refused(self):
+        self.berth.start()
+        with Client(self.berth.grpc) as client:
+            self.jobs += client.submit("q", "s", [item()] * 50)
+        self.berth.kill()
+        for part in (0.01, 0.5, 0.99):
+            self.flip("log.db-wal", part)
+            self.assert_refused("log.db-end", "--accept-loss")
+            self.flip("log.db-wal", part)
+        self.assert_serves()
+
+    def test_a_flipped_bit_in_the_first_page_of_the_log_is_refused(self):
+        self.flip("log.db", 0.001)
+        self.assert_refused("log.db", "a page of the file is damaged")
+
     def test_a_log_whose_wal_alone_is_left_is_refused_and_kept(self):
         (self.berth.data / "log.db").unlink()
         (self.berth.data / "log.db-wal").write_bytes(b"frames" * 99)
