@@ -185,3 +185,25 @@ void sched_start_note(struct sched *sched, uint32_t queue, int64_t now_ms)
     sched->version++;
     start_take(sched, &rules, &start);
 }
+
+void sched_gang_memory(const struct sched *sched, uint32_t job,
+                       struct sched_gang_memory *ret_memory)
+{
+    uint32_t at = sched->jobs.items[job].gang;
+    const struct sub_groups *subs =
+        at == NONE ? NULL : sched->gangs.items[at].subs;
+
+    *ret_memory = (struct sched_gang_memory){.scaled_ms = INT64_MIN};
+    if (!subs) {
+        return;
+    }
+    ret_memory->scaled_ms = sched->gangs.items[at].scaled_ms;
+    ret_memory->requeued_ms = subs->requeued_ms;
+    if (subs->succeeded_count || subs->requeued_ms ||
+        ret_memory->scaled_ms != INT64_MIN) {
+        ret_memory->sub_group_count = subs->terms.sub_group_count;
+    }
+    for (uint32_t s = 0; s < ret_memory->sub_group_count; s++) {
+        ret_memory->succeeded_counts[s] = subs->items[s].succeeded_count;
+    }
+}

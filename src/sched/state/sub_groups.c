@@ -1,7 +1,5 @@
 #include "sched/state/sub_groups.h"
 
-#include <stdlib.h>
-
 #include "model/digest.h"
 #include "sched/state/exclusive.h"
 
@@ -419,21 +417,6 @@ bool sub_groups_are_right(const struct sched *sched, const struct gang *gang)
            leased == gang->leased.count && succeeded == subs->succeeded_count;
 }
 
-/* History: a gang is known by a member that is still there, the one with the
- * lowest id. */
-
-struct known {
-    struct job_id id;
-    const struct sub_groups *subs;
-};
-
-static int compare_known(const void *a, const void *b)
-{
-    const struct known *x = a, *y = b;
-
-    return key128_compare(x->id.v, y->id.v);
-}
-
 uint32_t sub_groups_first(const struct sched *sched,
                           const struct sub_groups *subs)
 {
@@ -453,55 +436,4 @@ uint32_t sub_groups_first(const struct sched *sched,
     }
     ASSERT(first == NONE || first < sched->jobs.count);
     return first;
-}
-
-void sub_groups_pack(const struct sched *sched, struct strbuf *buf)
-{
-    auto_mem struct known *known =
-        mem_alloc_array(sched->gangs.count + 1, sizeof(*known));
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < sched->gangs.count; i++) {
-        const struct sub_groups *subs = sched->gangs.items[i].subs;
-        if (subs && subs->succeeded_count) {
-            uint32_t first = sub_groups_first(sched, subs);
-            known[count++] = (struct known){sched->jobs.items[first].id, subs};
-        }
-    }
-    if (count == 0) {
-        return;
-    }
-    qsort(known, count, sizeof(*known), compare_known);
-    pack_u64(buf, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct sub_groups *subs = known[i].subs;
-        pack_u64(buf, known[i].id.v.hi);
-        pack_u64(buf, known[i].id.v.lo);
-        pack_u64(buf, subs->terms.sub_group_count);
-        for (uint32_t s = 0; s < subs->terms.sub_group_count; s++) {
-            pack_u64(buf, subs->items[s].succeeded_count);
-        }
-    }
-}
-
-void sched_gang_memory(const struct sched *sched, uint32_t job,
-                       struct sched_gang_memory *ret_memory)
-{
-    uint32_t at = sched->jobs.items[job].gang;
-    const struct sub_groups *subs =
-        at == NONE ? NULL : sched->gangs.items[at].subs;
-
-    *ret_memory = (struct sched_gang_memory){.scaled_ms = INT64_MIN};
-    if (!subs) {
-        return;
-    }
-    ret_memory->scaled_ms = sched->gangs.items[at].scaled_ms;
-    ret_memory->requeued_ms = subs->requeued_ms;
-    if (subs->succeeded_count || subs->requeued_ms ||
-        ret_memory->scaled_ms != INT64_MIN) {
-        ret_memory->sub_group_count = subs->terms.sub_group_count;
-    }
-    for (uint32_t s = 0; s < ret_memory->sub_group_count; s++) {
-        ret_memory->succeeded_counts[s] = subs->items[s].succeeded_count;
-    }
 }
