@@ -249,7 +249,9 @@ static void step_gang(struct round *round, struct lane *lane)
 }
 
 /* Whether a limit that refuses the lane's head does so only because work of
- * its queue runs, and nothing else keeps it from being admitted. */
+ * its queue runs, and nothing else keeps it from being admitted.  What the
+ * limit on work above the share is about is passed over, for that limit counts
+ * what is admitted, and would stop the queue. */
 static bool may_wait_for_limit(struct round *round, struct lane *lane,
                                bool is_gang)
 {
@@ -263,6 +265,9 @@ static bool may_wait_for_limit(struct round *round, struct lane *lane,
     return window_is_open(round, lane) && window_policy(round)->has_backfill &&
            !lane->held &&
            floating_short(sched, round->p, &round->used, &least) < 0 &&
+           !(lane->limits && lane->limits->over_share_ppm != POLICY_OFF &&
+             class_at(round, class_of_job(sched, job))->lifetime_ms ==
+                 LIFETIME_INFINITE) &&
            limit_wait_is_open(round, lane, class_of_job(sched, job), &least) &&
            (!lane->limits || share_allows(round, lane));
 }

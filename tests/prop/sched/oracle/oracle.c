@@ -229,6 +229,8 @@ static bool waits_for_limit(const struct oracle *o, int unit,
 {
     return o->in->has_backfill && !o->kept[o->in->jobs[unit].queue].is_made &&
            oracle_has_seats(o, request) &&
+           !(instance_lifetime(o->in, unit) == ENDLESS &&
+             o->in->over_share_percent != NO_LIMIT) &&
            oracle_limits_could(o, unit, request) &&
            oracle_is_within_rights(o, unit);
 }

@@ -216,6 +216,21 @@ static void what_no_limit_could_let_go_is_passed(void **state)
     assert_true(passes(w, 12, 1000));
 }
 
+/* The limit on work above the share counts what is admitted, and would stop
+ * the queue: under it what a class limit refuses is passed over. */
+static void under_a_limit_above_the_share_it_is_passed(void **state)
+{
+    struct world *w = *state;
+    struct sched_admission admission;
+    uint32_t first;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_FLOW);
+    limit_fixed(w, 187500);
+    uint32_t head = make_limited(w, &first);
+    assert_false(sched_job_admission(w->sched, head, &admission));
+    assert_true(passes(w, 4, 1000));
+}
+
 /* Logs of before are decided as they were. */
 static void by_former_rules_it_is_passed(void **state)
 {
@@ -239,6 +254,7 @@ int main(void)
         SCENARIO(what_leaves_the_head_its_limit_passes),
         SCENARIO(without_bounds_younger_work_waits_and_others_go_on),
         SCENARIO(what_no_limit_could_let_go_is_passed),
+        SCENARIO(under_a_limit_above_the_share_it_is_passed),
         SCENARIO(by_former_rules_it_is_passed),
     };
 
