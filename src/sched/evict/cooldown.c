@@ -113,6 +113,64 @@ static void note_promise(struct round *round, struct sched_decision *decision)
     }
 }
 
+static const struct lane *lane_of(const struct round *round, uint32_t job)
+{
+    const struct sched *sched = round->sched;
+    uint32_t queue = sched->lists.items[sched->jobs.items[job].list].queue;
+
+    return &round->lanes[round->lane_of_queue[queue]];
+}
+
+/* What a head asks for, all that waits of a gang. */
+static const struct resource_vec *asked_by(const struct round *round,
+                                           uint32_t head)
+{
+    const struct sched *sched = round->sched;
+    uint32_t gang = sched->jobs.items[head].gang;
+
+    return gang != NONE ? &sched->gangs.items[gang].waiting_sum
+                        : &class_at(round, class_of_job(sched, head))->request;
+}
+
+/* What a head's queue has with it, and with nothing else that it admitted. */
+static struct resource_vec sum_with(const struct round *round, uint32_t head)
+{
+    const struct sched *sched = round->sched;
+    const struct lane *lane = lane_of(round, head);
+    struct resource_vec sum = lane->all;
+
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        const struct admission_entry *entry = &round->reserve.entries[i];
+        uint32_t job = entry->claim.job;
+        if (!entry->is_done && entry->claim.lane == lane && job != head &&
+            (sched->jobs.items[job].gang == NONE ||
+             sched->jobs.items[job].gang != sched->jobs.items[head].gang)) {
+            amounts_subtract(&sum, asked_by(round, job));
+        }
+    }
+    return sum;
+}
+
+/* Whether the head of the reservation can wait for runs of its own queue: with
+ * it the queue has more, by weight, than that of who took a place for fairness,
+ * and the head alone is no more than that has. */
+static bool can_wait_for_own(const struct round *round, uint32_t taker)
+{
+    const struct cost_base *base = &round->pool->base;
+    uint32_t head = round->reserve.hold->job;
+    const struct lane *lane = lane_of(round, head);
+    const struct lane *other = lane_of(round, taker);
+    struct resource_vec with = sum_with(round, head);
+    struct cost own = cost_of(base, &with, NULL, lane->factor_micro);
+    struct cost alone =
+        cost_of(base, asked_by(round, head), NULL, lane->factor_micro);
+    struct cost theirs = cost_of(base, &other->all, NULL, other->factor_micro);
+
+    return round->sched->policy->rules_revision >= POLICY_RULES_LIMITS &&
+           cost_compare(base, &own, &theirs) > 0 &&
+           cost_compare(base, &alone, &theirs) <= 0;
+}
+
 /* What took places for fairness gives way to what is reserved for later than
  * others that were let past it. */
 static void put_off(struct round *round, size_t mark)
@@ -127,7 +185,9 @@ static void put_off(struct round *round, size_t mark)
         }
         if (decision->action == SCHED_LEASE &&
             decision->revocable_for == hold->job) {
-            decision->yields_from_ms = hold->fair_ms;
+            decision->yields_from_ms = can_wait_for_own(round, decision->job)
+                                           ? hold->promised_ms
+                                           : hold->fair_ms;
         }
     }
 }

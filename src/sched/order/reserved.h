@@ -24,6 +24,8 @@ struct reservation {
                          it for a promise, but who takes a place for fairness */
     int64_t start_ms; /* t*; SCHED_START_UNKNOWN: no bound tells */
     int64_t fair_ms;  /* from when on yields what took a place for fairness */
+    int64_t promised_ms; /* the same where its own queue's runs keep it waiting:
+                            not before it was promised to start */
     struct reserved_node *nodes; /* by index of node */
     uint32_t node_count;
 };

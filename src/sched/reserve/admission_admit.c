@@ -24,10 +24,11 @@ void admission_order_lanes(struct round *round)
 }
 
 /* From when on what takes a place for fairness yields to a claim: from t* on,
- * and it is kept from the claim no longer than a queue may starve, but at least
- * for a cooldown.  A promise that was broken says nothing. */
-static int64_t fair_from(const struct round *round, const struct claim *claim,
-                         int64_t start_ms)
+ * or from the start that was promised; and it is kept from the claim no longer
+ * than a queue may starve, but at least for a cooldown.  A promise that was
+ * broken says nothing. */
+static void date_yields(const struct round *round, const struct claim *claim,
+                        struct reservation *made)
 {
     int64_t starved_ms = window_policy(round)->starved_after_ms;
     int64_t least_ms =
@@ -38,13 +39,12 @@ static int64_t fair_from(const struct round *round, const struct claim *claim,
     int64_t since_ms = entry ? entry->since_ms : round->now_ms;
     int64_t most_ms =
         starved_ms ? time_add_saturating(since_ms, starved_ms) : INT64_MAX;
+    bool is_promised = entry && entry->start_ms > round->now_ms &&
+                       entry->start_ms < made->start_ms;
 
     most_ms = most_ms > least_ms ? most_ms : least_ms;
-    if (entry && entry->start_ms > round->now_ms &&
-        entry->start_ms < start_ms) {
-        start_ms = entry->start_ms;
-    }
-    return start_ms < most_ms ? start_ms : most_ms;
+    made->promised_ms = is_promised ? entry->start_ms : made->start_ms;
+    made->fair_ms = made->promised_ms < most_ms ? made->promised_ms : most_ms;
 }
 
 bool admission_reserve(struct round *round, const struct claim *claim)
@@ -77,7 +77,7 @@ bool admission_reserve(struct round *round, const struct claim *claim)
     }
     limit_wait_hold(round, claim, &least, admission_request(round, claim),
                     reserve->made.start_ms);
-    reserve->made.fair_ms = fair_from(round, claim, reserve->made.start_ms);
+    date_yields(round, claim, &reserve->made);
     ASSERT(reserve->made.fair_ms <= reserve->made.start_ms);
     return true;
 }

@@ -103,6 +103,36 @@ static void what_else_is_admitted_does_not_count_against_a_head(void **state)
     assert_int_equal(world_running_of(w, heads, 4), 1);
 }
 
+/* One node and three equal queues with more work than there is room for: each
+ * keeps its third, for the head of a queue that has its own takes no place from
+ * one that is due it, however long it was admitted. */
+static void equal_queues_on_one_node_keep_equal_parts(void **state)
+{
+    enum { MINUTE = 60 * S };
+    static const char *const names[] = {"A", "B", "C"};
+    struct world *w = *state;
+
+    w->requeues = true;
+    world_node(w, &(struct world_node){"n", .cores = 9});
+    for (uint32_t q = 0; q < 3; q++) {
+        (void)world_submit_many(
+            w,
+            &(struct world_job){.queue = names[q],
+                                .lifetime_s = -1,
+                                .submitted_ms = q * 10 * MINUTE},
+            20);
+        for (uint32_t i = 0; i < 10; i++) {
+            world_round(w, ROUND_BALANCE, (q * 10 + i) * MINUTE);
+        }
+    }
+    for (int64_t at = 30; at < 480; at++) {
+        world_round(w, ROUND_BALANCE, at * MINUTE);
+        for (uint32_t q = 0; q < 3; q++) {
+            assert_int_equal(world_running(w, names[q]), 3);
+        }
+    }
+}
+
 /* Its node is gone: the promise is not repeated once its time has passed, but
  * told as what it is. */
 static void a_promise_that_was_not_kept_is_taken_back(void **state)
@@ -433,6 +463,7 @@ int main(void)
         SCENARIO(fl_17_takes_what_is_older_than_its_lifetime),
         SCENARIO(a_promise_counts_on_no_preemption_where_there_is_none),
         SCENARIO(what_else_is_admitted_does_not_count_against_a_head),
+        SCENARIO(equal_queues_on_one_node_keep_equal_parts),
         SCENARIO(a_promise_that_was_not_kept_is_taken_back),
         SCENARIO(fl_17_keeps_it_within_its_queues_share),
         SCENARIO(fl_18_never_takes_infinite_work_for_its_like),
