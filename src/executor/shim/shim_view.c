@@ -69,7 +69,7 @@ static bool is_dir(const char *path)
 {
     struct stat st;
 
-    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static int cover_with_memory(const struct run_spec *spec,
