@@ -1,13 +1,17 @@
-/* Accounts of the machine, which a job gets only if the configuration lists
- * them.  Ids that nobody has are free for jobs. */
+/* Whom a container runs as.  Accounts of the machine a job gets only if the
+ * configuration lists them; ids that nobody has are free for jobs. */
 #include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "executor/process/process_spec.h"
 
-enum { ENTRY_BYTES = 1 << 16 };
+enum {
+    ENTRY_BYTES = 1 << 16,
+    ORDINARY_ID_MIN = 1000, /* smaller ones are the system's, as in Debian */
+};
 
 static bool is_listed(const struct process_policy *policy, const char *name,
                       int64_t uid)
@@ -55,8 +59,8 @@ static bool may_have_group(const struct process_policy *policy, int64_t gid,
            !found;
 }
 
-int process_check_account(const struct process_job *job, const char *name,
-                          int64_t uid, int64_t gid, struct err *err)
+static int check_account(const struct process_job *job, const char *name,
+                         int64_t uid, int64_t gid, struct err *err)
 {
     char *text = arena_alloc(job->arena, ENTRY_BYTES);
     int64_t own_gid;
@@ -79,4 +83,85 @@ int process_check_account(const struct process_job *job, const char *name,
                        name, gid, job->policy->run_as_group);
     }
     return 0;
+}
+
+/* Users and groups of the system may be as good as root: who is in `disk`
+ * reads every file, who is in `docker` starts what he likes. */
+static int check_system_id(const struct process_job *job, const char *name,
+                           bool is_user, int64_t id, struct err *err)
+{
+    const struct process_policy *policy = job->policy;
+    int64_t usual = is_user ? policy->run_as_user : policy->run_as_group;
+
+    if (policy->allows_root_jobs || id >= ORDINARY_ID_MIN ||
+        (id == usual && id != 0)) {
+        return 0;
+    }
+    return err_set(err, -ERR_INVALID,
+                   "container %s would run as system %s %lld, which this "
+                   "executor does not allow (allowRootJobs)",
+                   name, is_user ? "user" : "group", (long long)id);
+}
+
+static int check_root(const struct process_job *job,
+                      const K8s__Io__Api__Core__V1__Container *container,
+                      int64_t uid, int64_t gid, struct err *err)
+{
+    const char *name = process_or_empty(container->name);
+
+    int rc = check_system_id(job, name, true, uid, err);
+    rc = rc < 0 ? rc : check_system_id(job, name, false, gid, err);
+    rc = rc < 0 ? rc : check_account(job, name, uid, gid, err);
+    if (rc < 0) {
+        return rc;
+    }
+    bool is_non_root = container->securitycontext &&
+                               container->securitycontext->has_runasnonroot
+                           ? container->securitycontext->runasnonroot
+                           : job->pod->securitycontext &&
+                                 job->pod->securitycontext->runasnonroot;
+    if (uid == 0 && is_non_root) {
+        return err_set(
+            err, -ERR_INVALID,
+            "container %s would run as root, which its runAsNonRoot forbids",
+            name);
+    }
+    return 0;
+}
+
+int process_find_user(const struct process_job *job,
+                      const K8s__Io__Api__Core__V1__Container *container,
+                      int64_t *ret_uid, int64_t *ret_gid, struct err *err)
+{
+    const K8s__Io__Api__Core__V1__SecurityContext *own =
+        container->securitycontext;
+    const K8s__Io__Api__Core__V1__PodSecurityContext *pod =
+        job->pod->securitycontext;
+    bool has_uid = (own && own->has_runasuser) || (pod && pod->has_runasuser);
+    bool has_gid = (own && own->has_runasgroup) || (pod && pod->has_runasgroup);
+    int64_t uid = own && own->has_runasuser ? own->runasuser
+                  : has_uid                 ? pod->runasuser
+                                            : job->policy->run_as_user;
+    int64_t gid = own && own->has_runasgroup ? own->runasgroup
+                  : has_gid                  ? pod->runasgroup
+                                             : job->policy->run_as_group;
+
+    if (uid < 0 || uid >= UINT32_MAX || gid < 0 || gid >= UINT32_MAX) {
+        return err_set(err, -ERR_INVALID, "container %s: no such user or group",
+                       process_or_empty(container->name));
+    }
+    if (!job->policy->is_root) {
+        if ((has_uid && uid != (int64_t)geteuid()) ||
+            (has_gid && gid != (int64_t)getegid())) {
+            return err_set(err, -ERR_INVALID,
+                           "container %s requests another user or group, but "
+                           "this executor does not run as root",
+                           process_or_empty(container->name));
+        }
+        *ret_uid = *ret_gid = -1;
+        return 0;
+    }
+    *ret_uid = uid;
+    *ret_gid = gid;
+    return check_root(job, container, uid, gid, err);
 }

@@ -15,7 +15,6 @@ typedef K8s__Io__Api__Core__V1__PodSpec pod_t;
 
 enum {
     GRACE_S_DEFAULT = 30,
-    ORDINARY_ID_MIN = 1000, /* smaller ones are the system's, as in Debian */
 };
 
 const char *process_annotation(const struct runtime_run *run, const char *key)
@@ -43,90 +42,6 @@ static const pod_t *pod_of(const struct runtime_run *run)
                        ARMADAEVENTS__KUBERNETES_MAIN_OBJECT__OBJECT_POD_SPEC
                ? main->pod_spec->pod_spec
                : NULL;
-}
-
-/* Users. */
-
-/* Users and groups of the system may be as good as root: who is in `disk`
- * reads every file, who is in `docker` starts what he likes. */
-static int check_system_id(const struct process_job *job, const char *name,
-                           bool is_user, int64_t id, struct err *err)
-{
-    const struct process_policy *policy = job->policy;
-    int64_t usual = is_user ? policy->run_as_user : policy->run_as_group;
-
-    if (policy->allows_root_jobs || id >= ORDINARY_ID_MIN ||
-        (id == usual && id != 0)) {
-        return 0;
-    }
-    return err_set(err, -ERR_INVALID,
-                   "container %s would run as system %s %lld, which this "
-                   "executor does not allow (allowRootJobs)",
-                   name, is_user ? "user" : "group", (long long)id);
-}
-
-static int check_root(const struct process_job *job,
-                      const container_t *container, int64_t uid, int64_t gid,
-                      struct err *err)
-{
-    const char *name = process_or_empty(container->name);
-
-    int rc = check_system_id(job, name, true, uid, err);
-    rc = rc < 0 ? rc : check_system_id(job, name, false, gid, err);
-    rc = rc < 0 ? rc : process_check_account(job, name, uid, gid, err);
-    if (rc < 0) {
-        return rc;
-    }
-    bool is_non_root = container->securitycontext &&
-                               container->securitycontext->has_runasnonroot
-                           ? container->securitycontext->runasnonroot
-                           : job->pod->securitycontext &&
-                                 job->pod->securitycontext->runasnonroot;
-    if (uid == 0 && is_non_root) {
-        return err_set(
-            err, -ERR_INVALID,
-            "container %s would run as root, which its runAsNonRoot forbids",
-            name);
-    }
-    return 0;
-}
-
-/* Whom a container runs as; -1: as we do. */
-static int find_user(const struct process_job *job,
-                     const container_t *container, int64_t *ret_uid,
-                     int64_t *ret_gid, struct err *err)
-{
-    const K8s__Io__Api__Core__V1__SecurityContext *own =
-        container->securitycontext;
-    const K8s__Io__Api__Core__V1__PodSecurityContext *pod =
-        job->pod->securitycontext;
-    bool has_uid = (own && own->has_runasuser) || (pod && pod->has_runasuser);
-    bool has_gid = (own && own->has_runasgroup) || (pod && pod->has_runasgroup);
-    int64_t uid = own && own->has_runasuser ? own->runasuser
-                  : has_uid                 ? pod->runasuser
-                                            : job->policy->run_as_user;
-    int64_t gid = own && own->has_runasgroup ? own->runasgroup
-                  : has_gid                  ? pod->runasgroup
-                                             : job->policy->run_as_group;
-
-    if (uid < 0 || uid >= UINT32_MAX || gid < 0 || gid >= UINT32_MAX) {
-        return err_set(err, -ERR_INVALID, "container %s: no such user or group",
-                       process_or_empty(container->name));
-    }
-    if (!job->policy->is_root) {
-        if ((has_uid && uid != (int64_t)geteuid()) ||
-            (has_gid && gid != (int64_t)getegid())) {
-            return err_set(err, -ERR_INVALID,
-                           "container %s requests another user or group, but "
-                           "this executor does not run as root",
-                           process_or_empty(container->name));
-        }
-        *ret_uid = *ret_gid = -1;
-        return 0;
-    }
-    *ret_uid = uid;
-    *ret_gid = gid;
-    return check_root(job, container, uid, gid, err);
 }
 
 /* Warnings. */
@@ -285,7 +200,7 @@ static int add_container(struct process_job *job, const container_t *container,
         arena_alloc(job->arena, sizeof(*variables));
     int64_t uid, gid;
 
-    int rc = find_user(job, container, &uid, &gid, err);
+    int rc = process_find_user(job, container, &uid, &gid, err);
     if (rc == 0) {
         rc = process_env_build(job, container, variables, err);
     }
@@ -395,7 +310,8 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
 static int find_owner(struct process_job *job, struct err *err)
 {
     const pod_t *pod = job->pod;
-    int rc = find_user(job, pod->containers[0], &job->uid, &job->gid, err);
+    int rc =
+        process_find_user(job, pod->containers[0], &job->uid, &job->gid, err);
 
     job->dir_mode = 0700;
     for (size_t i = 0; rc == 0 && i < pod->n_containers + pod->n_initcontainers;
@@ -404,7 +320,7 @@ static int find_owner(struct process_job *job, struct err *err)
             i < pod->n_containers ? pod->containers[i]
                                   : pod->initcontainers[i - pod->n_containers];
         int64_t uid, gid;
-        rc = find_user(job, container, &uid, &gid, err);
+        rc = process_find_user(job, container, &uid, &gid, err);
         job->dir_mode = uid == job->uid ? job->dir_mode : 0777;
     }
     return rc;

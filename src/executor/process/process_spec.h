@@ -95,10 +95,12 @@ static inline const char *process_or_empty(const char *text)
     return text ? text : "";
 }
 
-/* Refuse an account or group of the machine that jobs may not have
- * (process_account.c).  -ERR_INVALID. */
-int process_check_account(const struct process_job *job, const char *name,
-                          int64_t uid, int64_t gid, struct err *err) must_check;
+/* Whom a container runs as; -1: as we do (process_account.c).  -ERR_INVALID:
+ * whom it may not run as. */
+int process_find_user(const struct process_job *job,
+                      const K8s__Io__Api__Core__V1__Container *container,
+                      int64_t *ret_uid, int64_t *ret_gid,
+                      struct err *err) must_check;
 /* Make the directories of the pod's volumes (process_volume.c). */
 int process_volumes_make(struct process_job *job, struct err *err) must_check;
 /* Whether a path stays below the directory that it begins at, and has nothing
