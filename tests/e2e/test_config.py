@@ -143,6 +143,14 @@ class Config(unittest.TestCase):
         again = run("berthd", "--print-config", "--config", str(path))
         self.assertEqual(again.stdout, printed.stdout)
 
+    def test_printed_configuration_runs_jobs_as_it_stands(self):
+        printed = run("berthd", "--print-config").stdout
+        with harness.Berth(config=printed,
+                           arguments=["--stop-jobs"]) as berth:
+            berth.ctl("create", "queue", "q")
+            done = berth.ctl("run", "-q", "q", "-f", "--", "echo", "it runs")
+            self.assertIn("it runs", done.stdout)
+
     def test_manual_page_is_what_the_program_says(self):
         page = (harness.ROOT / "docs/guide/config.md").read_text()
         self.assertIn(run("berthd", "--print-manual").stdout, page)

@@ -93,8 +93,8 @@ contexts:
         self.assertEqual(
             no.stdout,
             "no: bob lacks permission submit_any_jobs or the verb submit on "
-            "queue q\nGroups that can grant the verb: staff\nWho runs the "
-            "server can grant the permission: "
+            "queue q\nGroups that can grant the verb: staff\nThe operator "
+            "of the server can grant the permission: "
             "auth.permissionGroupMapping.submit_any_jobs\n")
         refused = self.ctl("submit", "-", "-c", "bob",
                            input=job_file("q", "s", "true"))

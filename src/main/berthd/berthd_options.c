@@ -158,15 +158,17 @@ static void override(const struct berthd_options *options,
     if (options->http) {
         config->server.http = str_of(options->http);
     }
-    config->executor.is_enabled &= options->is_standalone;
+    /* What is printed is for a start with --standalone as well. */
+    config->executor.is_enabled &=
+        options->is_standalone || options->prints_config;
     config->executor.process.is_root_allowed |= options->allows_root_jobs;
 }
 
 /* A server without TLS is reached in plain text, from inside too. */
-static void check_inside(const struct config *config,
+static void check_inside(const struct config *config, bool is_standalone,
                          struct config_findings *findings)
 {
-    if (config->executor.is_enabled &&
+    if (is_standalone && config->executor.is_enabled &&
         config->executor.tls.client_ca.byte_count > 0 &&
         config->server.tls.certificate.byte_count == 0) {
         setting_texts_add(&findings->texts, SETTING_ERRORS_MAX, findings->arena,
@@ -188,7 +190,7 @@ struct config *berthd_options_config(const struct berthd_options *options,
     }
     override(options, config);
     config_check_all(config, findings);
-    check_inside(config, findings);
+    check_inside(config, options->is_standalone, findings);
     if (findings->texts.count == 0) {
         say_each(SAY_WARN, "config.renamed", "warning", &config->warnings);
         warn_of_clear_text(&config->auth);
