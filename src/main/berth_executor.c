@@ -11,6 +11,7 @@
 #include "main/common/say.h"
 #include "main/common/usage.h"
 #include "main/executor/executor_thread.h"
+#include "rpc/rpc_channel.h"
 #include "wire/text/host.h"
 
 enum { EXIT_USAGE = 2, JOBS_GRACE_MS = 3000 };
@@ -22,6 +23,7 @@ enum {
     OPTION_RUNTIME,
     OPTION_DATA,
     OPTION_CONFIG,
+    OPTION_CHECK_CONFIG,
     OPTION_STOP_JOBS,
     OPTION_ALLOW_ROOT_JOBS,
     OPTION_COUNT,
@@ -41,6 +43,9 @@ static const struct usage_option usage_options[] = {
     [OPTION_CONFIG -
         1] = {"config", "FILE",
               "configuration file (YAML); only its section executor is used"},
+    [OPTION_CHECK_CONFIG - 1] = {"check-config", NULL,
+                                 "read the configuration and the TLS files, "
+                                 "print every error, and exit"},
     [OPTION_STOP_JOBS -
         1] = {"stop-jobs", NULL,
               "on SIGTERM stop the jobs instead of leaving them running"},
@@ -92,39 +97,57 @@ static void override(const struct options *options, int code, struct str *text)
     }
 }
 
-static int read_config(const struct options *options, struct arena *arena,
-                       struct config **ret_config, struct err *err)
+static void note(struct config_findings *findings, const char *text)
 {
-    struct config *config = config_defaults(arena);
-    struct config_executor *executor;
+    setting_texts_add(&findings->texts, SETTING_ERRORS_MAX, findings->arena,
+                      str_of(text));
+}
 
-    if (options->texts[OPTION_CONFIG]) {
-        int rc = config_read_file(options->texts[OPTION_CONFIG], arena, &config,
-                                  err);
-        if (rc < 0) {
-            return rc;
-        }
-        say_each(SAY_WARN, "config.renamed", "warning", &config->warnings);
-        rc = config_check_secrecy(config, options->texts[OPTION_CONFIG], err);
-        if (rc < 0) {
-            return rc;
-        }
+/* The PEM files of a client; what is missing of a pair was noted. */
+static void check_tls(const struct config_tls *tls,
+                      struct config_findings *findings)
+{
+    const struct rpc_channel_tls files = {
+        .ca_file = tls->client_ca.byte_count ? tls->client_ca.p : NULL,
+        .certificate_file =
+            tls->certificate.byte_count ? tls->certificate.p : NULL,
+        .key_file = tls->key.byte_count ? tls->key.p : NULL,
+    };
+    auto_strbuf text = {0};
+    struct err err;
+
+    if (!files.certificate_file == !files.key_file &&
+        rpc_channel_check_tls(&files, &err) < 0) {
+        strbuf_addf(&text, "executor.tls: %s", err.text);
+        note(findings, strbuf_text(&text));
     }
-    executor = &config->executor;
+}
+
+/* All that is wrong is noted. */
+static struct config *read_config(const struct options *options,
+                                  struct config_findings *findings)
+{
+    const char *path = options->texts[OPTION_CONFIG];
+    struct config *config = path ? config_read_all(path, findings)
+                                 : config_defaults(findings->arena);
+    struct config_executor *executor = &config->executor;
+
     override(options, OPTION_SERVER, &executor->server);
     override(options, OPTION_ID, &executor->id);
     override(options, OPTION_POOL, &executor->pool);
     override(options, OPTION_RUNTIME, &executor->runtime);
     override(options, OPTION_DATA, &config->server.data);
     executor->process.is_root_allowed |= options->flags[OPTION_ALLOW_ROOT_JOBS];
-    *ret_config = config;
     if (!str_equal(executor->runtime, STR("process")) &&
         !str_equal(executor->runtime, STR("fake"))) {
-        return err_set(err, -ERR_INVALID,
-                       "--runtime: \"%.*s\" is not one of: process fake",
-                       STR_ARG(executor->runtime));
+        auto_strbuf text = {0};
+        strbuf_addf(&text, "--runtime: \"%.*s\" is not one of: process fake",
+                    STR_ARG(executor->runtime));
+        note(findings, strbuf_text(&text));
     }
-    return config_check(config, err);
+    config_check_all(config, findings);
+    check_tls(&executor->tls, findings);
+    return config;
 }
 
 /* Who names a CA never gets plain text. */
@@ -165,13 +188,22 @@ static struct executor_thread *start(const struct config *config,
 static int run(const struct options *options, const sigset_t *signals)
 {
     auto_arena arena = {0};
-    struct config *config = NULL;
+    struct config_findings findings = {.arena = &arena};
     struct err err;
     int signal_number = 0;
 
-    if (read_config(options, &arena, &config, &err) < 0) {
-        fprintf(stderr, "berth-executor: %s\n", err.text);
+    struct config *config = read_config(options, &findings);
+    for (uint32_t i = 0; i < findings.texts.count; i++) {
+        fprintf(stderr, "berth-executor: %.*s\n",
+                STR_ARG(findings.texts.items[i]));
+    }
+    if (findings.texts.count > 0) {
         return EXIT_USAGE;
+    }
+    say_each(SAY_WARN, "config.renamed", "warning", &config->warnings);
+    if (options->flags[OPTION_CHECK_CONFIG]) {
+        printf("berth-executor: the configuration is valid\n");
+        return 0;
     }
     say_set_by_name(config->messages.level, config->messages.format);
     struct executor_thread *thread = start(config, &arena, &err);

@@ -108,6 +108,22 @@ class Config(unittest.TestCase):
         self.assertIn("berthd: executor.tls: cannot use the TLS CA "
                       "DIR/tls.key: ", said.splitlines()[1])
 
+    def test_executor_checks_its_configuration_too(self):
+        path = self.folder / "executor.yaml"
+        path.write_text("executor: {id: '', tls: {ca: /none}, forceNoTls: "
+                        "true}\nserver: {grcp: x}\n")
+        done = run("berth-executor", "--config", str(path), "--check-config")
+        self.assertEqual(done.returncode, 2)
+        said = done.stderr.replace(str(path), "FILE").splitlines()
+        self.assertEqual(len(said), 4, said)
+        self.assertIn("FILE:2: server.grcp: unknown key", said[0])
+        self.assertIn("executor.id: ", said[1])
+        self.assertIn("executor.forceNoTls: ", said[2])
+        self.assertIn("the TLS CA /none: No such file", said[3])
+        path.write_text("executor: {id: east}\n")
+        done = run("berth-executor", "--config", str(path), "--check-config")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_no_ca_is_named_for_a_server_without_tls(self):
         self.assertIn(
             "executor.tls.ca: the executor of --standalone would use TLS, but "
