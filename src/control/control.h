@@ -69,6 +69,10 @@ struct control_hooks {
     void (*cancelled)(void *ctx, struct job_id job);
     /* An executor was refused, for another of its id holds a stream. */
     void (*twin)(void *ctx, struct str executor_id);
+    /* While leading: an executor was silent for so long that it gets no more
+     * leases, that its runs are lost, or it is back.  Only of what changed. */
+    void (*executor_changed)(void *ctx, struct str executor_id,
+                             enum executor_state state);
     /* The last record that find_client_id knows of. */
     uint64_t (*stored_seq)(void *ctx);
     /* The job submitted to `queue` with `client_id` in a record up to

@@ -145,7 +145,13 @@ void executor_fold(struct control *c, const struct event *event)
     } else {
         struct control_executor *executor =
             executor_get(c, event->executor.name);
+        bool is_news = executor->state != event->executor.state;
         executor->state = event->executor.state;
         executor_sync(c, executor);
+        if (is_news && c->state == CONTROL_LEADING &&
+            c->config.hooks.executor_changed) {
+            c->config.hooks.executor_changed(c->config.hooks.ctx, executor->id,
+                                             executor->state);
+        }
     }
 }

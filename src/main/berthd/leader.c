@@ -168,6 +168,27 @@ static void warn_of_twin(void *ctx, struct str executor_id)
     }
 }
 
+static void say_executor(void *ctx, struct str executor_id,
+                         enum executor_state state)
+{
+    (void)ctx;
+    switch (state) {
+    case EXECUTOR_LIVE:
+        say(SAY_INFO, "executor.back", say_str("id", executor_id));
+        return;
+    case EXECUTOR_STALE:
+        say(SAY_WARN, "executor.stale", say_str("id", executor_id),
+            say_text("advice", "it is silent, and gets no new jobs"));
+        return;
+    case EXECUTOR_LOST:
+        say(SAY_ERROR, "executor.lost", say_str("id", executor_id),
+            say_text("advice",
+                     "it was silent for scheduling.executorLostTimeout, so its "
+                     "runs are lost; see whether its machine is up"));
+        return;
+    }
+}
+
 static struct control *make_control(struct leader *leader)
 {
     const struct leader_options *options = &leader->options;
@@ -184,6 +205,7 @@ static struct control *make_control(struct leader *leader)
                   .stored_seq = stored_seq,
                   .find_client_id = find_client_id,
                   .twin = warn_of_twin,
+                  .executor_changed = say_executor,
                   .may_trim = options->jumps ? may_trim : NULL,
                   .checkpoint = keep_checkpoint},
         .checkpoint_events = options->checkpoint_record_count,

@@ -82,12 +82,53 @@ static void explain_says_that_a_lease_waits_for_a_silent_executor(void **state)
     stage_end(s);
 }
 
+struct told {
+    int count;
+    enum executor_state states[4];
+};
+
+static void tell(void *ctx, struct str executor_id, enum executor_state state)
+{
+    struct told *told = ctx;
+
+    assert_true(str_equal(executor_id, STR("e")));
+    assert_true(told->count < 4);
+    told->states[told->count++] = state;
+}
+
+static void who_listens_hears_of_each_change(void **state)
+{
+    struct told told = {0};
+    struct stage stage = {0};
+
+    (void)state;
+    stage_init(&stage);
+    stage.hooks =
+        (struct control_hooks){.ctx = &told, .executor_changed = tell};
+    stage_start(&stage);
+    stage_exchange(&stage, "e", 1, NULL, 0);
+    stage_pass(&stage, stage.policy.executor_timeout_ms);
+    stage_settle(&stage);
+    assert_int_equal(told.count, 1);
+    assert_int_equal(told.states[0], EXECUTOR_STALE);
+    stage_pass(&stage, stage.policy.executor_lost_timeout_ms);
+    stage_settle(&stage);
+    assert_int_equal(told.count, 2);
+    assert_int_equal(told.states[1], EXECUTOR_LOST);
+    stage_exchange(&stage, "e", 1, NULL, 0);
+    stage_settle(&stage);
+    assert_int_equal(told.count, 3);
+    assert_int_equal(told.states[2], EXECUTOR_LIVE);
+    stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(three_missed_beats_make_an_executor_stale),
         TEST(beats_are_as_long_as_the_executor_makes_them),
         TEST(explain_says_that_a_lease_waits_for_a_silent_executor),
+        TEST(who_listens_hears_of_each_change),
     };
 
     return RUN_TESTS(tests);
