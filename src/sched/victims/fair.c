@@ -64,9 +64,9 @@ static uint32_t descend(const struct round *round, struct descent descent,
     return 0;
 }
 
-/* That of a node for a class. */
+/* That of a node for a class, where the queue `own` keeps its own. */
 static uint32_t eviction_depth(const struct search *search, uint32_t index,
-                               uint32_t depth_min)
+                               uint32_t depth_min, uint32_t own)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
@@ -77,7 +77,7 @@ static uint32_t eviction_depth(const struct search *search, uint32_t index,
     }
     struct descent descent = {
         .class = class_at(round, search->class_index),
-        .own = victims_own(search),
+        .own = own,
         .free = sched->free[index],
         .depth_min = depth_min,
     };
@@ -99,27 +99,39 @@ struct last {
     uint32_t node, depth;
 };
 
-/* The cut of a node; one below `depth_min` may be too large, but is below that.
- * What is remembered of it (unless `memo` is NULL) is that, and whether it is
+/* The depth of a node as if no queue kept its own; one below `depth_min` may be
+ * too large, but is below that.  What is remembered is that, and whether it is
  * exact. */
-static uint32_t recall_depth(const struct search *search,
-                             struct depth_memo *memo, uint32_t node,
-                             uint32_t depth_min)
+static uint32_t remembered_depth(const struct search *search,
+                                 struct depth_memo *memo, uint32_t node,
+                                 uint32_t depth_min)
 {
     struct round *round = search->round;
     uint64_t word;
 
-    if (!memo) {
-        return eviction_depth(search, node, depth_min);
-    }
     if (depth_memo_get(round, memo, node, &word) &&
         ((word & 1) || word >> 1 < depth_min)) {
         return (uint32_t)(word >> 1);
     }
-    uint32_t depth = eviction_depth(search, node, depth_min);
+    uint32_t depth = eviction_depth(search, node, depth_min, 0);
     bool is_exact = depth == 0 || depth >= depth_min;
     depth_memo_set(round, memo, node, (uint64_t)depth << 1 | is_exact);
     return depth;
+}
+
+/* The same where the queue that is searched for keeps its own: that is
+ * remembered of no node, but it is no more than what is. */
+static uint32_t recall_depth(const struct search *search,
+                             struct depth_memo *memo, uint32_t node,
+                             uint32_t depth_min)
+{
+    if (memo) {
+        uint32_t depth = remembered_depth(search, memo, node, depth_min);
+        if (depth == 0 || depth < depth_min || !victims_has_own(search, node)) {
+            return depth;
+        }
+    }
+    return eviction_depth(search, node, depth_min, victims_own(search));
 }
 
 /* A node that may be the best. */
@@ -157,7 +169,7 @@ uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth)
     const struct sched *sched = round->sched;
     struct last best = {NONE, 0};
     struct depth_memo *memo =
-        search->only && !round->reserve.asking && !victims_own(search)
+        search->only && !round->reserve.asking
             ? depth_memo_of(round, search->class_index, DEPTH_MEMO_LAST)
             : NULL;
 
