@@ -2,8 +2,10 @@
  * process: real pods, run by the real shim.  Each test is a sentence of
  * process.h, shim.h or the guide; waiting is for a condition, with an end.
  */
+#include <glob.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "executor/files/run_file.h"
 #include "executor/process/process.h"
@@ -411,6 +413,52 @@ static void members_of_a_gang_share_a_directory(void **state)
     job_free(&jobs[1]);
 }
 
+/* The mode of the only directory of a gang that there is. */
+static mode_t gang_mode(const struct fixture *fixture)
+{
+    char pattern[512];
+    struct stat st;
+    glob_t found;
+
+    snprintf(pattern, sizeof(pattern), "%s/gangs/*", fixture->dir);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 1);
+    assert_int_equal(stat(found.gl_pathv[0], &st), 0);
+    globfree(&found);
+    return st.st_mode & 07777;
+}
+
+static void a_gang_directory_is_open_to_its_members_groups(void **state)
+{
+    struct fixture *fixture = *state;
+    K8s__Io__Api__Core__V1__PodSecurityContext security =
+        K8S__IO__API__CORE__V1__POD_SECURITY_CONTEXT__INIT;
+    const char *script = "touch $BERTH_GANG_DIR/$BERTH_GANG_MEMBER_INDEX; "
+                         "touch up; while [ ! -e $BERTH_GANG_DIR/1 ]; do "
+                         "sleep 0.01; done";
+    struct job jobs[2];
+    for (int i = 0; i < 2; i++) {
+        job_make(&jobs[i], 39 + i, ARGS("sh", "-c", script));
+        job_annotate(&jobs[i], "armadaproject.io/gangId", "g");
+        job_annotate(&jobs[i], "armadaproject.io/gangCardinality", "2");
+    }
+
+    fixture_create(fixture, &jobs[0]);
+    fixture_wait_file(fixture, &jobs[0], "up");
+    assert_int_equal(gang_mode(fixture), geteuid() == 0 ? 01770 : 0700);
+    if (geteuid() == 0) { /* one of another user and group joins */
+        security.has_runasuser = security.has_runasgroup = true;
+        security.runasuser = security.runasgroup = 3987654321;
+        jobs[1].pod->securitycontext = &security;
+    }
+    fixture_create(fixture, &jobs[1]);
+
+    assert_int_equal(fixture_wait_end(fixture, &jobs[0]), RECONCILE_SUCCEEDED);
+    assert_int_equal(gang_mode(fixture), geteuid() == 0 ? 01777 : 0700);
+    job_free(&jobs[0]);
+    job_free(&jobs[1]);
+}
+
 /* Users and limits. */
 
 static void jobs_run_as_nobody_when_we_are_root(void **state)
@@ -576,6 +624,7 @@ int main(void)
         PROCESS_TEST(field_references_are_filled_in),
         PROCESS_TEST(jobs_know_their_names_and_none_of_ours),
         PROCESS_TEST(members_of_a_gang_share_a_directory),
+        PROCESS_TEST(a_gang_directory_is_open_to_its_members_groups),
         PROCESS_TEST(jobs_run_as_nobody_when_we_are_root),
         PROCESS_TEST(a_job_that_would_be_root_is_refused),
         PROCESS_TEST(an_account_of_the_machine_must_be_listed),
