@@ -169,8 +169,9 @@ def shims_of(run_id):
 
 def make_meeting_folder():
     """A folder that the jobs of all pods see, as they do not each other's
-    /tmp; anybody may write in it."""
-    root = "/run" if os.geteuid() == 0 else pathlib.Path.home()
+    /tmp; anybody may write in it.  Programs may run from it, which /run does
+    not let them everywhere."""
+    root = "/var/lib" if os.geteuid() == 0 else pathlib.Path.home()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-e2e-", dir=root))
     folder.chmod(0o777)
     return folder
