@@ -56,21 +56,22 @@ static bool run_less(const void *context, uint32_t a, uint32_t b)
 
 /* The heap of those that will be evictable. */
 
-static bool ripens_before(const struct sched *sched, const struct ripening *a,
-                          const struct ripening *b)
+static bool is_evictable_before(const struct sched *sched,
+                                const struct next_evictable *a,
+                                const struct next_evictable *b)
 {
     (void)sched;
     return a->at_ms < b->at_ms;
 }
 
-static void note_place(struct sched *sched, const struct ripening *item,
+static void note_place(struct sched *sched, const struct next_evictable *item,
                        size_t at)
 {
     sched->runs.items[item->run].evictable_place = (uint32_t)at;
 }
 
-DEFINE_HEAP(ripening, struct ripening, 2, struct sched *, ripens_before,
-            note_place);
+DEFINE_HEAP(next_evictable, struct next_evictable, 2, struct sched *,
+            is_evictable_before, note_place);
 
 /* What an account remembers. */
 
@@ -86,8 +87,9 @@ static void add(struct sched *sched, struct evictable *evictable,
         seq_insert(&evictable->runs, index, run_less, sched);
     } else if (at_ms != INT64_MAX) {
         VEC_RESERVE(&evictable->next, 1);
-        ripening_rise(sched, evictable->next.items, evictable->next.count++,
-                      (struct ripening){at_ms, index});
+        next_evictable_rise(sched, evictable->next.items,
+                            evictable->next.count++,
+                            (struct next_evictable){at_ms, index});
     }
 }
 
@@ -99,8 +101,8 @@ static void take(struct sched *sched, struct evictable *evictable,
     if (place == EVICTABLE_NOW) {
         seq_remove(&evictable->runs, index, run_less, sched);
     } else if (place != NONE) {
-        ripening_remove(sched, evictable->next.items, --evictable->next.count,
-                        place);
+        next_evictable_remove(sched, evictable->next.items,
+                              --evictable->next.count, place);
     }
 }
 
@@ -143,8 +145,8 @@ const struct evictable *evictable_of(struct sched *sched, uint32_t index,
     evictable->now_ms = now_ms;
     while (evictable->next.count && evictable->next.items[0].at_ms <= now_ms) {
         uint32_t run = evictable->next.items[0].run;
-        ripening_remove(sched, evictable->next.items, --evictable->next.count,
-                        0);
+        next_evictable_remove(sched, evictable->next.items,
+                              --evictable->next.count, 0);
         add(sched, evictable, run);
     }
     return evictable;

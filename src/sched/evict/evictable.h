@@ -16,17 +16,17 @@
 #include "sched/state/state.h"
 
 /* A run that will be evictable. */
-struct ripening {
+struct next_evictable {
     int64_t at_ms;
     uint32_t run;
 };
 
 /* What is remembered of an account's runs. */
 struct evictable {
-    struct seq runs;           /* evictable ones, see evictable_goes_before() */
-    VEC(struct ripening) next; /* a heap, the soonest first */
-    uint32_t gang_run_count;   /* of all its runs, members of gangs */
-    int64_t now_ms;            /* that it is of */
+    struct seq runs; /* evictable ones, see evictable_goes_before() */
+    VEC(struct next_evictable) next; /* a heap, the soonest first */
+    uint32_t gang_run_count;         /* of all its runs, members of gangs */
+    int64_t now_ms;                  /* that it is of */
 };
 
 /* Where a run stands in its account's memory, beside a place in `next`. */
