@@ -93,8 +93,8 @@ static bool are_lists_simple(const struct round *round, const struct lane *lane,
     if (queue->apps) {
         return false;
     }
-    for (size_t i = 0; i < queue->fronts.count; i++) {
-        const struct front *front = &queue->fronts.items[i];
+    for (size_t i = 0; i < queue->list_heap.count; i++) {
+        const struct front *front = &queue->list_heap.items[i];
         if (!is_simple_class(round, front->class_index, bound) ||
             (may_starve &&
              !is_list_young(sched, &sched->lists.items[front->list],

@@ -161,7 +161,7 @@ void queues_forget(struct sched *sched, uint32_t index)
     mem_free(queue->name);
     mem_free(queue->limits);
     quota_fini(queue);
-    VEC_FREE(&queue->fronts);
+    VEC_FREE(&queue->list_heap);
     *queue = (struct queue){.active_place = NONE, .usage_ledger_first = NONE};
 }
 
@@ -188,7 +188,7 @@ void queues_fini(struct sched *sched)
         mem_free(queue->name);
         mem_free(queue->limits);
         quota_fini(queue);
-        VEC_FREE(&queue->fronts);
+        VEC_FREE(&queue->list_heap);
     }
     VEC_FREE(&sched->queues);
     VEC_FREE(&sched->active);

@@ -54,11 +54,11 @@ static void draw_all(struct round *round, struct lane *lane, uint32_t place,
     const struct queue *queue = &round->sched->queues.items[lane->queue];
     size_t first = (size_t)place * 2 + 1, width = 2;
 
-    for (; first < queue->fronts.count; first = first * 2 + 1, width *= 2) {
+    for (; first < queue->list_heap.count; first = first * 2 + 1, width *= 2) {
         size_t end = first + width;
-        end = end < queue->fronts.count ? end : queue->fronts.count;
+        end = end < queue->list_heap.count ? end : queue->list_heap.count;
         for (size_t i = first; i < end; i++) {
-            const struct front *front = &queue->fronts.items[i];
+            const struct front *front = &queue->list_heap.items[i];
             struct head head;
             if ((!is_hopeful ||
                  !lane_fill_is_hopeless(round, lane, front->class_index,
@@ -172,8 +172,8 @@ void lane_fill(struct round *round, struct lane *lane)
         lane_lists_draw(round, lane, 0);
         return;
     }
-    for (size_t i = 0; i < queue->fronts.count; i++) {
-        lane_push_list(round, lane, queue->fronts.items[i].list, NULL);
+    for (size_t i = 0; i < queue->list_heap.count; i++) {
+        lane_push_list(round, lane, queue->list_heap.items[i].list, NULL);
     }
     put_in_order(round, lane);
 }

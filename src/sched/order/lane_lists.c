@@ -285,10 +285,10 @@ void lane_lists_draw(struct round *round, struct lane *lane, uint32_t place)
     todo[count++] = place;
     while (count) {
         uint32_t at = todo[--count];
-        if (at >= queue->fronts.count) {
+        if (at >= queue->list_heap.count) {
             continue;
         }
-        const struct front *front = &queue->fronts.items[at];
+        const struct front *front = &queue->list_heap.items[at];
         struct head head;
         bool is_there = lane_lists_head_of(round, front, &head);
         bool is_first = is_there && head.item == front->item;

@@ -5,8 +5,8 @@
  * A lane's `slots` are a heap of its heads, each of which stays where it is.
  * A slot's key is most of what its head is ordered by, so that an order of
  * hundreds of lists is kept with few looks at anything else.  Where the lane is
- * folded, so are the fronts of its queue (list_heap.h): a head at a place of
- * theirs (`front`) stands for all that lies below it too, until it is unfolded.
+ * folded, so is the heap of its queue (list_heap.h): a head at a place of
+ * its (`front`) stands for all that lies below it too, until it is unfolded.
  *
  * Private to src/sched, for the lanes alone; what others ask of the lists of a
  * lane is in lanes.h.  Heads live in the round's arena.

@@ -77,9 +77,9 @@ uint32_t queue_order_first(const struct sched *sched, const struct queue *queue)
     struct place first = {.job = NONE};
 
     ASSERT(!queue->apps);
-    for (size_t i = 0; i < queue->fronts.count; i++) {
+    for (size_t i = 0; i < queue->list_heap.count; i++) {
         const struct list *list =
-            &sched->lists.items[queue->fronts.items[i].list];
+            &sched->lists.items[queue->list_heap.items[i].list];
         uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
         struct place place = place_of(sched, list, job_of(sched, list, item));
         if (first.job == NONE || place_less(sched, &place, &first)) {
@@ -137,8 +137,8 @@ uint32_t queue_order_ahead(const struct sched *sched, uint32_t job)
     if (queue->apps) {
         return count_in_apps(sched, queue->apps, &of);
     }
-    for (size_t i = 0; i < queue->fronts.count; i++) {
-        uint32_t list = queue->fronts.items[i].list;
+    for (size_t i = 0; i < queue->list_heap.count; i++) {
+        uint32_t list = queue->list_heap.items[i].list;
         count += count_before(sched, &sched->lists.items[list], &of);
     }
     return count;

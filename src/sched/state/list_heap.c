@@ -49,7 +49,7 @@ static void note_place(struct sched *sched, const struct front *front,
     sched->lists.items[front->list].place = (uint32_t)at;
 }
 
-DEFINE_HEAP(fronts, struct front, 2, struct sched *, is_before, note_place);
+DEFINE_HEAP(list_heap, struct front, 2, struct sched *, is_before, note_place);
 
 void list_heap_refresh(struct sched *sched, uint32_t index)
 {
@@ -57,27 +57,28 @@ void list_heap_refresh(struct sched *sched, uint32_t index)
     struct queue *queue = &sched->queues.items[list->queue];
 
     ASSERT(list->place == NONE ||
-           queue->fronts.items[list->place].list == index);
+           queue->list_heap.items[list->place].list == index);
     if (list->seq.count == 0) {
         if (list->place != NONE) {
-            fronts_remove(sched, queue->fronts.items, --queue->fronts.count,
-                          list->place);
+            list_heap_remove(sched, queue->list_heap.items,
+                             --queue->list_heap.count, list->place);
             list->place = NONE;
         }
         return;
     }
     if (list->place != NONE &&
-        queue->fronts.items[list->place].item ==
+        queue->list_heap.items[list->place].item ==
             seq_get(&list->seq, (struct seq_cursor){0})) {
         return;
     }
     struct front front = front_of(sched, index);
     if (list->place == NONE) {
-        VEC_RESERVE(&queue->fronts, 1);
-        fronts_rise(sched, queue->fronts.items, queue->fronts.count++, front);
+        VEC_RESERVE(&queue->list_heap, 1);
+        list_heap_rise(sched, queue->list_heap.items, queue->list_heap.count++,
+                       front);
     } else {
-        fronts_move(sched, queue->fronts.items, queue->fronts.count,
-                    list->place, front);
+        list_heap_move(sched, queue->list_heap.items, queue->list_heap.count,
+                       list->place, front);
     }
 }
 
@@ -85,8 +86,8 @@ bool list_heap_are_right(const struct sched *sched, uint32_t index)
 {
     const struct queue *queue = &sched->queues.items[index];
 
-    for (size_t i = 0; i < queue->fronts.count; i++) {
-        const struct front *front = &queue->fronts.items[i];
+    for (size_t i = 0; i < queue->list_heap.count; i++) {
+        const struct front *front = &queue->list_heap.items[i];
         const struct list *list = &sched->lists.items[front->list];
         if (list->place != i || list->queue != index || list->app != NONE ||
             list->seq.count == 0) {
@@ -98,7 +99,7 @@ bool list_heap_are_right(const struct sched *sched, uint32_t index)
             front->submitted_ms != now.submitted_ms ||
             front->class_index != now.class_index ||
             (i > 0 &&
-             is_before(sched, front, &queue->fronts.items[(i - 1) / 2]))) {
+             is_before(sched, front, &queue->list_heap.items[(i - 1) / 2]))) {
             return false;
         }
     }

@@ -53,7 +53,7 @@ struct queue {
     uint32_t active_place; /* in sched.active, or NONE */
     uint32_t waiting_count, leased_count;
     VEC(struct front)
-    fronts; /* its lists with something in them; list_heap.h */
+    list_heap; /* its lists with something in them; list_heap.h */
     struct bucket bucket;
     struct app_queue *apps; /* owned; NULL: it does not go by them */
     enum queue_ordering ordering;
