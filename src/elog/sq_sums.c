@@ -1,9 +1,6 @@
 #include "elog/sq_sums.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "elog/sq.h"
@@ -363,13 +360,23 @@ void sq_sums_copy(sqlite3 *from, sqlite3 *to)
     }
 }
 
+/* Read past the checksums: 1, or 0 at the end of the file, or -1. */
+static int read_plain(sqlite3_file *file, void *bytes, uint32_t byte_count,
+                      uint64_t at)
+{
+    int rc =
+        file->pMethods->xRead(file, bytes, (int)byte_count, (sqlite3_int64)at);
+
+    return rc == SQLITE_OK ? 1 : rc == SQLITE_IOERR_SHORT_READ ? 0 : -1;
+}
+
 /* Look at the pages of an open file, as sq_sums_scan(). */
-static bool scan_file(int fd, uint64_t after_page, uint64_t page_count_max,
-                      struct sq_sums_scan *scan)
+static bool scan_file(sqlite3_file *file, uint64_t after_page,
+                      uint64_t page_count_max, struct sq_sums_scan *scan)
 {
     unsigned char head[HEADER_BYTES];
-    ssize_t got = pread(fd, head, sizeof(head), 0);
-    uint32_t page_bytes = got == sizeof(head) ? page_bytes_of(head) : 0;
+    int got = read_plain(file, head, sizeof(head), 0);
+    uint32_t page_bytes = got == 1 ? page_bytes_of(head) : 0;
 
     if (page_bytes == 0) {
         scan->is_at_end = true;
@@ -379,8 +386,8 @@ static bool scan_file(int fd, uint64_t after_page, uint64_t page_count_max,
     while (scan->page_count < page_count_max && scan->bad_page == 0) {
         uint64_t number = after_page + scan->page_count + 1;
 
-        got = pread(fd, page, page_bytes, (off_t)((number - 1) * page_bytes));
-        if (got < (ssize_t)page_bytes) {
+        got = read_plain(file, page, page_bytes, (number - 1) * page_bytes);
+        if (got < 1) {
             scan->is_at_end = true;
             return got >= 0;
         }
@@ -391,19 +398,27 @@ static bool scan_file(int fd, uint64_t after_page, uint64_t page_count_max,
     return true;
 }
 
+/* A descriptor of our own would not do: when a process closes one, it loses all
+ * its locks on the file, and another process takes the write-ahead file for
+ * nobody's. */
 int sq_sums_scan(const char *path, uint64_t after_page, uint64_t page_count_max,
                  struct sq_sums_scan *ret_scan, struct err *err)
 {
+    struct sq_open how = {.path = path};
+    sqlite3_file *file = NULL;
+    sqlite3 *db = NULL;
+
     *ret_scan = (struct sq_sums_scan){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_read =
-        fd >= 0 && scan_file(fd, after_page, page_count_max, ret_scan);
-    int rc =
-        is_read ? 0
-                : err_set(err, -ERR_IO, "%s: %s", path, strerrordesc_np(errno));
-    if (fd >= 0) {
-        close(fd);
+    int rc = sq_open(&how, &db, err);
+    if (rc < 0) {
+        return rc;
     }
+    (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    ASSERT(file && file->pMethods == &sums_methods);
+    if (!scan_file(real_of(file), after_page, page_count_max, ret_scan)) {
+        rc = err_set(err, -ERR_IO, "%s: cannot be read", path);
+    }
+    sq_close(db);
     return rc;
 }
 

@@ -1,6 +1,7 @@
 /* sq_sums: a page that is not what was written, or not where, is noticed. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "elog/sq.h"
@@ -197,6 +198,38 @@ static void a_file_without_checksums_is_read_as_ever(void **state)
     assert_int_equal(scan.page_count, 0);
 }
 
+/* Whether another process sees that somebody has the database locked. */
+static bool is_locked(const char *path)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        _exit(fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 ||
+              lock.l_type == F_UNLCK);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status == 0;
+}
+
+/* Else another process that closes the database takes itself for the last one,
+ * and removes the write-ahead file. */
+static void a_scan_leaves_the_locks_of_its_process(void **state)
+{
+    struct fixture *f = *state;
+    int64_t rows;
+
+    sqlite3 *db = open_db(f->path);
+    assert_true(sq_get_int(db, "SELECT count(*) FROM t", &rows, NULL) >= 0);
+    assert_true(is_locked(f->path));
+    assert_int_equal(bad_page(f->path), 0);
+    assert_true(is_locked(f->path));
+    sq_close(db);
+    assert_false(is_locked(f->path));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +240,7 @@ int main(void)
         CASE(a_page_in_the_wrong_place_is_found),
         CASE(a_copy_has_checksums_and_a_damaged_file_gives_none),
         CASE(a_file_without_checksums_is_read_as_ever),
+        CASE(a_scan_leaves_the_locks_of_its_process),
     };
 
     return RUN_TESTS(tests);
