@@ -8,6 +8,15 @@
 
 enum { RUNS = 1000 };
 
+/* The same in each process, since what is drawn depends on it. */
+static void set_id(struct job *job, int number)
+{
+    const uint8_t random[10] = {(uint8_t)(number >> 8), (uint8_t)number};
+
+    job->run.job = job_id_make(1700000000000, random);
+    job->run.run = run_id_make(job->run.job, 0);
+}
+
 /* Create runs in the given order and note when each ended, and how. */
 static void play(const struct fake_options *options, bool is_reversed,
                  int64_t *ret_ms, enum reconcile_phase *ret_phases)
@@ -24,6 +33,7 @@ static void play(const struct fake_options *options, bool is_reversed,
         int i = is_reversed ? RUNS - 1 - n : n;
         auto_strbuf warnings = {0};
         job_make(&jobs[i], i, NULL);
+        set_id(&jobs[i], i);
         assert_int_equal(
             runtime->ops->create(runtime, &jobs[i].run, &warnings, &err), 0);
     }
