@@ -151,6 +151,7 @@ static enum cli_exit fill_document(struct cli *cli, const json_t *document,
     json_decref(filling.values);
     if (filling.rc != CLI_OK) {
         json_decref(*ret_document);
+        *ret_document = NULL;
     }
     return filling.rc;
 }
@@ -275,7 +276,7 @@ static enum cli_exit add_instance(struct cli *cli, const json_t *documents,
 
     for (size_t i = 0; i < count && rc == CLI_OK; i++) {
         const json_t *document = json_array_get(documents, i);
-        json_t *filled;
+        auto_json_t *filled = NULL;
         if (!parameters_of(document)) {
             filled = json_incref((json_t *)(uintptr_t)document);
         } else {
@@ -286,7 +287,6 @@ static enum cli_exit add_instance(struct cli *cli, const json_t *documents,
         }
         if (rc == CLI_OK) {
             (void)json_array_append(list, filled);
-            json_decref(filled);
         }
     }
     return rc;
