@@ -1,8 +1,12 @@
 #include "process_fixture.h"
 
 #include <dirent.h>
+#include <grp.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "executor/files/file.h"
 #include "unit.h"
@@ -171,7 +175,19 @@ static bool is_of_run(int proc_fd, const char *pid, struct str variable)
                   variable.byte_count) != NULL;
 }
 
-int fixture_process_count(const struct job *job)
+/* As who may look at the jobs' environments, whatever root is kept from. */
+static void become_user_of_jobs(void)
+{
+    enum { NOBODY = 65534 };
+
+    if (geteuid() == 0 &&
+        (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+         setresuid(NOBODY, NOBODY, NOBODY) < 0)) {
+        abort();
+    }
+}
+
+static int count_processes(const struct job *job)
 {
     char id[ID_TEXT_BYTES_MAX], variable[ID_TEXT_BYTES_MAX + 16];
     int count = 0;
@@ -188,4 +204,24 @@ int fixture_process_count(const struct job *job)
     }
     closedir(dir);
     return count;
+}
+
+bool fixture_sees_processes(const struct job *job)
+{
+    return count_processes(job) > 0;
+}
+
+int fixture_process_count(const struct job *job)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        become_user_of_jobs();
+        int count = count_processes(job);
+        _exit(count < FIXTURE_PROCESSES_MAX ? count : FIXTURE_PROCESSES_MAX);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
 }

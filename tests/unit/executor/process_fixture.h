@@ -47,6 +47,11 @@ void fixture_wait_file(const struct fixture *fixture, struct job *job,
 /* A file of the job's work directory; the caller frees it. */
 char *fixture_work_file(const struct fixture *fixture, struct job *job,
                         const char *name);
-/* How many processes of a run live: by its id in their environment, since their
- * numbers are those of their namespace. */
+enum { FIXTURE_PROCESSES_MAX = 255 }; /* that are counted */
+/* How many processes of a run live, of those that the jobs' user may look at:
+ * by its id in their environment, since their numbers are those of their
+ * namespace. */
 int fixture_process_count(const struct job *job);
+/* Whether we may look at them ourselves, as the executor does to find what a
+ * shim left behind: root without CAP_SYS_PTRACE may not. */
+bool fixture_sees_processes(const struct job *job);

@@ -110,6 +110,16 @@ static int64_t shim_pid(struct fixture *fixture, struct job *job)
     return pid;
 }
 
+/* Whether the executor can find what a killed shim leaves: by the control
+ * group, the namespace, or the environments (docs/security.md). */
+static bool can_find_leftovers(const struct fixture *fixture,
+                               const struct job *job)
+{
+    return !fixture->options.has_no_cgroups ||
+           strstr(fixture->info.text, "pods have namespaces: ") != NULL ||
+           fixture_sees_processes(job);
+}
+
 static void a_killed_shim_is_a_failure_and_leaves_nothing(void **state)
 {
     struct fixture *fixture = *state;
@@ -123,6 +133,13 @@ static void a_killed_shim_is_a_failure_and_leaves_nothing(void **state)
     fixture_create(fixture, &job);
     fixture_wait_file(fixture, &job, "up");
     assert_true(fixture_process_count(&job) >= 2);
+    if (!can_find_leftovers(fixture, &job)) {
+        fixture->runtime->ops->stop(fixture->runtime, job.run.run, 0);
+        (void)fixture_wait_end(fixture, &job);
+        job_free(&job);
+        print_message("skipped: root may not look at other users' processes\n");
+        skip();
+    }
     kill((pid_t)shim_pid(fixture, &job), SIGKILL);
     enum reconcile_phase end = fixture_wait_end(fixture, &job);
 
