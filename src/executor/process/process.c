@@ -84,6 +84,7 @@ static bool has_variable(int proc_fd, const char *pid, struct str variable)
 
     snprintf(path, sizeof(path), "%.255s/environ", pid);
     bool is_found = file_read(proc_fd, path, &environment, &err) == 0 &&
+                    environment.byte_count > 0 &&
                     memmem(environment.bytes, environment.byte_count,
                            variable.p, variable.byte_count) != NULL;
     strbuf_fini(&environment);

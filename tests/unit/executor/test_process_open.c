@@ -153,14 +153,35 @@ static void a_killed_shim_is_a_failure_and_leaves_nothing(void **state)
     job_free(&job);
 }
 
+/* A process without any environment, which is nobody's. */
+static pid_t start_bare(void)
+{
+    char *argv[] = {(char[]){"sleep"}, (char[]){"60"}, NULL};
+    char *none[] = {NULL};
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        execve("/bin/sleep", argv, none);
+        _exit(127);
+    }
+    assert_true(pid > 0);
+    return pid;
+}
+
 static void without_cgroups_a_killed_shim_leaves_nothing_either(void **state)
 {
     struct fixture *fixture = *state;
+    pid_t bare = start_bare();
+    int status;
 
     runtime_close(fixture->runtime);
     fixture->options.has_no_cgroups = true;
     fixture_open(fixture);
     a_killed_shim_is_a_failure_and_leaves_nothing(state);
+    kill(bare, SIGTERM);
+    assert_int_equal(waitpid(bare, &status, 0), bare);
+    assert_true(WIFSIGNALED(status)); /* it went on until here */
+    assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
 static void a_run_without_a_spec_never_started_and_may(void **state)
