@@ -6,6 +6,7 @@ bool executor_defer(struct executor *executor, uint32_t index,
 {
     struct run *run = &executor->runs.items[index];
     int64_t now_ms = executor_now_ms(executor);
+    uint32_t node = room_node(executor->room, node_name);
 
     ASSERT(run->lease && !run->is_deferred);
     if (run->deferred_until_ms == 0) {
@@ -17,11 +18,8 @@ bool executor_defer(struct executor *executor, uint32_t index,
     run->is_deferred = true;
     executor->deferred_count++;
     VEC_PUSH(&executor->deferred,
-             (struct deferred_run){
-                 run->row.id, run->deferred_until_ms,
-                 room_node(executor->room, node_name),
-                 room_freed_count(executor->room,
-                                  room_node(executor->room, node_name))});
+             (struct deferred_run){run->row.id, run->deferred_until_ms, node,
+                                   room_freed_count(executor->room, node)});
     return true;
 }
 
