@@ -192,6 +192,16 @@ void stage_do(struct stage *stage, struct command *command)
     }
 }
 
+const struct command *stage_explain(struct stage *stage, struct job_id job)
+{
+    struct command *command = command_create(COMMAND_EXPLAIN);
+
+    command->explain.job = job;
+    stage_do(stage, command);
+    ASSERT(stage->answer->result == COMMAND_OK);
+    return stage->answer;
+}
+
 void stage_event(struct stage *stage, const char *queue, const char *job_set,
                  const char *user, const struct event *event)
 {

@@ -88,6 +88,9 @@ void stage_pass(struct stage *stage, int64_t ms);
 /* Post a command that stage_fill()ed and step until it is answered; the
  * answer is stage->answer, borrowed until the next. */
 void stage_do(struct stage *stage, struct command *command);
+/* Ask why a job waits, or how it ended, which must be answered; the answer is
+ * valid until the next stage_do(). */
+const struct command *stage_explain(struct stage *stage, struct job_id job);
 /* Post without stepping. */
 void stage_post(struct stage *stage, struct command *command);
 /* Append one event in a sequence of that queue, set and user. */

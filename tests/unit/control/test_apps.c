@@ -247,13 +247,11 @@ static void a_queue_is_switched_while_it_works(void **state)
 static void explains_who_is_starting(void **state)
 {
     struct stage *s = begin("stateaware");
-    struct command *command = command_create(COMMAND_EXPLAIN);
 
     (void)state;
     ask(s, "a");
     stage_settle(s);
-    command->explain.job = ask(s, "b");
-    stage_do(s, command);
+    (void)stage_explain(s, ask(s, "b"));
     assert_non_null(
         strstr(s->answer->explain.text.p, "Application a has been Starting"));
     assert_non_null(strstr(s->answer->explain.json.p, "\"application\":\"a\""));

@@ -7,16 +7,6 @@
 #include "leader_stage.h"
 #include "unit.h"
 
-static const struct command *explain(struct stage *s, struct job_id job)
-{
-    struct command *command = command_create(COMMAND_EXPLAIN);
-
-    command->explain.job = job;
-    stage_do(s, command);
-    assert_int_equal(s->answer->result, COMMAND_OK);
-    return s->answer;
-}
-
 static void assert_says(struct str text, const char *part)
 {
     auto_mem char *copy = str_dup(text);
@@ -58,8 +48,8 @@ static void what_is_held_does_not_start(void **state)
     (void)state;
     struct job_id waiting = make_waiting(s, &running);
     hold(s, waiting, JOB_HOLD_BY_USER, 0, 0);
-    assert_says(explain(s, waiting)->explain.text, "it is held by bert");
-    assert_says(explain(s, waiting)->explain.json,
+    assert_says(stage_explain(s, waiting)->explain.text, "it is held by bert");
+    assert_says(stage_explain(s, waiting)->explain.json,
                 "\"reason\":\"held\",\"heldBy\":\"bert\"");
     stage_report(s, running, EVENT_RUN_SUCCEEDED);
     stage_pass(s, 60000);
@@ -88,7 +78,8 @@ static void a_time_that_comes_lets_a_job_go(void **state)
     stage_report(s, running, EVENT_RUN_SUCCEEDED);
     stage_pass(s, 29000);
     assert_true(key128_is_none(stage_run(s, waiting).v));
-    assert_says(explain(s, waiting)->explain.text, "it does not start before");
+    assert_says(stage_explain(s, waiting)->explain.text,
+                "it does not start before");
     stage_pass(s, 3000);
     assert_false(key128_is_none(stage_run(s, waiting).v));
     assert_true(stage_is_made_again(s, NULL));
@@ -137,7 +128,7 @@ static void jobs_wait_for_others_and_end_with_them(void **state)
     struct job_id bad = submit_after(s, first, JOB_WANT_FAILED);
     struct job_id next = submit_after(s, bad, JOB_WANT_SUCCEEDED);
     stage_settle(s);
-    assert_says(explain(s, good)->explain.text, "it waits for job ");
+    assert_says(stage_explain(s, good)->explain.text, "it waits for job ");
     assert_true(key128_is_none(stage_run(s, good).v));
     stage_report(s, first, EVENT_RUN_SUCCEEDED);
     stage_settle(s);

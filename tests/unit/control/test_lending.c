@@ -28,15 +28,6 @@ static void put(struct stage *s, const struct pool_record *record)
     stage_do(s, stage_event_command("", "", "anna", &event));
 }
 
-static void explain(struct stage *s, struct job_id job)
-{
-    struct command *why = command_create(COMMAND_EXPLAIN);
-
-    why->explain.job = job;
-    stage_do(s, why);
-    assert_int_equal(s->answer->result, COMMAND_OK);
-}
-
 static void assert_has(struct str text, const char *part)
 {
     if (!memmem(text.p, text.byte_count, part, strlen(part))) {
@@ -58,7 +49,7 @@ static void other_pools_are_told_in_both_forms(void **state)
     (void)stage_leased(s, (struct stage_job){.cpu_milli = 8000});
     struct job_id job =
         stage_leased(s, (struct stage_job){.cpu_milli = 5000, .pool = "home"});
-    explain(s, job);
+    (void)stage_explain(s, job);
     assert_has(s->answer->explain.text,
                "  default: has no room for it: 1 of 1 nodes do not have enough "
                "free; node n0 comes nearest, with 2 cpu");
@@ -82,7 +73,7 @@ static void where_nothing_may_be_borrowed_that_is_said(void **state)
         &(struct pool_record){.name = STR("home"), .is_borrowing_off = true});
     struct job_id job =
         stage_leased(s, (struct stage_job){.cpu_milli = 5000, .pool = "home"});
-    explain(s, job);
+    (void)stage_explain(s, job);
     assert_has(s->answer->explain.text,
                "It may not borrow from other pools: its own pool forbids it "
                "(disableBorrowing).\n");
@@ -95,7 +86,7 @@ static void without_pools_nothing_is_said_of_them(void **state)
 
     (void)stage_leased(s, (struct stage_job){.cpu_milli = 8000});
     struct job_id job = stage_leased(s, (struct stage_job){.cpu_milli = 5000});
-    explain(s, job);
+    (void)stage_explain(s, job);
     assert_lacks(s->answer->explain.text, "ther pool");
     assert_lacks(s->answer->explain.json, "borrowing");
 }

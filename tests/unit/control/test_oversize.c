@@ -45,19 +45,9 @@ static void crowd_out(struct crowd *crowd)
     }
 }
 
-static const struct command *explain_job(struct crowd *crowd, struct job_id job)
-{
-    struct command *command = command_create(COMMAND_EXPLAIN);
-
-    command->explain.job = job;
-    stage_do(crowd->stage, command);
-    assert_int_equal(crowd->stage->answer->result, COMMAND_OK);
-    return crowd->stage->answer;
-}
-
 static const struct command *explain(struct crowd *crowd)
 {
-    return explain_job(crowd, crowd->gang[0]);
+    return stage_explain(crowd->stage, crowd->gang[0]);
 }
 
 static bool says(struct str text, const char *part)
@@ -172,7 +162,7 @@ static void who_waits_for_one_that_is_kept_is_told(void **state)
                            (struct stage_job){.cpu_milli = 10000});
     }
     stage_pass(crowd.stage, 5000);
-    struct str text = explain_job(&crowd, job)->explain.text;
+    struct str text = stage_explain(crowd.stage, job)->explain.text;
     assert_true(says(text, "It is that of job "));
     assert_true(
         says(text, " of gang g of queue q.\nIt is protected while every queue "

@@ -147,11 +147,9 @@ static void a_freeze_that_has_ended_is_no_reason(void **state)
     exchange(&s, 5 * CORE);
     assert_int_equal(leased_count(&s), 5);
     for (size_t i = 0; i < ARRAY_COUNT(growth); i++) {
-        struct command *command = command_create(COMMAND_EXPLAIN);
         char said[64];
-        command->explain.job = s.jobs[PODS - 1];
-        stage_do(&s.stage, command);
-        auto_mem char *json = str_dup(s.stage.answer->explain.json);
+        auto_mem char *json =
+            str_dup(stage_explain(&s.stage, s.jobs[PODS - 1])->explain.json);
         snprintf(said, sizeof(said), "\"growth\":\"%s\"", growth[i]);
         if (!strstr(json, said)) {
             fail_msg("%s is not in %s", said, json);

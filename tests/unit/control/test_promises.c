@@ -10,16 +10,6 @@
 
 enum { HOUR_MS = 3600000 };
 
-static const struct command *explain(struct stage *s, struct job_id job)
-{
-    struct command *command = command_create(COMMAND_EXPLAIN);
-
-    command->explain.job = job;
-    stage_do(s, command);
-    assert_int_equal(s->answer->result, COMMAND_OK);
-    return s->answer;
-}
-
 static void assert_says(struct str text, struct str expected)
 {
     auto_mem char *copy = str_dup(text);
@@ -63,10 +53,10 @@ static void what_backfills_says_for_whom_it_goes(void **state)
         "It was placed ahead of job %s of queue mine and may be preempted "
         "for it at any time.\n",
         job_id_format(head, id));
-    assert_says(explain(s, passer)->explain.text, strbuf_str(&expected));
+    assert_says(stage_explain(s, passer)->explain.text, strbuf_str(&expected));
     strbuf_clear(&expected);
     strbuf_addf(&expected, "\"yields\":{\"toJob\":\"%s\",\"fromMs\":0}", id);
-    assert_says(explain(s, passer)->explain.json, strbuf_str(&expected));
+    assert_says(stage_explain(s, passer)->explain.json, strbuf_str(&expected));
     stage_end(s);
 }
 
@@ -83,7 +73,7 @@ static void what_took_a_place_says_how_long_it_has_it(void **state)
         stage_submit(s, "q", (struct stage_job){.cpu_milli = 5000});
     stage_settle(s);
     stage_pass(s, 5000);
-    (void)explain(s, taker);
+    (void)stage_explain(s, taker);
     auto_mem char *json = str_dup(s->answer->explain.json);
     const char *at = strstr(json, "\"fromMs\":");
     assert_non_null(at);

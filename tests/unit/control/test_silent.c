@@ -7,16 +7,6 @@
 
 enum { BEAT_MS = 5000 };
 
-static const struct command *explain(struct stage *s, struct job_id job)
-{
-    struct command *command = command_create(COMMAND_EXPLAIN);
-
-    command->explain.job = job;
-    stage_do(s, command);
-    assert_int_equal(s->answer->result, COMMAND_OK);
-    return s->answer;
-}
-
 static bool says(struct str text, const char *part)
 {
     auto_mem char *copy = str_dup(text);
@@ -70,15 +60,15 @@ static void explain_says_that_a_lease_waits_for_a_silent_executor(void **state)
 
     (void)state;
     stage_exchange(s, "e", 1, NULL, 0);
-    assert_false(says(explain(s, job)->explain.text, "last reported"));
-    assert_false(says(explain(s, job)->explain.json, "executorSilentMs"));
+    assert_false(says(stage_explain(s, job)->explain.text, "last reported"));
+    assert_false(says(stage_explain(s, job)->explain.json, "executorSilentMs"));
     stage_pass(s, 42000);
-    assert_true(says(explain(s, job)->explain.text,
+    assert_true(says(stage_explain(s, job)->explain.text,
                      "The lease waits for executor e, which last reported 42 "
                      "s ago. If it is silent for 3600 s "
                      "(executorLostTimeout), the run is lost.\n"));
-    assert_true(
-        says(explain(s, job)->explain.json, ",\"executorSilentMs\":42000"));
+    assert_true(says(stage_explain(s, job)->explain.json,
+                     ",\"executorSilentMs\":42000"));
     stage_end(s);
 }
 
