@@ -107,9 +107,11 @@ class Client:
 class Case(unittest.TestCase):
     """One server for the class, a queue for it and a job set a test."""
 
+    config = CONFIG
+
     @classmethod
     def setUpClass(cls):
-        cls.berth = harness.Berth(CONFIG, arguments=["--stop-jobs"]).start()
+        cls.berth = harness.Berth(cls.config, arguments=["--stop-jobs"]).start()
         cls.addClassCleanup(cls.berth.close)
         cls.client = Client(cls.berth.grpc)
         cls.addClassCleanup(cls.client.channel.close)

@@ -4,7 +4,7 @@ Kubernetes, each a row of TABLE (armada-api.md 5.7).
 Every job must show the expected events as a subsequence, in order, before any
 terminal event that is not expected.  Left out: what needs a cluster (images,
 namespaces, services, ingresses, shared volumes, the kernel's memory killer,
-GPUs, error categories) and the larger performance cases, which bench/ covers.
+GPUs) and the larger performance cases, which bench/ covers.
 """
 
 import uuid
@@ -118,6 +118,16 @@ class Actions:
 
 
 class Testsuite(kit.Case):
+    config = kit.CONFIG + """
+  errorCategories:
+    categories:
+      - name: oom
+        rules: [{onConditions: [OOMKilled]}]
+      - name: user_error
+        rules: [{onExitCodes: {operator: NotIn, values: [127]},
+                 subcategory: code}]
+"""
+
     def submit_batches(self, batches, size, args, more):
         items = [kit.item(kit.pod(args, priority_class=more.get("class", ""),
                                   cpu=more.get("cpu", "50m")),
@@ -158,6 +168,19 @@ class Testsuite(kit.Case):
         for _ in range(2):
             self.client.submit.CancelJobSet(submit_pb2.JobSetCancelRequest(
                 queue=self.queue, job_set_id=self.job_set))
+
+    def test_categorization_user_error(self):
+        own, startless = self.submit(
+            kit.item(kit.pod(["-c", "exit 3"], command=["sh"])),
+            kit.item(kit.pod(["exit", "3"])))
+        self.follow("failed", (own, startless))
+        told = {event.job_id: (event.failure_category,
+                               event.failure_subcategory)
+                for _, name, event in self.client.events(
+                    self.queue, self.job_set, watch=False)
+                if name == "failed"}
+        self.assertEqual(told, {own: ("user_error", "code"),
+                                startless: ("", "")})
 
     def test_queue_active_list_1x1(self):
         queue = "e2e-test-queue-active-" + uuid.uuid4().hex[:8]

@@ -14,6 +14,13 @@ import harness
 
 CONFIG = """
 executor:
+  errorCategories:
+    categories:
+      - name: machine
+        rules:
+          - {onTerminationMessage: {pattern: "(?i)disk [a-z]+ failed"},
+             subcategory: disk}
+          - {onExitCodes: {operator: In, values: [74]}}
   process:
     resources: {cpu: 4, memory: 2Gi, ephemeral-storage: 8Gi}
 """
@@ -287,6 +294,20 @@ class UserDay(unittest.TestCase):
         self.assertIn("does not start before", self.ctl("explain", slow))
         self.ends(7, "wait", slow)
         self.assertEqual(job(slow)["runCount"], 2)
+
+    def test_a_retry_policy_goes_by_the_category_of_a_failure(self):
+        policy = {"apiVersion": "armadaproject.io/v1beta1",
+                  "kind": "RetryPolicy", "name": "disks", "retryLimit": 1,
+                  "defaultAction": "Fail", "rules": [
+                      {"action": "Retry", "onCategory": "machine",
+                       "onSubcategory": "disk"}]}
+        self.ctl("create", "-f", "-", input_text=json.dumps(policy))
+        self.ctl("update", "queue", self.queue, "--retry-policies", "disks")
+        jobs = {self.run_job("echo Disk sda failed >&2; exit 1"): 2,
+                self.run_job("exit 74"): 1, self.run_job("exit 1"): 1}
+        self.ends(7, "wait", *jobs)
+        told = json.loads(self.ctl("get", "jobs", *jobs, "-o", "json"))
+        self.assertEqual({job["jobId"]: job["runCount"] for job in told}, jobs)
 
     def test_jobs_are_held_and_released(self):
         def listed(job_id):

@@ -402,6 +402,7 @@ struct executor *executor_create(const struct executor_options *options,
     executor->clock = clock;
     executor->transport = transport;
     executor->runtime = runtime;
+    executor->report.classes = options->classes;
     executor->room = room_create();
     executor->forgotten =
         mem_alloc_array(EXECUTOR_FORGOTTEN_MAX, sizeof(*executor->forgotten));

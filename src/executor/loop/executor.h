@@ -81,7 +81,8 @@ struct executor_options {
     struct str pool;      /* of nodes that name none */
     bool has_held_stream; /* ask for one */
     uint64_t instance;    /* of this program, random; 0: do not say */
-    int64_t lease_period_ms;  /* 5 s, polled */
+    const struct failure_classes *classes; /* borrowed; NULL: no rules */
+    int64_t lease_period_ms;               /* 5 s, polled */
     int64_t lease_retry_ms;   /* 1 s, after an exchange that failed */
     int64_t lease_timeout_ms; /* 30 s, polled exchanges */
     int64_t held_silence_ms;  /* 150 s without a message: open anew */

@@ -323,6 +323,26 @@ static char *failure_text(struct report *report,
     return text_of(report, kept);
 }
 
+/* A rule of the executor names it better than the cause alone; a default does
+ * not. */
+static void set_category(struct report *report, const struct report_run *run,
+                         enum runtime_cause cause, Armadaevents__Error *error)
+{
+    const char *subcategory = subcategory_of(cause);
+    struct failure_class class = {0};
+    bool is_classified = run->status && !run->is_refused &&
+                         failure_classify(report->classes, run->status, &class);
+
+    if (subcategory && !(is_classified && !class.is_default)) {
+        class.category = STR("internal");
+        class.subcategory = str_of(subcategory);
+    } else if (!is_classified) {
+        return;
+    }
+    error->failure_category = text_of(report, class.category);
+    error->failure_subcategory = text_of(report, class.subcategory);
+}
+
 static void set_pod_error(struct report *report, const struct report_run *run,
                           Armadaevents__Error *error)
 {
@@ -331,7 +351,6 @@ static void set_pod_error(struct report *report, const struct report_run *run,
     enum runtime_cause cause = run->is_refused ? RUNTIME_CAUSE_REFUSED
                                : run->status   ? run->status->cause
                                                : RUNTIME_CAUSE_LOST;
-    const char *subcategory = subcategory_of(cause);
 
     pod->objectmeta = pod_meta(report, run);
     pod->node_name = text_of(report, run->node_name);
@@ -344,10 +363,7 @@ static void set_pod_error(struct report *report, const struct report_run *run,
     } else {
         pod->message = text_of(report, STR("The pod of this run is gone"));
     }
-    if (subcategory) {
-        error->failure_category = text_of(report, STR("internal"));
-        error->failure_subcategory = text_of(report, str_of(subcategory));
-    }
+    set_category(report, run, cause, error);
     error->reason_case = ARMADAEVENTS__ERROR__REASON_POD_ERROR;
     error->poderror = pod;
 }

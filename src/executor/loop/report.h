@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "executor/runtime.h"
+#include "executor/loop/failure_class.h"
 
 enum { REPORT_TEXT_BYTES_MAX = 4096 };
 
@@ -34,6 +34,7 @@ struct report_run {
 
 /* A list under construction.  Zeroed memory is an empty one. */
 struct report {
+    const struct failure_classes *classes; /* borrowed; NULL: no rules */
     struct arena arena;
     struct report_sequence *sequences; /* in the arena, [sequence_capacity] */
     uint32_t sequence_count, sequence_capacity;

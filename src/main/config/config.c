@@ -1,6 +1,5 @@
-#include "main/config/config.h"
-
 #include "control/round/planner.h"
+#include "main/config/config_failures.h"
 #include "wire/training/training_job.h"
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
@@ -365,6 +364,9 @@ static const struct setting executor_keys[] = {
             .min = 10, .max = HOUR_MS,
             .about = "How often the executor asks for leases if the server "
                      "does not push them."),
+    SECTION("errorCategories", config_executor, failures,
+            config_failures_settings,
+            "Names for failures of pods, which retry policies match on."),
     SECTION("process", config_executor, process, process_table,
             "Runtime process."),
     SECTION("fake", config_executor, fake, fake_table, "Runtime fake."),

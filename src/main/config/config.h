@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "model/failure.h"
 #include "wire/policy/policy_codec.h"
 
 enum {
@@ -16,6 +17,8 @@ enum {
     CONFIG_USERS_MAX = 1024,
     CONFIG_RULES_MAX = 16,
     CONFIG_FAKE_GROUPS_MAX = 64,
+    CONFIG_CATEGORIES_MAX = 64,
+    CONFIG_CATEGORY_RULES_MAX = 64,
 };
 
 /* PEM files; "" is none. */
@@ -145,6 +148,40 @@ struct config_fake {
     struct resource_list pending;
 };
 
+/* Exit codes that a rule of a failure category looks for. */
+struct config_failure_codes {
+    struct str operator_; /* In, NotIn */
+    struct setting_texts values;
+};
+
+/* A text that it looks for. */
+struct config_failure_pattern {
+    struct str pattern;
+};
+
+/* It has one of codes, message, pod_error, conditions. */
+struct config_failure_rule {
+    struct str subcategory, container;
+    struct config_failure_codes codes;
+    struct config_failure_pattern message, pod_error;
+    struct setting_texts conditions;
+};
+
+/* A category, and the rules that give it. */
+struct config_failure_category {
+    struct str name;
+    struct config_failure_rule *rules;
+    uint32_t rule_count;
+};
+
+/* How failures are named (armada-api.md 2.3). */
+struct config_failures {
+    struct str default_category, default_subcategory;
+    struct config_failure_category *categories;
+    uint32_t category_count;
+};
+
+/* An executor, inside berthd or alone. */
 struct config_executor {
     bool is_enabled; /* inside berthd --standalone */
     struct str id;
@@ -156,6 +193,7 @@ struct config_executor {
     struct str runtime;    /* process, fake */
     bool has_held_stream;
     int64_t lease_period_ms;
+    struct config_failures failures;
     struct config_process process;
     struct config_fake fake;
 };
@@ -216,6 +254,12 @@ void config_check_all(const struct config *config,
 /* The first of them: -ERR_INVALID; 0: there is none. */
 int config_findings_first(const struct config_findings *findings,
                           struct err *err) must_check;
+
+/* The rules of executor.errorCategories, in the arena.  -ERR_INVALID: the text
+ * says which key of it is wrong. */
+int config_failure_rules(const struct config_failures *from,
+                         struct arena *arena, struct failure_rules *ret_rules,
+                         struct err *err) must_check;
 
 /* The scheduling policy, in the arena. */
 int config_policy(const struct config *config, struct arena *arena,

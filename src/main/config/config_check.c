@@ -213,6 +213,18 @@ static void check_server_tls(const struct config_tls *tls,
     }
 }
 
+static void check_failures(const struct config_executor *executor,
+                           struct config_findings *out)
+{
+    struct failure_rules rules;
+    struct err why;
+
+    if (config_failure_rules(&executor->failures, out->arena, &rules, &why) <
+        0) {
+        add(out, "executor.errorCategories.%s", why.text);
+    }
+}
+
 /* Who names a CA expects TLS, and must never get plain text instead. */
 static void check_executor(const struct config_executor *executor,
                            struct config_findings *out)
@@ -235,6 +247,7 @@ static void check_executor(const struct config_executor *executor,
     }
     check_fake_nodes(&executor->fake, out);
     check_process(&executor->process, out);
+    check_failures(executor, out);
 }
 
 static void check_policy(const struct policy_form *form,

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 
+#include "executor/loop/failure_class.h"
 #include "executor/loop/log_server.h"
 #include "executor/loop/transport.h"
 #include "main/common/machine.h"
@@ -20,6 +21,9 @@ struct executor_thread {
     struct transport *transport; /* owned */
     struct executor *executor;   /* owned */
     struct log_server *logs;     /* owned; NULL: the server reads them */
+    struct arena arena;          /* of the rules */
+    struct failure_rules rules;
+    struct failure_classes *classes; /* owned */
     const struct clock *clock;
     struct stopper stopper;
     pthread_mutex_t lock;
@@ -88,6 +92,8 @@ static void release(struct executor_thread *thread)
     transport_destroy(thread->transport);
     runtime_close(thread->runtime);
     stopper_close(&thread->stopper);
+    failure_classes_destroy(thread->classes);
+    arena_fini(&thread->arena);
     (void)pthread_mutex_destroy(&thread->lock);
     mem_free(thread);
 }
@@ -147,6 +153,20 @@ static int open_logs(struct executor_thread *thread,
     return thread->logs ? 0 : -ERR_IO;
 }
 
+static int open_classes(struct executor_thread *thread,
+                        const struct executor_thread_options *options,
+                        struct err *err)
+{
+    int rc = config_failure_rules(&options->config->failures, &thread->arena,
+                                  &thread->rules, err);
+
+    if (rc < 0) {
+        return rc;
+    }
+    thread->classes = failure_classes_create(&thread->rules, err);
+    return thread->classes ? 0 : -ERR_INVALID;
+}
+
 static int open_all(struct executor_thread *thread,
                     const struct executor_thread_options *options,
                     struct err *err)
@@ -163,12 +183,16 @@ static int open_all(struct executor_thread *thread,
     if (rc == 0) {
         rc = open_logs(thread, options, err);
     }
+    if (rc == 0) {
+        rc = open_classes(thread, options, err);
+    }
     if (rc < 0) {
         return rc;
     }
     executor_options_default(&executor);
     executor.id = options->config->id;
     executor.pool = options->config->pool;
+    executor.classes = thread->classes;
     executor.has_held_stream = options->config->has_held_stream;
     machine_rng.fill(&machine_rng, &executor.instance,
                      sizeof(executor.instance));

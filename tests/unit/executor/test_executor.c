@@ -2,6 +2,7 @@
  * executor: the loop as it asks for leases now and then.  Each test is a
  * sentence of executor.h or of armada-api.md 6.2.
  */
+#include "executor/loop/failure_class.h"
 #include "loop_fixture.h"
 #include "unit.h"
 
@@ -118,6 +119,31 @@ static void a_failure_is_told_with_its_pod_error(void **state)
 
     assert_string_equal(loop_events_of(fixture, job), "arf");
     assert_string_equal(fixture->server.jobs.items[job].subcategory, "");
+}
+
+static void a_failure_is_told_by_the_category_of_its_rule(void **state)
+{
+    static const int32_t none[] = {99};
+    static const struct failure_rule rule = {.category = {"user_error", 10},
+                                             .subcategory = {"code", 4},
+                                             .sign = FAILURE_EXIT_CODE,
+                                             .exit_codes = none,
+                                             .exit_code_count = 1,
+                                             .is_not_in = true};
+    static const struct failure_rules rules = {.items = &rule, .count = 1};
+    struct loop_fixture *fixture = *state;
+    struct err err;
+    auto_ptr(failure_classes) classes = failure_classes_create(&rules, &err);
+    fixture->options.classes = classes;
+    fixture->fake.failure_ppm = 1000000;
+    loop_open(fixture);
+    uint32_t job = server_offer(&fixture->server, 1);
+    loop_start(fixture);
+
+    loop_run_for(fixture, 20000);
+
+    assert_string_equal(loop_events_of(fixture, job), "arf");
+    assert_string_equal(fixture->server.jobs.items[job].subcategory, "code");
 }
 
 static void a_run_that_cannot_be_made_fails(void **state)
@@ -269,6 +295,7 @@ int main(void)
         LOOP_TEST(while_leases_wait_no_more_are_asked_for),
         LOOP_TEST(a_cancelled_run_is_ended_without_a_word),
         LOOP_TEST(a_failure_is_told_with_its_pod_error),
+        LOOP_TEST(a_failure_is_told_by_the_category_of_its_rule),
         LOOP_TEST(a_run_that_cannot_be_made_fails),
         LOOP_TEST(a_run_that_cannot_be_made_here_is_given_back),
         LOOP_TEST(warnings_are_told_once),

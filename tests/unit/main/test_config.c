@@ -127,6 +127,54 @@ static void all_that_is_wrong_is_told_at_once(void **state)
     assert_string_equal(findings.texts.items[3].p, "executor.id: empty");
 }
 
+/* A rule of the first category, and what is said of it. */
+static void check_rule(const char *rule, const char *error)
+{
+    auto_strbuf yaml = {0}, text = {0};
+
+    strbuf_addf(&yaml,
+                "executor:\n  errorCategories:\n    categories:\n"
+                "      - {name: user, rules: [%s]}\n",
+                rule);
+    strbuf_addf(&text, "%s%s",
+                *error ? "executor.errorCategories.categories[0]." : "", error);
+    check_one(strbuf_text(&yaml), strbuf_text(&text));
+}
+
+static void error_categories_are_checked(void **state)
+{
+    (void)state;
+    check_rule("{onExitCodes: {operator: NotIn, values: [3, 4]}}", "");
+    check_rule("{onTerminationMessage: {pattern: (?i)nccl}, subcategory: n}",
+               "");
+    check_rule("{onConditions: [OOMKilled, Evicted, DeadlineExceeded]}", "");
+    check_rule("", "rules: needs at least one");
+    check_rule("{subcategory: n}",
+               "rules[0]: must have one of onExitCodes, onTerminationMessage, "
+               "onPodError and onConditions, not 0");
+    check_rule("{onConditions: [OOMKilled], onPodError: {pattern: x}}",
+               "rules[0]: must have one of onExitCodes, onTerminationMessage, "
+               "onPodError and onConditions, not 2");
+    check_rule("{onConditions: [Killed]}",
+               "rules[0].onConditions[0]: \"Killed\" is not OOMKilled, Evicted "
+               "or DeadlineExceeded");
+    check_rule("{onExitCodes: {operator: in, values: [3]}}",
+               "rules[0].onExitCodes.operator: \"in\" is neither In nor NotIn");
+    check_rule("{onExitCodes: {operator: In}}",
+               "rules[0].onExitCodes.values: must name 1 to 256 codes");
+    check_rule("{onExitCodes: {operator: In, values: [0]}}",
+               "rules[0].onExitCodes.values: \"0\" is not an exit code from 1 "
+               "to 255");
+    check_rule("{onPodError: {pattern: a(?:b)}}",
+               "rules[0].onPodError.pattern: \"(?\" is not part of a POSIX "
+               "extended regular expression; [0-9] is a digit, (?i) may only "
+               "stand in front");
+    check_one("executor:\n  errorCategories:\n    categories:\n"
+              "      - {name: \"\", rules: [{onConditions: [Evicted]}]}\n",
+              "executor.errorCategories.categories[0].name: \"\" has not 1 to "
+              "63 bytes");
+}
+
 static void wrong_configurations_are_refused(void **state)
 {
     (void)state;
@@ -258,6 +306,7 @@ int main(void)
         TEST(a_pool_is_printed_with_what_its_profile_says),
         TEST(renamed_keys_are_read_with_a_warning),
         TEST(all_that_is_wrong_is_told_at_once),
+        TEST(error_categories_are_checked),
         TEST(wrong_configurations_are_refused),
         TEST(listening_beyond_this_machine_needs_auth_and_tls),
     };
