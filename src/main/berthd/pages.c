@@ -7,6 +7,7 @@
 #include "main/berthd/queue_choice.h"
 #include "main/berthd/queue_page.h"
 #include "main/berthd/round_page.h"
+#include "wire/text/printable.h"
 
 enum {
     SHARES_TIMEOUT_MS = 2000,
@@ -84,17 +85,30 @@ static void put_gauges(struct strbuf *out, const struct control_metrics *m)
     put(out, "berth_round_seconds_max", (double)m->round_us_max / 1e6);
 }
 
+/* Whether a backslash stands before what an escape of ours begins with. */
+static bool is_like_escape(struct str text, size_t at)
+{
+    struct str rest = str_make(text.p + at, text.byte_count - at);
+
+    return str_starts_with(rest, STR("\\x")) ||
+           str_starts_with(rest, STR("\\u{"));
+}
+
 void pages_put_label(struct strbuf *out, struct str value)
 {
-    for (size_t i = 0; i < value.byte_count; i++) {
-        char c = value.p[i];
+    for (size_t at = 0, byte_count; at < value.byte_count;
+         at += byte_count ? byte_count : 1) {
+        uint32_t c;
+        byte_count = wire_next_char(value, at, &c);
         if (c == '\n') {
             strbuf_add_text(out, "\\n");
+        } else if (byte_count == 0 || wire_is_hidden(c) ||
+                   is_like_escape(value, at)) {
+            strbuf_add_char(out, '\\'); /* of the escape */
+            wire_put_escape(c, PRINTABLE_LINE, out);
         } else {
-            if (c == '"' || c == '\\') {
-                strbuf_add_char(out, '\\');
-            }
-            strbuf_add_char(out, c);
+            strbuf_add_text(out, c == '"' || c == '\\' ? "\\" : "");
+            strbuf_add(out, value.p + at, byte_count);
         }
     }
 }

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "main/common/machine.h"
+#include "wire/text/printable.h"
 #include "wire/text/rfc3339.h"
-#include "wire/text/utf8.h"
 
 static atomic_int level_now = SAY_INFO;
 static atomic_int format_now = SAY_LOGFMT;
@@ -41,56 +41,24 @@ bool say_is_on(enum say_level level)
     return (int)level <= atomic_load(&level_now);
 }
 
-/* Whether a character needs no escape: neither a control character nor what
- * ends a string. */
-static bool is_plain(unsigned char c)
-{
-    return c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
-}
-
-static void put_escape(struct strbuf *out, unsigned char c)
-{
-    switch (c) {
-    case '"':
-    case '\\':
-        strbuf_addf(out, "\\%c", c);
-        return;
-    case '\n':
-        strbuf_add_text(out, "\\n");
-        return;
-    case '\t':
-        strbuf_add_text(out, "\\t");
-        return;
-    default:
-        strbuf_addf(out, "\\u%04x", c);
-        return;
-    }
-}
-
-/* As a JSON string: what is not text becomes U+FFFD, and the control characters
- * of ISO 6429 (two bytes from 0xc2) get escapes as well. */
+/* As a JSON string; what is not text becomes U+FFFD. */
 static void put_quoted(struct strbuf *out, struct str text)
 {
     strbuf_add_char(out, '"');
-    for (size_t i = 0; i < text.byte_count; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        size_t left = text.byte_count - i;
-        struct str next = str_make(text.p + i, left < 4 ? left : 4);
-        size_t good = c < 0x80 ? 1 : utf8_text_bytes(next);
-        if (good == 0) {
+    for (size_t at = 0, byte_count; at < text.byte_count;
+         at += byte_count ? byte_count : 1) {
+        uint32_t c;
+        byte_count = wire_next_char(text, at, &c);
+        if (byte_count == 0) {
             strbuf_add_text(out, "\xef\xbf\xbd");
-        } else if (c == 0xc2 && (unsigned char)text.p[i + 1] < 0xa0) {
-            put_escape(out, (unsigned char)text.p[++i]);
-        } else if (c < 0x80) {
-            if (is_plain(c)) {
-                strbuf_add_char(out, (char)c);
-            } else {
-                put_escape(out, c);
-            }
+        } else if (c == '"' || c == '\\') {
+            strbuf_addf(out, "\\%c", (char)c);
+        } else if (c == '\n' || c == '\t') {
+            strbuf_add_text(out, c == '\n' ? "\\n" : "\\t");
+        } else if (wire_is_hidden(c)) {
+            wire_put_escape(c, PRINTABLE_JSON, out);
         } else {
-            size_t count = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-            strbuf_add(out, text.p + i, count);
-            i += count - 1;
+            strbuf_add(out, text.p + at, byte_count);
         }
     }
     strbuf_add_char(out, '"');
@@ -101,7 +69,7 @@ static bool is_word(struct str text)
 {
     for (size_t i = 0; i < text.byte_count; i++) {
         unsigned char c = (unsigned char)text.p[i];
-        if (c <= ' ' || c == '=' || c >= 0x7f || !is_plain(c)) {
+        if (c <= ' ' || c >= 0x7f || strchr("=\"\\", c)) {
             return false;
         }
     }

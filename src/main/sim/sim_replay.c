@@ -7,6 +7,7 @@
 #include "elog/elog_sqlite.h"
 #include "elog/sq.h"
 #include "main/sim/sim_main.h"
+#include "wire/text/printable.h"
 
 enum { RECORDS_PER_READ = 256 };
 
@@ -110,7 +111,18 @@ static void print_json(const struct control_audit_counts *counts,
         report_json_text(&text, str_of(difference->got));
     }
     strbuf_add_text(&text, "}\n");
-    fputs(strbuf_text(&text), stdout);
+    auto_strbuf shown = {0};
+    wire_printable(strbuf_str(&text), PRINTABLE_JSON, &shown);
+    fputs(strbuf_text(&shown), stdout);
+}
+
+/* What users named is part of a log's events. */
+static void print_event(const char *name, const char *text)
+{
+    auto_strbuf shown = {0};
+
+    wire_printable(str_of(text), PRINTABLE_LINE, &shown);
+    printf("%-9s %s\n", name, strbuf_text(&shown));
 }
 
 static void print_text(const struct control_audit_counts *counts,
@@ -127,11 +139,10 @@ static void print_text(const struct control_audit_counts *counts,
                counts->unseen_round_count);
     }
     if (difference) {
-        printf("record %" PRIu64 " differs at event %u\n"
-               "expected  %s\n"
-               "got       %s\n",
-               difference->seq, difference->index, difference->expected,
-               difference->got);
+        printf("record %" PRIu64 " differs at event %u\n", difference->seq,
+               difference->index);
+        print_event("expected", difference->expected);
+        print_event("got", difference->got);
     } else {
         printf("all decisions are the same, byte for byte\n");
     }

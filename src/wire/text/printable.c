@@ -2,6 +2,8 @@
 
 #include "wire/text/utf8.h"
 
+enum { CHAR_BYTES_MAX = 4 };
+
 /* The character that begins a text of UTF-8, and its length. */
 static uint32_t first_of(const unsigned char *p, size_t *ret_byte_count)
 {
@@ -23,8 +25,22 @@ static uint32_t first_of(const unsigned char *p, size_t *ret_byte_count)
            (uint32_t)(p[2] & 0x3f) << 6 | (p[3] & 0x3f);
 }
 
-/* Whether a character does something to what is seen of others. */
-static bool is_hidden(uint32_t c)
+size_t wire_next_char(struct str text, size_t at, uint32_t *ret_char)
+{
+    size_t left = text.byte_count - at;
+    const char *p = text.p + at;
+    size_t byte_count = 0;
+
+    if (utf8_text_bytes(
+            str_make(p, left < CHAR_BYTES_MAX ? left : CHAR_BYTES_MAX))) {
+        *ret_char = first_of((const unsigned char *)p, &byte_count);
+    } else {
+        *ret_char = (unsigned char)*p;
+    }
+    return byte_count;
+}
+
+bool wire_is_hidden(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x61c ||
            (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
@@ -32,7 +48,7 @@ static bool is_hidden(uint32_t c)
            (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-static void put_escape(uint32_t c, enum printable how, struct strbuf *out)
+void wire_put_escape(uint32_t c, enum printable how, struct strbuf *out)
 {
     if (how == PRINTABLE_JSON && c >= 0x10000) {
         c -= 0x10000;
@@ -59,15 +75,29 @@ void wire_printable(struct str text, enum printable how, struct strbuf *out)
             uint32_t c =
                 first_of((const unsigned char *)text.p + at, &byte_count);
             bool is_space = c == '\n' || c == '\t';
-            if (is_hidden(c) && !(is_space && how != PRINTABLE_LINE)) {
-                put_escape(c, how, out);
+            if (wire_is_hidden(c) && !(is_space && how != PRINTABLE_LINE)) {
+                wire_put_escape(c, how, out);
             } else {
                 strbuf_add(out, text.p + at, byte_count);
             }
             at += byte_count;
         }
         if (at < text.byte_count) {
-            put_escape((unsigned char)text.p[at++], how, out);
+            wire_put_escape((unsigned char)text.p[at++], how, out);
         }
     }
+}
+
+bool wire_is_printable(struct str text)
+{
+    uint32_t c;
+
+    for (size_t at = 0; at < text.byte_count;) {
+        size_t byte_count = wire_next_char(text, at, &c);
+        if (byte_count == 0 || wire_is_hidden(c)) {
+            return false;
+        }
+        at += byte_count;
+    }
+    return true;
 }

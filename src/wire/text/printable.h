@@ -19,3 +19,18 @@ enum printable {
 
 /* Append a text so. */
 void wire_printable(struct str text, enum printable how, struct strbuf *out);
+
+/* Whether it would stay as it is, on one line. */
+bool wire_is_printable(struct str text) must_check;
+
+/* For those who write texts in a form of their own. */
+
+/* The character at `at`, which is within `text`, and how many bytes it has; 0:
+ * the byte there is no UTF-8, and is answered itself. */
+size_t wire_next_char(struct str text, size_t at, uint32_t *ret_char);
+
+/* Whether a character does something to what is seen of others. */
+bool wire_is_hidden(uint32_t c);
+
+/* Append the escape of a character. */
+void wire_put_escape(uint32_t c, enum printable how, struct strbuf *out);

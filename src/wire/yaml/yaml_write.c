@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "wire/text/printable.h"
 #include "wire/text/yaml_scalar.h"
 #include "wire/yaml/yaml.h"
 
@@ -21,36 +22,21 @@ static void write_indent(size_t indent, struct strbuf *buf)
 
 /* Texts. */
 
-/* How many bytes at `at` cannot stand in YAML as they are (control characters
- * and what YAML takes for a line's end), and which code point they are. */
-static size_t special_bytes(struct str text, size_t at, unsigned *ret_point)
+/* How many bytes at `at` cannot stand as they are, in YAML or on a terminal,
+ * and which code point they are. */
+static size_t special_bytes(struct str text, size_t at, uint32_t *ret_point)
 {
-    const unsigned char *p = (const unsigned char *)text.p + at;
-    size_t left = text.byte_count - at;
+    size_t byte_count = wire_next_char(text, at, ret_point);
 
-    if (p[0] < 0x20 || p[0] == 0x7f) {
-        *ret_point = p[0];
-        return 1;
-    }
-    if (left >= 2 && p[0] == 0xc2 && p[1] < 0xa0) {
-        *ret_point = p[1];
-        return 2;
-    }
-    if (left >= 3 && (p[0] == 0xe2 || p[0] == 0xef)) {
-        unsigned point =
-            (p[0] & 0xfu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
-        *ret_point = point;
-        return point == 0x2028 || point == 0x2029 || point == 0xfeff ||
-                       point >= 0xfffe
-                   ? 3
-                   : 0;
-    }
-    return 0;
+    return wire_is_hidden(*ret_point) || *ret_point == 0xfffe ||
+                   *ret_point == 0xffff
+               ? byte_count
+               : 0;
 }
 
 static bool is_special(struct str text, size_t at)
 {
-    unsigned point;
+    uint32_t point;
 
     return special_bytes(text, at, &point) > 0;
 }
@@ -106,7 +92,7 @@ static void write_quoted(struct str text, struct strbuf *buf)
 
     strbuf_add_char(buf, '"');
     while (at < text.byte_count) {
-        unsigned point = 0;
+        uint32_t point = 0;
         size_t byte_count = special_bytes(text, at, &point);
         char c = text.p[at];
 
@@ -117,7 +103,7 @@ static void write_quoted(struct str text, struct strbuf *buf)
         } else if (c == '\t') {
             strbuf_add_text(buf, "\\t");
         } else if (byte_count) {
-            strbuf_addf(buf, "\\u%04x", point);
+            strbuf_addf(buf, point < 0x10000 ? "\\u%04x" : "\\U%08x", point);
         } else {
             strbuf_add_char(buf, c);
         }

@@ -141,6 +141,9 @@ static void what_is_no_text_is_replaced(void **state)
     check_line(SAY_JSON, STR("a\xff\xc3"),
                JSON "\"a\xef\xbf\xbd\xef\xbf\xbd\",\"n\":-7}\n");
     check_line(SAY_JSON, STR("\xc2\x9b"), JSON "\"\\u009b\",\"n\":-7}\n");
+    check_line(SAY_JSON, STR("\xe2\x80\xae\xf3\xa0\x80\x81"),
+               JSON "\"\\u202e\\udb40\\udc01\",\"n\":-7}\n");
+    check_line(SAY_LOGFMT, STR("\xe2\x80\xae"), LOGFMT "\"\\u202e\" n=-7\n");
 }
 
 static void levels_are_set_by_their_names(void **state)

@@ -5,6 +5,7 @@
 
 #include "main/berthd/machine_page.h"
 #include "main/berthd/metric_table.h"
+#include "main/berthd/pages.h"
 #include "unit.h"
 
 static void rows_are_sorted_and_whole(void **state)
@@ -31,6 +32,24 @@ static void a_head_says_meaning_and_type(void **state)
                         "# TYPE berth_queues gauge\n");
 }
 
+static void check_label(const char *value, const char *wanted)
+{
+    auto_strbuf out = {0};
+
+    pages_put_label(&out, str_of(value));
+    assert_string_equal(strbuf_text(&out), wanted);
+}
+
+static void labels_are_what_a_terminal_may_show(void **state)
+{
+    (void)state;
+    check_label("q \"1\" \\d\n", "q \\\"1\\\" \\\\d\\n");
+    check_label("\x1b[2J\xc2\x9b\xe2\x80\xae\xff",
+                "\\\\x1b[2J\\\\x9b\\\\u{202e}\\\\xff");
+    /* Two queues never have the same label. */
+    check_label("\\x1b[2J\\u{202e}", "\\\\x5cx1b[2J\\\\x5cu{202e}");
+}
+
 static void the_machine_is_told_of(void **state)
 {
     (void)state;
@@ -52,6 +71,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(rows_are_sorted_and_whole),
         TEST(a_head_says_meaning_and_type),
+        TEST(labels_are_what_a_terminal_may_show),
         TEST(the_machine_is_told_of),
     };
 

@@ -47,12 +47,30 @@ static void json_stays_json(void **state)
           PRINTABLE_JSON, "{\n\t\"a\": \"\\u009b\\u202e\\udb40\\udc01\"}");
 }
 
+static void characters_are_told_one_by_one(void **state)
+{
+    (void)state;
+    uint32_t c;
+
+    assert_int_equal(wire_next_char(STR("\xe2\x80\xae"), 0, &c), 3);
+    assert_int_equal(c, 0x202e);
+    assert_int_equal(wire_next_char(STR("\xe2\x80\xae"), 1, &c), 0);
+    assert_int_equal(c, 0x80);
+    assert_int_equal(wire_next_char(STR("a\xc3"), 1, &c), 0);
+    assert_true(wire_is_printable(STR("")));
+    assert_true(wire_is_printable(STR("a b \xc3\xa9\xf0\x9f\x98\x80")));
+    assert_false(wire_is_printable(STR("a\nb")));
+    assert_false(wire_is_printable(STR("a\xe2\x80\xae")));
+    assert_false(wire_is_printable(STR("a\xc3")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(controls_are_escaped),
         TEST(what_turns_or_hides_text_is_escaped),
         TEST(json_stays_json),
+        TEST(characters_are_told_one_by_one),
     };
 
     return RUN_TESTS(tests);

@@ -206,6 +206,16 @@ static void test_what_is_written_is_what_people_write(void **state)
                   "s: |\n  line 1\n  line 2\nu: |-\n  a\n  b\n");
 }
 
+static void test_no_terminal_obeys_what_is_written(void **state)
+{
+    (void)state;
+    assert_writes("{\"a\":\"\\u001b[2J\\u009b\",\"b\":\"x\\u202ey\\n\","
+                  "\"c\\u200b\":\"\\udb40\\udc01\"}",
+                  "a: \"\\u001b[2J\\u009b\"\n"
+                  "b: \"x\\u202ey\\n\"\n"
+                  "\"c\\u200b\": \"\\U000e0001\"\n");
+}
+
 /* Written and read again, a value must be the same. */
 static void assert_survives(const json_t *value)
 {
@@ -225,6 +235,9 @@ static void assert_survives(const json_t *value)
 
 static const char *const texts[] = {
     "",
+    "\xe2\x80\xae",
+    "a\xf3\xa0\x80\x81\nb",
+    "\xc2\x9b[\xef\xbf\xbf",
     " ",
     "a ",
     " a",
@@ -343,6 +356,7 @@ int main(void)
         TEST(test_the_expansion_of_aliases_is_bounded),
         TEST(test_anchors_are_bounded),
         TEST(test_what_is_written_is_what_people_write),
+        TEST(test_no_terminal_obeys_what_is_written),
         TEST(test_texts_that_look_like_something_else_survive),
         TEST(test_numbers_survive),
     };
