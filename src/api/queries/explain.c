@@ -8,6 +8,7 @@
 #include "api/queries/job_story.h"
 #include "api/queries/last_run.h"
 #include "berth/api.pb-c.h"
+#include "wire/text/printable.h"
 #include "wire/text/rfc3339.h"
 
 enum { MS_PER_S = 1000, NS_PER_MS = 1000000 };
@@ -82,8 +83,9 @@ static void put_run(const struct stored_job *job, const struct stored_run *run,
                 "at %s",
                 job->run_count, STR_ARG(run->node), STR_ARG(run->cluster),
                 end_of(run->state), when);
-    strbuf_addf(text, run->error.byte_count ? ": %.*s\n" : ".\n",
-                STR_ARG(run->error));
+    strbuf_add_text(text, run->error.byte_count ? ": " : ".");
+    wire_printable(run->error, PRINTABLE_LINE, text);
+    strbuf_add_char(text, '\n');
     if (!json) {
         return;
     }
@@ -163,8 +165,10 @@ static void explain_ended(struct api_call *call, const struct last_run *last)
     strbuf_add_text(&json, ",");
     put_json_text(&json, "reason", why);
     strbuf_addf(&json, ",\"runs\":%u", job->run_count);
-    strbuf_addf(&text, "Job %s: %s%s%.*s\n", id, state_word(job->state),
-                why.byte_count > 0 ? ": " : ".", STR_ARG(why));
+    strbuf_addf(&text, "Job %s: %s%s", id, state_word(job->state),
+                why.byte_count > 0 ? ": " : ".");
+    wire_printable(why, PRINTABLE_LINE, &text);
+    strbuf_add_char(&text, '\n');
     job_story_put(last, &text, &json);
     strbuf_add_char(&json, '}');
     response.text = message_copy(&call->arena, strbuf_str(&text));

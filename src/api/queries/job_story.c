@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "wire/settings/settings.h"
+#include "wire/text/printable.h"
 #include "wire/text/rfc3339.h"
 
 enum { MS_PER_S = 1000, NS_PER_MS = 1000000 };
@@ -53,7 +54,8 @@ static void put_end(const struct stored_run *run, struct strbuf *text,
         put_member(json, "exitCode", run->exit_code);
     }
     if (run->state == STORED_RUN_PREEMPTED && run->error.byte_count > 0) {
-        strbuf_addf(text, ": %.*s", STR_ARG(run->error));
+        strbuf_add_text(text, ": ");
+        wire_printable(run->error, PRINTABLE_LINE, text);
     }
 }
 

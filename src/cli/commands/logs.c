@@ -11,9 +11,9 @@ static void print_lines(const struct cli *cli,
     for (size_t i = 0; i < response->n_log; i++) {
         const Binoculars__LogLine *line = response->log[i];
         if (cli_has(cli, "timestamps")) {
-            cli_say(cli, "%s %s", line->timestamp, line->line);
+            cli_put(cli->ports->out, "%s %s\n", line->timestamp, line->line);
         } else {
-            cli_say(cli, "%s", line->line);
+            cli_put(cli->ports->out, "%s\n", line->line);
         }
     }
 }

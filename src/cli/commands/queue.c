@@ -116,7 +116,8 @@ enum cli_exit cmd_delete_queue(struct cli *cli)
 static void print_kind(struct cli *cli, const char *kind)
 {
     if (cli->output == CLI_OUTPUT_TEXT) {
-        cli_say(cli, "apiVersion: armadaproject.io/v1beta1\nkind: %s", kind);
+        cli_say(cli, "apiVersion: armadaproject.io/v1beta1");
+        cli_say(cli, "kind: %s", kind);
     }
 }
 

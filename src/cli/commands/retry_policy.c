@@ -72,8 +72,8 @@ static enum cli_exit get_policies(struct cli *cli, const char *method,
     enum cli_exit rc = cli_call(cli, method, request, type, &reply);
     if (rc == CLI_OK) {
         if (cli->output == CLI_OUTPUT_TEXT) {
-            cli_say(cli, "apiVersion: armadaproject.io/v1beta1\n"
-                         "kind: RetryPolicy");
+            cli_say(cli, "apiVersion: armadaproject.io/v1beta1");
+            cli_say(cli, "kind: RetryPolicy");
         }
         cli_print_json(cli, wire_json_write(reply, 0));
     }

@@ -24,9 +24,10 @@ static const struct wire_limits reply_limits = {
     .mends_text = true,
 };
 
-static void put_arguments(FILE *file, const char *format, va_list arguments)
+/* Format a text without what a terminal would obey. */
+static void format_shown(enum printable how, const char *format,
+                         va_list arguments, struct strbuf *shown)
 {
-    auto_strbuf shown = {0};
     va_list again;
 
     va_copy(again, arguments);
@@ -35,18 +36,19 @@ static void put_arguments(FILE *file, const char *format, va_list arguments)
     if (byte_count >= 0) {
         auto_mem char *text = mem_alloc((size_t)byte_count + 1);
         (void)vsnprintf(text, (size_t)byte_count + 1, format, arguments);
-        wire_printable(str_of(text), PRINTABLE_TEXT, &shown);
-        fputs(strbuf_text(&shown), file);
+        wire_printable(str_of(text), how, shown);
     }
 }
 
 void cli_put(FILE *file, const char *format, ...)
 {
+    auto_strbuf shown = {0};
     va_list arguments;
 
     va_start(arguments, format);
-    put_arguments(file, format, arguments);
+    format_shown(PRINTABLE_TEXT, format, arguments, &shown);
     va_end(arguments);
+    fputs(strbuf_text(&shown), file);
 }
 
 static int add_json(const char *bytes, size_t byte_count, void *ctx)
@@ -73,13 +75,22 @@ void cli_put_json(FILE *file, const json_t *json, size_t flags)
     fprintf(file, "%s\n", strbuf_text(&shown));
 }
 
-/* Begin a line about what is wrong. */
+/* Begin a line about what is wrong.  Further lines, which may come from a name
+ * in it, are indented: none of them looks like one of berthctl's own. */
 static void say_error(const struct cli *cli, const char *format,
                       va_list arguments)
 {
+    auto_strbuf shown = {0};
+
     cli_put(cli->ports->err, "berthctl: %s%s", cli->place ? cli->place : "",
             cli->place ? ": " : "");
-    put_arguments(cli->ports->err, format, arguments);
+    format_shown(PRINTABLE_TEXT, format, arguments, &shown);
+    for (const char *rest = strbuf_text(&shown), *end; *rest;
+         rest = end + (*end == '\n')) {
+        end = rest + strcspn(rest, "\n");
+        fprintf(cli->ports->err, "%.*s%s", (int)(end - rest), rest,
+                *end ? "\n  " : "");
+    }
 }
 
 void cli_remark(const struct cli *cli, const char *format, ...)
@@ -119,12 +130,13 @@ enum cli_exit cli_fail_errno(const struct cli *cli, enum cli_exit code,
 
 void cli_say(const struct cli *cli, const char *format, ...)
 {
+    auto_strbuf shown = {0};
     va_list arguments;
 
     va_start(arguments, format);
-    put_arguments(cli->ports->out, format, arguments);
+    format_shown(PRINTABLE_LINE, format, arguments, &shown);
     va_end(arguments);
-    fputc('\n', cli->ports->out);
+    fprintf(cli->ports->out, "%s\n", strbuf_text(&shown));
 }
 
 void cli_note(struct cli *cli, const char *format, ...)

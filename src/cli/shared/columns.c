@@ -147,7 +147,7 @@ static void print_template(const struct cli *cli, const json_t *answer)
         }
         strbuf_add_str(&text, strbuf_str(&value));
     }
-    cli_say(cli, "%s", strbuf_text(&text));
+    cli_put(cli->ports->out, "%s\n", strbuf_text(&text));
 }
 
 enum cli_exit columns_check(const struct cli *cli)

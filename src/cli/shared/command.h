@@ -152,7 +152,7 @@ enum rpc_code cli_try(struct cli *cli, const char *path,
 void cli_put(FILE *file, const char *format, ...) printf_like(2, 3);
 /* Write JSON likewise, and a line feed; `flags` are json_dumps()'s. */
 void cli_put_json(FILE *file, const json_t *json, size_t flags);
-/* Write a line to standard output. */
+/* Write a line to standard output: one, whatever names are in it. */
 void cli_say(const struct cli *cli, const char *format, ...) printf_like(2, 3);
 /* Say that something was done: a line, or with -o json or yaml one of the
  * `messages` of the object that is written in the end. */

@@ -23,6 +23,15 @@ static void patterns_pick_from_answers(void **state)
           CLI_OK, "job " ID_A " of q\n\n", "");
 }
 
+static void a_name_is_one_line(void **state)
+{
+    struct script *script = *state;
+
+    set_job(script, "a\n\x1b[2Jb", API__JOB_STATE__RUNNING, false);
+    check(ASK(script, "", "get", "jobs", "-o", "name"), CLI_OK,
+          "a\\x0a\\x1b[2Jb\n", "");
+}
+
 static void patterns_that_make_no_sense_are_refused(void **state)
 {
     struct script *script = *state;
@@ -69,6 +78,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(patterns_pick_from_answers),
+        SERVED(a_name_is_one_line),
         SERVED(patterns_that_make_no_sense_are_refused),
         TEST(tables_fit_a_terminal_and_have_colours),
     };
