@@ -6,6 +6,7 @@ the server serves others, says so at /health, and has not grown beyond what is
 allowed.
 """
 
+import json
 import os
 import pathlib
 import resource
@@ -224,20 +225,51 @@ class HostileClients(unittest.TestCase):
         self.assertEqual(self.health(), 204)
         self.assertLess(time.monotonic() - begin, harness.patient(5))
 
+    def check_shown(self, done):
+        """No terminal obeys it, and no line is the client's own."""
+        for text in (done.stdout, done.stderr):
+            self.assertFalse(set(text) & set("\x1b\u009b\u202e"),
+                             (done.args, text))
+            for line in text.splitlines():
+                self.assertNotRegex(line, r"^forged", (done.args, text))
+
     def test_no_terminal_obeys_a_name(self):
-        name = "evil\x1b[2J\u009b2Jq"
-        made = self.ctl("create", "queue", name)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        shown = [made, self.ctl("get", "queue", name),
-                 self.ctl("get", "queue", name, "-o", "json"),
-                 self.ctl("get", "queues"), self.ctl("get", "shares"),
-                 self.ctl("create", "queue", name),
-                 self.ctl("get", "queue", name + "x")]
-        for done in shown:
-            for text in (done.stdout, done.stderr):
-                self.assertFalse(set(text) & set("\x1b\u009b"),
-                                 (done.args, text))
-        self.assertIn("evil\\x1b[2J", made.stdout)
+        evil = "e\x1b[2J\u009b2J\u202e\nforged"
+        made = self.ctl("create", "queue", evil)
+        self.assertEqual(made.returncode, 6, made.stderr)
+        self.check_shown(made)
+        self.check_shown(self.ctl("get", "queue", evil))
+        self.assertEqual(self.ctl("create", "queue", "named").returncode, 0)
+        done = self.ctl("submit", "-", input=json.dumps({
+            "queue": "named", "jobSetId": evil, "jobs": [{
+                "namespace": "default", "clientId": evil,
+                "labels": {"example.com/a": evil},
+                "annotations": {"example.com/a": evil},
+                "podSpec": {"priorityClassName": "armada-default",
+                            "containers": [{
+                                "name": "main", "image": evil,
+                                "command": [evil], "resources": {
+                                    "requests": {"cpu": "1", "memory": "1Mi"},
+                                    "limits": {"cpu": "1", "memory": "1Mi"},
+                                }}]}}]}))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_shown(done)
+        job = done.stdout.split()[4]
+        self.ctl("cancel", "job", job, "--reason", evil[:40])
+        harness.wait_for("the job is shown", lambda: job in self.ctl(
+            "get", "jobs", "-q", "named").stdout)
+        for words in (["get", "jobs", "-q", "named"], ["get", "job", job],
+                      ["get", "job-sets", "-q", "named"]):
+            for how in ([], ["-o", "wide"], ["-o", "json"], ["-o", "yaml"],
+                        ["-o", "name"], ["-o", "csv"],
+                        ["-o", "custom-columns=A:.jobSet,B:.clientId"]):
+                shown = self.ctl(*words, *how)
+                self.check_shown(shown)
+        self.check_shown(self.ctl("explain", job))
+        self.check_shown(self.ctl("get", "queue", "named" + evil))
+        page = urllib.request.urlopen(f"http://{self.berth.http}/metrics")
+        for text in (page.read().decode(), self.berth.program.log()):
+            self.assertFalse(set(text) & set("\x1b\u009b\u202e"), text)
 
     def test_a_backup_that_nobody_reads_blocks_no_other(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -8,6 +8,7 @@
 #include "api/core/state.h"
 #include "model/node.h"
 #include "wire/message/message.h"
+#include "wire/text/printable.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -296,6 +297,12 @@ bool api_call_check_executor(struct api_call *call, struct str executor_id)
         api_call_fail(call, RPC_INVALID_ARGUMENT,
                       "an executor's id may have %d bytes",
                       NODE_NAME_BYTES_MAX);
+        return false;
+    }
+    if (!wire_is_printable(executor_id)) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "an executor's id cannot contain control characters, "
+                      "line breaks or characters that hide or reorder text");
         return false;
     }
     if (auth_may_act_for(caller, executor_id)) {

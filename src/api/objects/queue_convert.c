@@ -6,6 +6,7 @@
 #include "model/queue.h"
 #include "wire/kube/kube_name.h"
 #include "wire/log/log_codec.h"
+#include "wire/text/printable.h"
 
 /* Of the limits that a queue may set. */
 #define OVER_SHARE_MAX 1000.0
@@ -146,6 +147,11 @@ int queue_validate(const Api__Queue *queue, struct refusal *refusal)
     if (strlen(queue->name) > QUEUE_NAME_BYTES_MAX) {
         return refusal_set(refusal, "queue name cannot be longer than %d bytes",
                            QUEUE_NAME_BYTES_MAX);
+    }
+    if (!wire_is_printable(str_of(queue->name))) {
+        return refusal_set(refusal,
+                           "queue name cannot contain control characters, line "
+                           "breaks or characters that hide or reorder text");
     }
     if (protobuf_c_message_get_packed_size(&queue->base) > QUEUE_BYTES_MAX) {
         return refusal_set(refusal,

@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "wire/message/field.h"
+#include "wire/text/printable.h"
 
 enum { POD_SPEC_PRIORITY_CLASS_FIELD = 24 };
 
@@ -113,6 +114,12 @@ static int check_member(struct gang_book *book,
     }
     if (!terms.gang.is_gang || terms.gang.cardinality == 1) {
         return 0;
+    }
+    if (!wire_is_printable(terms.gang.id)) {
+        return refusal_set(refusal,
+                           "invalid gang information: gang id cannot contain "
+                           "control characters, line breaks or characters that "
+                           "hide or reorder text");
     }
     terms.priority_class = priority_class_of(any_pod_spec(item));
     if (!book->ids) {

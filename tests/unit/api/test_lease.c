@@ -442,6 +442,7 @@ static void an_executor_has_its_own_id(void **state)
         {"Basic YW15OnNlY3JldA==", "amy", false},
     };
     struct fixture f;
+    char evil[] = "c\x1b[2J";
 
     (void)state;
     fixture_init(&f);
@@ -468,6 +469,13 @@ static void an_executor_has_its_own_id(void **state)
                          is_let ? RPC_OK : RPC_PERMISSION_DENIED);
         rpc_stream_close(stream);
     }
+    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
+    request.executor_id = evil;
+    struct rpc_stream *stream = fixture_stream(
+        &f, "/executorapi.ExecutorApi/LeaseJobRuns", &request.base);
+    assert_false(lease_next(&f, stream));
+    assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
+    rpc_stream_close(stream);
     fixture_fini(&f);
 }
 

@@ -340,6 +340,25 @@ static void test_cordon(void **state)
     fixture_fini(&f);
 }
 
+/* A name is shown to others, in lines of which it must not make two. */
+static void test_names_hold_no_control_characters(void **state)
+{
+    static const char *const names[] = {"a\x1b[2J", "a\nb", "\xc2\x9b",
+                                        "a\xe2\x80\xae"};
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        Api__Queue queue = fixture_queue_message(names[i], 2);
+        assert_int_equal(
+            fixture_code(&f, "/api.QueueService/CreateQueue", &queue.base),
+            RPC_INVALID_ARGUMENT);
+    }
+    fixture_fini(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +370,7 @@ int main(void)
         TEST(test_batches_fail_item_by_item),
         TEST(test_trap_04_listing_ends_with_end),
         TEST(test_cordon),
+        TEST(test_names_hold_no_control_characters),
     };
 
     return RUN_TESTS(tests);

@@ -154,6 +154,11 @@ static void test_a_refusal_says_which_item(void **state)
     assert_null(submit(&f, items, 3));
     assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
     assert_string_equal(f.status.field, "job_request_items[2]");
+    items[2] = sample_item(&f.arena, sample_pod(&f.arena));
+    sample_gang(&f.arena, items[2], "g\x1b[2J", "2");
+    assert_null(submit(&f, items, 3));
+    assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
+    assert_non_null(strstr(f.status.message, "control characters"));
     Berth__Submission__Request *request = sample_request_of(&f.arena, items, 2);
     request->job_set_id = field("");
     assert_int_equal(fixture_code(&f, "/api.Submit/SubmitJobs", &request->base),
