@@ -8,7 +8,6 @@
  *     shim_view.c       what it sees of the machine's files
  *     shim_mirror.c     mount paths that the machine does not have
  *     shim_fence.c      the data directory kept from it without mounts
- *     shim_filter.c     the system calls that it does not get
  *     shim_start.c      the start of its process
  *     shim_tree.c       everything that it started
  *     shim_log.c        what it prints

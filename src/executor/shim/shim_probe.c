@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "executor/files/kv.h"
+#include "executor/filter/filter.h"
 #include "executor/shim/shim_box.h"
 #include "executor/shim/shim_fence.h"
-#include "executor/shim/shim_filter.h"
 
 /* Better ones first. */
 static const int64_t ladder[] = {
@@ -94,7 +94,7 @@ static bool try_layers(const struct run_spec *spec, struct err *err)
 static bool is_filtered(const struct run_spec *spec)
 {
     (void)spec;
-    return shim_filter_enter() == 0 && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2;
+    return filter_enter_job() == 0 && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2;
 }
 
 static bool is_fenced(const struct run_spec *spec)

@@ -14,10 +14,10 @@
 
 #include "executor/files/file.h"
 #include "executor/files/run_file.h"
+#include "executor/filter/filter.h"
 #include "executor/shim/shim.h"
 #include "executor/shim/shim_box.h"
 #include "executor/shim/shim_fence.h"
-#include "executor/shim/shim_filter.h"
 #include "executor/shim/shim_mirror.h"
 #include "executor/shim/shim_view.h"
 
@@ -209,7 +209,7 @@ static void become_user(const struct shim_start *start, int fd)
         shim_fence_enter(start->spec) < 0) {
         give_up(fd, "fence off", start->spec->hidden_dir);
     }
-    if (shim_filter_enter() < 0) {
+    if (filter_enter_job() < 0) {
         give_up(fd, "filter", "system calls");
     }
 }

@@ -1,4 +1,4 @@
-#include "executor/shim/shim_filter.h"
+#include "executor/filter/filter.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -81,7 +81,7 @@ static int add_rules(scmp_filter_ctx filter)
                    : rc;
 }
 
-int shim_filter_enter(void)
+int filter_enter_job(void)
 {
     if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) {
         return 0;
