@@ -14,6 +14,7 @@
 #include "main/berthd/tls_files.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
+#include "main/executor/privileges.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -101,6 +102,13 @@ static void serve(struct server *server, const struct berthd_options *options,
     say(SAY_INFO, "server.stopping", say_int("signal", signal_number));
 }
 
+/* Whether pods are processes that this one starts. */
+static bool starts_jobs(const struct config *config)
+{
+    return config->executor.is_enabled &&
+           str_equal(config->executor.runtime, STR("process"));
+}
+
 static int run(const struct berthd_options *options, const sigset_t *signals)
 {
     auto_arena arena = {0};
@@ -123,6 +131,7 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
         print_config(config);
         return 0;
     }
+    privileges_deny_calls(&config->hardening, starts_jobs(config));
     struct server_options server_options = {
         .config = config,
         .ends_jobs = options->ends_jobs,

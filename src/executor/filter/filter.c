@@ -3,8 +3,21 @@
 #include <errno.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
+/* AddressSanitizer looks for leaks by ptrace from a clone of the process, and
+ * all of them start programs that name addresses. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { IS_SANITIZED = true };
+#else
+enum { IS_SANITIZED = false };
+#endif
+
+enum { FAMILIES_MAX = 64 }; /* the kernel's AF_MAX is below */
+
+/* To everybody. */
 static const char *const refused[] = {
     "mount",
     "umount",
@@ -60,17 +73,40 @@ static const unsigned long namespaces[] = {
     CLONE_NEWNET, CLONE_NEWUTS,  CLONE_NEWCGROUP,
 };
 
-static int add_rules(scmp_filter_ctx filter)
+/* To a server: it starts no program, has no other user to become, and makes
+ * nothing but files and sockets. */
+static const char *const server_refused[] = {
+    "execve",      "execveat",      "uselib",        "fork",       "vfork",
+    "pidfd_getfd", "setuid",        "setgid",        "setreuid",   "setregid",
+    "setresuid",   "setresgid",     "setfsuid",      "setfsgid",   "setgroups",
+    "capset",      "personality",   "modify_ldt",    "mknod",      "mknodat",
+    "sethostname", "setdomainname", "fanotify_init", "nfsservctl",
+};
+
+static int deny(scmp_filter_ctx filter, const char *name)
+{
+    int call = seccomp_syscall_resolve_name(name);
+
+    /* A name that this machine does not have needs no rule. */
+    return call < 0 ? 0
+                    : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
+}
+
+static int deny_all(scmp_filter_ctx filter, const char *const *names,
+                    size_t count)
 {
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < ARRAY_COUNT(refused); i++) {
-        int call = seccomp_syscall_resolve_name(refused[i]);
-        /* A name that this machine does not have needs no rule. */
-        rc = call < 0
-                 ? 0
-                 : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = deny(filter, names[i]);
     }
+    return rc;
+}
+
+static int deny_for_all(scmp_filter_ctx filter)
+{
+    int rc = deny_all(filter, refused, ARRAY_COUNT(refused));
+
     for (size_t i = 0; rc == 0 && i < ARRAY_COUNT(namespaces); i++) {
         rc = seccomp_rule_add(
             filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
@@ -81,19 +117,93 @@ static int add_rules(scmp_filter_ctx filter)
                    : rc;
 }
 
-int filter_enter_job(void)
+/* Memory that is written and executed. */
+static int deny_new_code(scmp_filter_ctx filter)
 {
-    if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) {
-        return 0;
+    const uint64_t both = PROT_WRITE | PROT_EXEC;
+
+    int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
+                              SCMP_A2(SCMP_CMP_MASKED_EQ, both, both));
+    rc = rc ? rc
+            : seccomp_rule_add(
+                  filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mprotect), 1,
+                  SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
+    return rc ? rc
+              : seccomp_rule_add(
+                    filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(pkey_mprotect), 1,
+                    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
+}
+
+/* The kernel's rarer protocols: where the faults are. */
+static int deny_sockets(scmp_filter_ctx filter)
+{
+    int rc = 0;
+
+    for (unsigned int family = 0; rc == 0 && family < FAMILIES_MAX; family++) {
+        if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
+            family != AF_NETLINK) {
+            rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT),
+                                  SCMP_SYS(socket), 1,
+                                  SCMP_A0(SCMP_CMP_EQ, family));
+        }
     }
+    return rc;
+}
+
+static int deny_for_server(scmp_filter_ctx filter)
+{
+    int rc = deny_for_all(filter);
+
+    rc =
+        rc ? rc : deny_all(filter, server_refused, ARRAY_COUNT(server_refused));
+    /* A thread is no process. */
+    rc = rc ? rc
+            : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone),
+                               1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+    rc = rc ? rc : deny_new_code(filter);
+    return rc ? rc : deny_sockets(filter);
+}
+
+/* Load what `deny_calls` denies. */
+static int load(int (*deny_calls)(scmp_filter_ctx), bool is_for_all_threads)
+{
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+
     if (!filter) {
         return -ERR_IO;
     }
     /* For one search instead of a walk over all rules at each call. */
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-    int rc = add_rules(filter);
+    int rc = is_for_all_threads
+                 ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1)
+                 : 0;
+    rc = rc == 0 ? deny_calls(filter) : rc;
     rc = rc == 0 ? seccomp_load(filter) : rc;
     seccomp_release(filter);
     return rc == 0 ? 0 : -ERR_IO;
+}
+
+static bool is_supported(void)
+{
+    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
+}
+
+int filter_enter_job(void)
+{
+    return is_supported() ? load(deny_for_all, false) : 0;
+}
+
+int filter_enter_server(struct err *err)
+{
+    if (IS_SANITIZED) {
+        return err_set(err, -ERR_UNAVAILABLE,
+                       "a program with a sanitizer cannot work with it");
+    }
+    if (!is_supported()) {
+        return err_set(err, -ERR_UNAVAILABLE, "this kernel has no filters");
+    }
+    return load(deny_for_server, true) == 0
+               ? 0
+               : err_set(err, -ERR_UNAVAILABLE,
+                         "this kernel does not load the filter");
 }

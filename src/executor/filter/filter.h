@@ -1,18 +1,26 @@
 /*
- * filter - denies system calls to a job.
+ * filter - denies system calls, for good, to the calling process and to all
+ * that it starts.
  *
  * It denies calls that give a process more than its user has, or that have
  * often been used for that: mounts, namespaces, kernel modules, keys, tracing,
- * bpf, io_uring and their like.  They fail with EPERM; clone3, whose flags
- * cannot be looked at, with ENOSYS, so that libc falls back to clone.
+ * bpf, io_uring and their like.  They fail with EPERM, as they would without
+ * the right to use them; clone3, whose flags cannot be looked at, with ENOSYS,
+ * so that libc falls back to clone.
  *
- * In the child, before exec.
+ * docs/decisions/0036 says why calls are denied by name, and why they fail
+ * instead of ending the process.
  */
 #pragma once
 
 #include "base/base.h"
 
-/* Filter the calling process and whatever it starts; it must have given up new
- * privileges.  A kernel without filters: 0, and nothing is kept out. -ERR_IO.
- */
+/* For a job: in the child, before exec.  It must have given up new privileges.
+ * A kernel without filters: 0, and nothing is kept out.  -ERR_IO. */
 int filter_enter_job(void) must_check;
+
+/* For a server, in all of its threads: it gives up new privileges, other
+ * users, other programs, other processes than itself, memory that is written
+ * and executed, and sockets but of AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK.
+ * -ERR_UNAVAILABLE: nothing was changed, and the text says why. */
+int filter_enter_server(struct err *err) must_check;

@@ -374,6 +374,14 @@ static const struct setting executor_keys[] = {
 static const struct settings executor_table =
     TABLE(executor_keys, config_executor, NULL);
 
+static const struct setting hardening_keys[] = {
+    SETTING("systemCallFilter", BOOL, config_hardening, has_filter,
+            .about = "Whether the program denies itself system calls that it "
+                     "never needs, such as those that start programs."),
+};
+static const struct settings hardening_table =
+    TABLE(hardening_keys, config_hardening, NULL);
+
 static const struct setting config_keys[] = {
     SECTION("server", config, server, server_table,
             "Addresses and limits of berthd."),
@@ -389,6 +397,8 @@ static const struct setting config_keys[] = {
     SECTION("store", config, store, store_table, "The query store."),
     SECTION("executor", config, executor, executor_table,
             "The executor inside berthd --standalone, or berth-executor."),
+    SECTION("hardening", config, hardening, hardening_table,
+            "What berthd and berth-executor give up after their start."),
 };
 
 static void default_auth(struct config_auth *auth)
@@ -480,6 +490,7 @@ static void init_config(void *record)
     config->messages = (struct config_messages){STR("info"), STR("logfmt")};
     config->store = (struct config_store){42 * DAY_MS, 7 * DAY_MS, 256 << 20};
     default_executor(&config->executor);
+    config->hardening.has_filter = true;
 }
 
 const struct settings config_settings = TABLE(config_keys, config, init_config);

@@ -198,6 +198,11 @@ struct config_executor {
     struct config_fake fake;
 };
 
+/* What the programs give up once they have started. */
+struct config_hardening {
+    bool has_filter; /* of system calls */
+};
+
 struct config {
     struct setting_texts warnings; /* of keys by their old names */
     struct config_server server;
@@ -209,6 +214,7 @@ struct config {
     struct config_planner planner;
     struct config_store store;
     struct config_executor executor;
+    struct config_hardening hardening;
 };
 
 /* The keys of a struct config. */
