@@ -7,6 +7,7 @@ import pathlib
 import pty
 import struct
 import subprocess
+import tempfile
 import termios
 import unittest
 
@@ -308,6 +309,42 @@ class UserDay(unittest.TestCase):
         self.ends(7, "wait", *jobs)
         told = json.loads(self.ctl("get", "jobs", *jobs, "-o", "json"))
         self.assertEqual({job["jobId"]: job["runCount"] for job in told}, jobs)
+
+    def test_each_job_has_gpus_of_its_own(self):
+        with tempfile.TemporaryDirectory() as devices:
+            for number in (0, 1, 5):
+                (pathlib.Path(devices) / f"nvidia{number}").touch()
+            config = ("executor:\n  process:\n"
+                      f"    devices: {devices}\n"
+                      "    resources: {cpu: 4, example.com/licence: 3}\n")
+            with harness.Berth(config, arguments=["--stop-jobs"]) as berth:
+                berth.ctl("create", "queue", "gpus")
+                meeting = berth.meeting
+
+                def run(gpus):
+                    return berth.ctl(
+                        "run", "-q", "gpus", *SMALL, "--gpu", str(gpus), "--",
+                        "sh", "-c", f"echo $CUDA_VISIBLE_DEVICES; until [ -e "
+                        f"{meeting}/end ]; do sleep 0.05; done"
+                    ).stdout.split()[4]
+
+                def state(job):
+                    return json.loads(berth.ctl(
+                        "get", "jobs", job, "-o", "json").stdout)[0]["state"]
+                jobs = [run(2), run(1)]
+                harness.wait_for("both run", lambda: all(
+                    state(job) == "RUNNING" for job in jobs))
+                third = run(1)
+                harness.wait_for("the third waits for a GPU",
+                                 lambda: "nvidia.com/gpu" in berth.ctl(
+                                     "explain", third).stdout)
+                (meeting / "end").touch()
+                berth.ctl("wait", *jobs, third)
+                told = [berth.ctl("logs", job).stdout for job in jobs]
+                self.assertEqual(sorted(told), ["0,1\n", "5\n"])
+                # Counted, but not given: the log says so.
+                self.assertRegex(berth.program.log(), r"runtime.resource resource="
+                                 r"example.com/licence offered=3")
 
     def test_jobs_are_held_and_released(self):
         def listed(job_id):

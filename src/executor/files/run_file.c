@@ -108,7 +108,7 @@ static void take_head(struct run_spec *spec, const struct kv_reader *reader)
         {"namespace", &spec->namespace_}, {"node", &spec->node},
         {"gang_dir", &spec->gang_dir},    {"gang_id", &spec->gang_id},
         {"space", &spec->space_dir},      {"notify", &spec->notify_path},
-        {"hidden", &spec->hidden_dir},
+        {"hidden", &spec->hidden_dir},    {"devices", &spec->devices},
     };
     const struct {
         const char *key;
@@ -201,6 +201,7 @@ int run_spec_decode(struct str bytes, struct run_spec *ret_spec)
         .space_dir = "",
         .hidden_dir = "",
         .notify_path = "",
+        .devices = "",
     };
 
     strbuf_add_str(&spec.bytes, bytes);

@@ -95,6 +95,7 @@ struct run_spec {
     const char *space_dir;   /* absolute; "": of an old release, as run */
     const char *hidden_dir;  /* what the job must not see, but for its own */
     const char *notify_path; /* FIFO to tell of changes; "" is none */
+    const char *devices;     /* numbers of its GPUs: "0,3"; "": none */
     int64_t deadline_ms;     /* 0: none */
     int64_t grace_ms;
     int64_t log_byte_count_max;

@@ -42,6 +42,10 @@ enum {
     PROCESS_USER_DEFAULT = 65534, /* nobody */
 };
 
+/* Storage is not limited, so the node offers what lets a thousand jobs with
+ * Armada's default request of 8Gi run. */
+#define PROCESS_STORAGE_BYTES ((int64_t)8 << 40)
+
 /* Zero or NULL means the default, but for the users. */
 struct process_options {
     const char *data_dir;  /* absolute; made if it is not there */
@@ -51,8 +55,13 @@ struct process_options {
     struct str pool, node_type;
     const struct label *labels; /* beside kubernetes.io/hostname */
     uint32_t label_count;
-    int64_t cpu_milli, memory_bytes, storage_bytes; /* 0: what there is */
-    int64_t run_as_user, run_as_group;              /* when we are root */
+    int64_t cpu_milli, memory_bytes; /* 0: what there is */
+    int64_t storage_bytes;           /* 0: as much as is asked for */
+    /* What else the node offers: counted, but not given; nvidia.com/gpu: at
+     * most as many as are found, if any are. */
+    struct resource_list others;
+    const char *device_dir; /* of the GPUs' files; NULL or "": none are found */
+    int64_t run_as_user, run_as_group; /* when we are root */
     bool allows_root_jobs;
     const struct str *allowed_users; /* accounts of this machine that jobs may
                                       * name, each a name or a number */
@@ -76,6 +85,9 @@ void process_options_default(struct process_options *ret_options);
 int process_open(const struct process_options *options,
                  const struct clock *clock, struct runtime **ret_runtime,
                  struct err *ret_info, struct err *err) must_check;
+
+/* Whether any GPU was found; `runtime` is a process runtime. */
+bool process_has_devices(struct runtime *runtime);
 
 /* The log of a job's latest run in `data_dir`, without opening the runtime;
  * any thread, any process that may read it.  As runtime_ops.logs. */

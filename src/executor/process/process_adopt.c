@@ -76,6 +76,7 @@ static void adopt_pod(struct process *process, struct run_id run,
 
     pod->phase = RECONCILE_PENDING;
     pod->acked = read_acked(run_fd);
+    pod->devices = process_devices_parse(&process->devices, spec->devices);
     if (is_done) {
         process_keep(process, index, (int64_t)st.st_mtime * 1000);
         return;

@@ -103,9 +103,22 @@ static int sync_run(struct process *process, int run_fd, struct err *err)
     return rc == 0 ? file_sync_dir(process->runs_fd, err) : rc;
 }
 
+/* The GPUs of pods that have not ended. */
+static uint64_t used_devices(const struct process *process)
+{
+    uint64_t used = 0;
+
+    for (size_t i = 0; i < process->pods.count; i++) {
+        const struct process_pod *pod = &process->pods.items[i];
+        used |=
+            pod->is_used && !reconcile_is_ended(pod->phase) ? pod->devices : 0;
+    }
+    return used;
+}
+
 static int write_run(struct process *process, const struct runtime_run *run,
                      int run_fd, struct strbuf *warnings, char *ret_gang_dir,
-                     struct err *err)
+                     uint64_t *ret_devices, struct err *err)
 {
     auto_strbuf spec = strbuf_make(RUN_FILE_BYTES_MAX);
     char space_dir[PROCESS_PATH_BYTES_MAX];
@@ -114,6 +127,8 @@ static int write_run(struct process *process, const struct runtime_run *run,
         .space_dir = space_dir,
         .gang_dir = ret_gang_dir,
         .gang_index = -1,
+        .devices = &process->devices,
+        .used_devices = process->devices.count > 0 ? used_devices(process) : 0,
     };
 
     int rc =
@@ -124,7 +139,7 @@ static int write_run(struct process *process, const struct runtime_run *run,
     }
     if (rc >= 0) {
         rc = process_spec_build(&process->policy, &place, run, &spec, warnings,
-                                err);
+                                ret_devices, err);
         close(place.space_fd);
     }
     if (rc == 0) {
@@ -153,9 +168,10 @@ static int create_in(struct process *process, const struct runtime_run *run,
                      int run_fd, struct strbuf *warnings, struct err *err)
 {
     char gang_dir[PROCESS_PATH_BYTES_MAX] = "";
+    uint64_t devices = 0;
     uint32_t index;
 
-    int rc = write_run(process, run, run_fd, warnings, gang_dir, err);
+    int rc = write_run(process, run, run_fd, warnings, gang_dir, &devices, err);
     if (rc < 0) {
         process_gang_leave(process, gang_dir, run->run);
         return rc;
@@ -165,6 +181,7 @@ static int create_in(struct process *process, const struct runtime_run *run,
                                        run->namespace_, run->node_name,
                                        process_gang_id(run), str_of(gang_dir)});
     process->pods.items[index].phase = RECONCILE_PENDING;
+    process->pods.items[index].devices = devices;
     link_job(process, run);
     rc = process_start(process, index, run_fd, err);
     if (rc < 0) {

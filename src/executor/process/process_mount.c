@@ -82,7 +82,58 @@ static int source_of(struct process_job *job,
     return volume->is_read_only ? 0 : make_sub_path(job, volume, sub, err);
 }
 
+static bool mentions(char *const *texts, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(process_or_empty(texts[i]), word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a container looks for the volume where its variable says. */
+static bool knows_variable(const K8s__Io__Api__Core__V1__Container *container,
+                           const char *name)
+{
+    for (size_t i = 0; i < container->n_env; i++) {
+        if (strstr(process_or_empty(container->env[i]->value), name)) {
+            return true;
+        }
+    }
+    return mentions(container->command, container->n_command, name) ||
+           mentions(container->args, container->n_args, name);
+}
+
+/* A container that would look for the volume at a path where it is not fails
+ * by a message of its own, far from the cause. */
+static int miss_mount(struct process_job *job,
+                      const K8s__Io__Api__Core__V1__Container *container,
+                      const K8s__Io__Api__Core__V1__VolumeMount *mount,
+                      const char *name, struct err *err)
+{
+    bool can_mount = (job->policy->layers & RUN_LAYER_MOUNT) != 0;
+    const char *target = process_or_empty(mount->mountpath);
+
+    if (!knows_variable(container, name)) {
+        return err_set(
+            err, -ERR_INVALID,
+            "container %s: volume %s cannot be mounted at mountPath %.200s: "
+            "%s; the command may use $%s instead",
+            process_or_empty(container->name), process_or_empty(mount->name),
+            target,
+            can_mount ? "only one of them is a directory"
+                      : "this machine allows no mounts",
+            name);
+    }
+    strbuf_addf(job->warnings,
+                "volume %s cannot be mounted at %s; its directory is in $%s\n",
+                process_or_empty(mount->name), target, name);
+    return 0;
+}
+
 static int add_mount(struct process_job *job,
+                     const K8s__Io__Api__Core__V1__Container *container,
                      const struct process_volume *volume,
                      const K8s__Io__Api__Core__V1__VolumeMount *mount,
                      struct strbuf *spec, struct process_variables *variables,
@@ -113,10 +164,7 @@ static int add_mount(struct process_job *job,
         kv_add(spec, "bind", strbuf_str(&bind));
         return 0;
     }
-    strbuf_addf(job->warnings,
-                "volume %s cannot be mounted at %s; its directory is in $%s\n",
-                process_or_empty(mount->name), target, name);
-    return 0;
+    return miss_mount(job, container, mount, name, err);
 }
 
 int process_volumes_mount(struct process_job *job,
@@ -142,8 +190,8 @@ int process_volumes_mount(struct process_job *job,
                 "container %s mounts \"%s\", which is not a volume of the pod",
                 process_or_empty(container->name), name);
         }
-        int rc = add_mount(job, found, container->volumemounts[m], spec,
-                           variables, err);
+        int rc = add_mount(job, container, found, container->volumemounts[m],
+                           spec, variables, err);
         if (rc < 0) {
             return rc;
         }

@@ -1,7 +1,6 @@
 /* Describes this machine as a node. */
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "executor/process/process_private.h"
@@ -15,12 +14,26 @@ static int64_t count_cpus(void)
                : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-static int64_t free_bytes(const char *path)
+/* What the options offer beside cpu, memory and storage, and the GPUs that are
+ * there. */
+static void add_others(struct process *process, struct resource_list *list)
 {
-    struct statvfs st;
+    const struct resource_list *others = &process->options.others;
+    int64_t found = process->devices.count;
+    bool is_named = false;
 
-    return statvfs(path, &st) == 0 ? (int64_t)st.f_bavail * (int64_t)st.f_frsize
-                                   : 0;
+    for (uint32_t i = 0; i < others->count; i++) {
+        struct str name = others->items[i].name;
+        int64_t milli = others->items[i].milli;
+        bool is_gpu = str_equal(name, STR(PROCESS_GPU_NAME));
+        is_named |= is_gpu;
+        milli =
+            is_gpu && found > 0 && milli > found * 1000 ? found * 1000 : milli;
+        (void)!resource_list_add(list, arena_str(&process->arena, name), milli);
+    }
+    if (!is_named && found > 0) {
+        (void)!resource_list_add(list, STR(PROCESS_GPU_NAME), found * 1000);
+    }
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -38,7 +51,7 @@ void process_make_node(struct process *process)
     struct label *labels =
         arena_alloc_array(arena, options->label_count + 1, sizeof(*labels));
     struct resource_amount *amounts =
-        arena_alloc_array(arena, 3, sizeof(*amounts));
+        arena_alloc_array(arena, RESOURCE_LIST_MAX, sizeof(*amounts));
 
     (void)!gethostname(host, sizeof(host) - 1);
     process->node.name =
@@ -53,20 +66,29 @@ void process_make_node(struct process *process)
     }
     qsort(labels, options->label_count + 1, sizeof(*labels), compare_labels);
     int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    amounts[0] = (struct resource_amount){
-        STR("cpu"),
-        options->cpu_milli > 0 ? options->cpu_milli : count_cpus() * 1000};
-    amounts[1] = (struct resource_amount){
-        STR("ephemeral-storage"),
-        (options->storage_bytes > 0 ? options->storage_bytes
-                                    : free_bytes(process->data_dir)) *
-            1000};
-    amounts[2] = (struct resource_amount){
-        STR("memory"),
-        (options->memory_bytes > 0 ? options->memory_bytes : memory) * 1000};
+    struct resource_list total = {amounts, 0};
+    (void)!resource_list_add(&total, STR("cpu"),
+                             options->cpu_milli > 0 ? options->cpu_milli
+                                                    : count_cpus() * 1000);
+    (void)!resource_list_add(&total, STR("ephemeral-storage"),
+                             (options->storage_bytes > 0
+                                  ? options->storage_bytes
+                                  : PROCESS_STORAGE_BYTES) *
+                                 1000);
+    (void)!resource_list_add(
+        &total, STR("memory"),
+        (options->memory_bytes > 0 ? options->memory_bytes : memory) * 1000);
+    process_devices_find(options->device_dir ? options->device_dir : "",
+                         &process->devices);
+    add_others(process, &total);
     process->node.pool = arena_str(arena, options->pool);
     process->node.node_type = arena_str(arena, options->node_type);
     process->node.labels = labels;
     process->node.label_count = options->label_count + 1;
-    process->node.total = (struct resource_list){amounts, 3};
+    process->node.total = total;
+}
+
+bool process_has_devices(struct runtime *runtime)
+{
+    return process_of(runtime)->devices.count > 0;
 }

@@ -4,6 +4,7 @@
  *     process.c         watch, stop, say: pods that live
  *     process_account.c whom they may run as
  *     process_create.c  how they begin
+ *     process_device.c  which GPUs they have
  *     process_attempt.c those that end this process when they are made
  *     process_space.c   what a job sees of its run, and its removal
  *     process_table.c   the table, what has ended
@@ -20,6 +21,7 @@
 
 #include "base/slots.h"
 #include "executor/process/process.h"
+#include "executor/process/process_device.h"
 #include "executor/process/process_spec.h"
 
 enum {
@@ -37,6 +39,7 @@ struct process_pod {
     char *texts; /* owned */
     struct str queue, job_set, namespace_, node_name, gang_id, gang_dir;
     enum reconcile_phase phase, acked;
+    uint64_t devices; /* its GPUs, a set */
     pid_t pid;        /* of the shim, when pidfd is open or is_child */
     int pidfd;        /* owned; -1: none */
     bool is_child;    /* of this process, so ours to reap */
@@ -60,6 +63,7 @@ struct process {
     char *data_dir, *hidden_dir, *shim_path; /* in the arena */
     struct cgroup_layout cgroups;
     struct process_policy policy;
+    struct process_devices devices;
     int lock_fd, data_fd, runs_fd, jobs_fd, spaces_fd, gangs_fd, trash_fd;
     int attempts_fd;
     int notify_fd, epoll_fd;

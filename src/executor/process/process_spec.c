@@ -204,6 +204,9 @@ static int add_container(struct process_job *job, const container_t *container,
     if (rc == 0) {
         rc = process_env_build(job, container, variables, err);
     }
+    if (rc == 0) {
+        rc = process_devices_show(job, container, kind, variables, err);
+    }
     if (rc < 0) {
         return rc;
     }
@@ -221,6 +224,11 @@ static int add_container(struct process_job *job, const container_t *container,
     return rc;
 }
 
+bool process_is_sidecar(const container_t *container)
+{
+    return strcmp(process_or_empty(container->restartpolicy), "Always") == 0;
+}
+
 static int add_containers(struct process_job *job, struct strbuf *spec,
                           struct err *err)
 {
@@ -234,11 +242,10 @@ static int add_containers(struct process_job *job, struct strbuf *spec,
             RUN_CONTAINERS_MAX, pod->n_containers + pod->n_initcontainers);
     }
     for (size_t i = 0; rc == 0 && i < pod->n_initcontainers; i++) {
-        bool is_sidecar =
-            strcmp(process_or_empty(pod->initcontainers[i]->restartpolicy),
-                   "Always") == 0;
-        rc = add_container(job, pod->initcontainers[i],
-                           is_sidecar ? RUN_SIDECAR : RUN_INIT, spec, err);
+        const container_t *container = pod->initcontainers[i];
+        rc = add_container(
+            job, container,
+            process_is_sidecar(container) ? RUN_SIDECAR : RUN_INIT, spec, err);
     }
     for (size_t i = 0; rc == 0 && i < pod->n_containers; i++) {
         rc = add_container(job, pod->containers[i], RUN_MAIN, spec, err);
@@ -286,6 +293,12 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
     kv_add_text(spec, "space", job->place->space_dir);
     kv_add_text(spec, "hidden", policy->hidden_dir);
     kv_add_text(spec, "notify", policy->notify_path);
+    if (job->devices) {
+        auto_strbuf devices = {0};
+        process_devices_print(job->place->devices, job->devices, 0,
+                              PROCESS_DEVICES_MAX, &devices);
+        kv_add_text(spec, "devices", strbuf_text(&devices));
+    }
     kv_add_int(spec, "layers", policy->layers);
     kv_add_int(spec, "shm_bytes", shm_bytes(job->pod));
     if (job->pod->has_activedeadlineseconds &&
@@ -406,7 +419,8 @@ static int open_space(const struct process_job *job, struct err *err)
 int process_spec_build(const struct process_policy *policy,
                        const struct process_place *place,
                        const struct runtime_run *run, struct strbuf *spec,
-                       struct strbuf *warnings, struct err *err)
+                       struct strbuf *warnings, uint64_t *ret_devices,
+                       struct err *err)
 {
     auto_arena arena = {0};
     struct process_job *job = arena_alloc(&arena, sizeof(*job));
@@ -420,7 +434,9 @@ int process_spec_build(const struct process_policy *policy,
     if (!job->pod || job->pod->n_containers == 0) {
         return err_set(err, -ERR_INVALID, "the job has no containers");
     }
-    int rc = make_dirs(job, err);
+    int rc = process_devices_reserve(job, err);
+    *ret_devices = job->devices;
+    rc = rc < 0 ? rc : make_dirs(job, err);
     if (rc == 0) {
         rc = process_volumes_make(job, err);
     }

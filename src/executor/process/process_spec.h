@@ -11,6 +11,7 @@
 #pragma once
 
 #include "executor/files/run_file.h"
+#include "executor/process/process_device.h"
 #include "executor/runtime.h"
 
 enum {
@@ -41,6 +42,8 @@ struct process_place {
     int space_fd;          /* of the same, which only we may enter yet */
     const char *gang_dir;  /* "": not in a gang */
     int gang_index;        /* of this member; -1: unknown */
+    const struct process_devices *devices; /* of the machine */
+    uint64_t used_devices;                 /* that other pods have */
 };
 
 /* One volume of the pod. */
@@ -71,18 +74,22 @@ struct process_job {
     struct strbuf *warnings;
     struct process_volume volumes[PROCESS_VOLUMES_MAX];
     uint32_t volume_count;
-    int64_t uid, gid; /* that own what is made for the pod; -1: ours */
+    int64_t uid, gid;      /* that own what is made for the pod; -1: ours */
+    uint64_t devices;      /* that the pod has, a set */
+    uint32_t device_count; /* of them: given to the main containers so far */
     size_t expanded_byte_count; /* of its arguments and variables so far */
     mode_t dir_mode; /* 0700; 0777 when containers run as several users */
 };
 
 /* Make the directories of the run, hand over to its user what the job sees,
- * and append its spec to `spec`.  -ERR_INVALID: refused; -ERR_IO, -ERR_FULL,
- * -ERR_LIMIT. */
+ * and append its spec to `spec`.  `ret_devices`: the GPUs that the pod gets.
+ * -ERR_INVALID: refused; -ERR_IO, -ERR_FULL, -ERR_LIMIT; -ERR_UNAVAILABLE: too
+ * few GPUs are free. */
 int process_spec_build(const struct process_policy *policy,
                        const struct process_place *place,
                        const struct runtime_run *run, struct strbuf *spec,
-                       struct strbuf *warnings, struct err *err) must_check;
+                       struct strbuf *warnings, uint64_t *ret_devices,
+                       struct err *err) must_check;
 
 /* The gang that a job says it is in: its id, or "". */
 struct str process_gang_id(const struct runtime_run *run);
@@ -122,6 +129,19 @@ int process_volumes_mount(struct process_job *job,
                           struct strbuf *spec,
                           struct process_variables *variables,
                           struct err *err) must_check;
+/* Whether an init container goes on beside the main ones. */
+bool process_is_sidecar(const K8s__Io__Api__Core__V1__Container *container);
+/* Choose the pod's GPUs (process_device.c); on a machine without any it gets
+ * none, and a warning.  -ERR_UNAVAILABLE: too few are free. */
+int process_devices_reserve(struct process_job *job,
+                            struct err *err) must_check;
+/* Say in the environment which of them are the container's, whatever the job
+ * says itself. */
+int process_devices_show(struct process_job *job,
+                         const K8s__Io__Api__Core__V1__Container *container,
+                         enum run_container_kind kind,
+                         struct process_variables *variables,
+                         struct err *err) must_check;
 /* The inline config map `name` of the job, or NULL. */
 const K8s__Io__Api__Core__V1__ConfigMap *
 process_config_map(const struct process_job *job, const char *name);

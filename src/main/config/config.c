@@ -250,7 +250,13 @@ static const struct settings store_table =
 
 static const struct setting process_keys[] = {
     SETTING("resources", AMOUNTS, config_process, resources,
-            .about = "Resources that this machine offers; {}: all it has."),
+            .about = "Resources that this machine offers; of cpu, memory and "
+                     "nvidia.com/gpu all it has if they are not named, of "
+                     "ephemeral-storage as much as is asked for. Others are "
+                     "counted, but not given."),
+    SETTING("devices", TEXT, config_process, devices,
+            .about = "Directory of the device files nvidia0, nvidia1, ..., "
+                     "each a GPU; empty: there are none."),
     SETTING("labels", TEXTS, config_process, labels,
             .about = "Labels of its node, each key=value, in addition to "
                      "kubernetes.io/hostname."),
@@ -457,6 +463,7 @@ static void default_executor(struct config_executor *executor)
         .lease_period_ms = 5 * SECOND_MS,
         .process = {.user_id = 65534,
                     .group_id = 65534,
+                    .devices = STR("/dev"),
                     .has_cgroups = true,
                     .has_namespaces = true},
         .fake = {.distribution = STR("fixed"),

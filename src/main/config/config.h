@@ -125,6 +125,7 @@ struct config_process {
     int64_t user_id, group_id;      /* of jobs, when the server is root */
     bool is_root_allowed;
     struct setting_texts allowed_users; /* of the machine: names, numbers */
+    struct str devices;                 /* directory of GPUs; "": none */
     bool has_cgroups;
     bool has_namespaces;
 };

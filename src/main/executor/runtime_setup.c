@@ -51,6 +51,54 @@ static uint32_t take_labels(const struct setting_texts *texts,
     return texts->count;
 }
 
+/* The resources that the process runtime only counts, and GPUs. */
+static struct resource_list take_others(const struct resource_list *all,
+                                        struct arena *arena)
+{
+    struct resource_list others = {
+        arena_alloc_array(arena, RESOURCE_LIST_MAX,
+                          sizeof(struct resource_amount)),
+        0};
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct str name = all->items[i].name;
+        if (!str_equal(name, STR("cpu")) && !str_equal(name, STR("memory")) &&
+            !str_equal(name, STR("ephemeral-storage"))) {
+            others.items[others.count++] = all->items[i];
+        }
+    }
+    return others;
+}
+
+/* What is offered, but not as the configuration may mean it. */
+static void say_others(struct runtime *runtime,
+                       const struct resource_list *others)
+{
+    uint32_t node_count;
+    const struct node_record *node = runtime->ops->nodes(runtime, &node_count);
+
+    for (uint32_t i = 0; i < others->count; i++) {
+        int64_t offered =
+            resource_list_get(&node->total, others->items[i].name);
+        bool is_gpu = str_equal(others->items[i].name, STR("nvidia.com/gpu"));
+        if (offered < others->items[i].milli) {
+            say(SAY_WARN, "runtime.resource",
+                say_str("resource", others->items[i].name),
+                say_int("configured", others->items[i].milli / 1000),
+                say_int("offered", offered / 1000),
+                say_text("info", "there are no more device files"));
+        } else if (!is_gpu || !process_has_devices(runtime)) {
+            say(SAY_WARN, "runtime.resource",
+                say_str("resource", others->items[i].name),
+                say_int("offered", offered / 1000),
+                say_text("info", is_gpu ? "there are no device files: pods "
+                                          "that ask for it are given none"
+                                        : "it is counted; pods are neither "
+                                          "given it nor kept from it"));
+        }
+    }
+}
+
 static int open_process(const struct executor_thread_options *options,
                         struct runtime **ret_runtime, struct err *err)
 {
@@ -70,6 +118,8 @@ static int open_process(const struct executor_thread_options *options,
         resource_list_get(&config->resources, STR("memory")) / 1000;
     process.storage_bytes =
         resource_list_get(&config->resources, STR("ephemeral-storage")) / 1000;
+    process.others = take_others(&config->resources, &arena);
+    process.device_dir = text_of(config->devices, &arena);
     process.run_as_user = config->user_id;
     process.run_as_group = config->group_id;
     process.allows_root_jobs = config->is_root_allowed;
@@ -81,6 +131,7 @@ static int open_process(const struct executor_thread_options *options,
     int rc = process_open(&process, options->clock, ret_runtime, &info, err);
     if (rc == 0) {
         say(SAY_INFO, "runtime.process", say_text("info", info.text));
+        say_others(*ret_runtime, &process.others);
     }
     return rc;
 }

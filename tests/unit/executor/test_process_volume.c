@@ -267,6 +267,52 @@ static void a_sub_path_that_became_a_link_is_not_followed(void **state)
     job_free(&job);
 }
 
+/* A job that lists a directory where its volume is to be. */
+static void make_lister(struct job *job, int number, const char *path)
+{
+    job_make(job, number, ARGS("sh", "-c", "ls /mnt"));
+    add_scratch(job);
+    job->pod->containers[0]->volumemounts[0]->mountpath = field(path);
+}
+
+static void a_mount_that_cannot_be_given_is_refused_by_name(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err;
+    struct job job;
+
+    runtime_close(fixture->runtime);
+    fixture->options.has_no_namespaces = true;
+    fixture_open(fixture);
+    make_lister(&job, 55, "/mnt");
+    err = fixture_refuse(fixture, &job);
+    assert_non_null(strstr(err.text,
+                           "volume scratch cannot be mounted at mountPath "
+                           "/mnt: this machine allows no mounts; the command "
+                           "may use $BERTH_VOLUME_SCRATCH instead"));
+    job_free(&job);
+    /* Who knows another way to it may run. */
+    make_lister(&job, 56, "/mnt");
+    job_env(&job, job.pod->containers[0], "DIR", "$(BERTH_VOLUME_SCRATCH)");
+    fixture_create(fixture, &job);
+    (void)fixture_wait_end(fixture, &job);
+    job_free(&job);
+}
+
+static void a_directory_is_not_mounted_on_a_file(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err;
+    struct job job;
+
+    skip_unless_mounting(fixture);
+    make_lister(&job, 57, "/bin/sh");
+    err = fixture_refuse(fixture, &job);
+    assert_non_null(strstr(err.text, "at mountPath /bin/sh: only one of them "
+                                     "is a directory"));
+    job_free(&job);
+}
+
 static void a_mounted_secret_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -300,6 +346,8 @@ int main(void)
         PROCESS_TEST(an_empty_dir_is_mounted_for_its_pod_alone),
         PROCESS_TEST(a_volume_is_private_and_its_path_cannot_be_guessed),
         PROCESS_TEST(a_sub_path_that_became_a_link_is_not_followed),
+        PROCESS_TEST(a_mount_that_cannot_be_given_is_refused_by_name),
+        PROCESS_TEST(a_directory_is_not_mounted_on_a_file),
         PROCESS_TEST(a_mounted_secret_is_refused),
     };
     return RUN_TESTS(tests);
