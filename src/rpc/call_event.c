@@ -67,10 +67,10 @@ static void copy_headers(struct rpc_call *call)
 static void find_peer(struct rpc_call *call)
 {
     for (uint32_t i = 0; i < call->header_count && !call->has_peer; i++) {
+        call->mark = call->headers[i].value;
         call->has_peer =
             str_equal(call->headers[i].name, str_of(guard_header)) &&
-            guard_find(call->server->guard, call->headers[i].value,
-                       &call->peer);
+            guard_find(call->server->guard, call->mark, &call->peer);
     }
 }
 

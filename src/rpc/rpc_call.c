@@ -182,6 +182,12 @@ bool rpc_call_peer_user(const struct rpc_call *call, uint32_t *ret_user_id)
     return call->has_peer && call->peer.has_user;
 }
 
+bool rpc_call_peer_is_outside_jobs(const struct rpc_call *call)
+{
+    return call->has_peer &&
+           guard_is_outside_jobs(call->server->guard, call->mark);
+}
+
 int64_t rpc_call_remaining_ms(const struct rpc_call *call)
 {
     return core_remaining_ms(call->deadline);

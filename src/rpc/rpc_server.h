@@ -254,5 +254,9 @@ const char *rpc_call_peer(const struct rpc_call *call);
 bool rpc_call_peer_user(const struct rpc_call *call,
                         uint32_t *ret_user_id) must_check;
 
+/* Whether that user runs it outside of jobs (rpc/guard/peer_process.h).  May
+ * take some milliseconds, once for a connection. */
+bool rpc_call_peer_is_outside_jobs(const struct rpc_call *call) must_check;
+
 /* Milliseconds to the client's deadline, 0 if passed, INT64_MAX if none. */
 int64_t rpc_call_remaining_ms(const struct rpc_call *call);

@@ -58,6 +58,7 @@ struct rpc_call {
     gpr_timespec deadline;
     bool has_peer;
     struct guard_peer peer; /* who sent it; has_peer */
+    struct str mark;        /* the header by which that is known */
 
     /* Tied by the handler. */
     void *data;

@@ -82,6 +82,9 @@ static struct auth_claim claim_of(const struct api *api, struct rpc_call *rpc)
     };
 
     claim.has_user = rpc_call_peer_user(rpc, &claim.user_id);
+    claim.is_outside_jobs = claim.has_user &&
+                            auth_minds_jobs(&api->auth, claim.user_id) &&
+                            rpc_call_peer_is_outside_jobs(rpc);
     return claim;
 }
 

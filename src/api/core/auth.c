@@ -279,7 +279,8 @@ authenticate_anonymous(struct authenticator *authenticator,
     const struct auth_config *config = auth->config;
     bool is_own =
         claim->has_user && config->has_own_user &&
-        (claim->user_id == 0 || claim->user_id == config->own_user_id);
+        (claim->user_id == 0 ||
+         (claim->user_id == config->own_user_id && claim->is_outside_jobs));
 
     (void)err;
     *ret_principal = (struct principal){
@@ -321,6 +322,14 @@ void auth_fini(struct auth *auth)
     mem_free(auth->known);
     attempts_fini(&auth->attempts);
     pthread_mutex_destroy(&auth->lock);
+}
+
+bool auth_minds_jobs(const struct auth *auth, uint32_t user_id)
+{
+    const struct auth_config *config = auth->config;
+
+    return config->is_anonymous_allowed && config->has_own_user &&
+           user_id != 0 && user_id == config->own_user_id;
 }
 
 bool auth_has_method(const struct auth *auth)

@@ -6,9 +6,9 @@
  * anonymous are here; others plug in as `struct authenticator`.
  *
  * Callers without credentials are anonymous.  Over loopback the server knows
- * the user of their socket: its own user and root are administrators, and so
- * are callers with the server's token.  All others are in the group `everyone`
- * and, if their user is known, in `uid:N`.
+ * the user of their socket: its own user, but for its jobs, and root are
+ * administrators, and so are callers with the server's token.  All others are
+ * in the group `everyone` and, if their user is known, in `uid:N`.
  *
  * A principal may do something if one of its groups has the permission, or if
  * a queue's own permissions say so; every principal is in group `everyone`.
@@ -90,6 +90,7 @@ struct auth_claim {
     int64_t now_ms;           /* of a clock that is not set */
     bool has_user;            /* it comes from this machine, and from: */
     uint32_t user_id;
+    bool is_outside_jobs; /* what calls is no job of that user */
 };
 
 /* One way to tell who calls. */
@@ -155,6 +156,9 @@ void auth_fini(struct auth *auth);
 
 /* Whether anybody can call at all; a server must not start otherwise. */
 bool auth_has_method(const struct auth *auth);
+
+/* Whether `is_outside_jobs` of a claim of that user matters. */
+bool auth_minds_jobs(const struct auth *auth, uint32_t user_id);
 
 /* Tell who calls.  -ERR_INVALID with a text for people: nobody we know.
  * -ERR_LIMIT: the address has tried too many wrong passwords. */

@@ -27,6 +27,7 @@ enum {
     EXIT_OTHER = 128,
     FILES_MAX = 1 << 16, /* of a process */
     PODS_OF_USER = 4,    /* that may be full of processes at once */
+    LOCKS_MAX = 1 << 20, /* far from 0, for jobs that run jobs themselves */
 };
 
 extern char **environ;
@@ -72,12 +73,27 @@ static void lower_limit(__rlimit_resource_t resource, int64_t most)
     }
 }
 
+/* Mark a process as one of a job, for good: the server's guard knows by it that
+ * this is not whoever started the server (rpc/guard/peer_process.h).  The
+ * kernel does not use this limit. */
+static void mark_job(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_LOCKS, &limit) == 0 && limit.rlim_max > 0) {
+        lower_limit(RLIMIT_LOCKS, limit.rlim_max > LOCKS_MAX
+                                      ? LOCKS_MAX
+                                      : (int64_t)limit.rlim_max - 1);
+    }
+}
+
 static void enter_limits(const struct shim_start *start, int fd)
 {
     struct rlimit no_core = {0, 0};
     const struct cgroup_limits *limits = &start->container->limits;
 
     (void)setrlimit(RLIMIT_CORE, &no_core);
+    mark_job();
     /* When memory runs out, a job goes before the daemons. */
     (void)!file_poke("/proc/self/oom_score_adj", "500");
     lower_limit(RLIMIT_NOFILE, FILES_MAX);

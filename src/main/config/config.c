@@ -123,9 +123,10 @@ static const struct settings permission_table =
 static const struct setting auth_keys[] = {
     SETTING("anonymousAuth", BOOL, config_auth, is_anonymous,
             .about = "Whether callers without credentials are accepted, as "
-                     "user anonymous. Over loopback the server's own user and "
-                     "root are then administrators; others have the "
-                     "permissions of everyone and of uid:N for their user id."),
+                     "user anonymous. Over loopback the server's own user, but "
+                     "not its jobs, and root are then administrators; others "
+                     "have the permissions of everyone and of uid:N for their "
+                     "user id."),
     SETTING("basicAuthUsers", RECORDS, config_auth, users, .table = &user_table,
             .count_max = CONFIG_USERS_MAX,
             .count_offset = offsetof(struct config_auth, user_count),

@@ -38,6 +38,7 @@ struct guard_peer {
     char name[GUARD_PEER_BYTES_MAX]; /* "ipv4:127.0.0.1:40000" */
     bool has_user;                   /* user_id is the user of its socket */
     uint32_t user_id;
+    uint32_t inode; /* of that socket */
 };
 
 /* PEM files; NULL: clients need no certificate. */
@@ -87,6 +88,12 @@ void guard_destroy(struct guard *guard);
  * there. */
 bool guard_find(struct guard *guard, struct str mark,
                 struct guard_peer *ret_peer) must_check;
+
+/* Whether a process outside of jobs is at the other end of the connection over
+ * loopback that has this value of guard_header (peer_process.h).  Looked up
+ * once for a connection; soon after a look in vain, which a job may ask for
+ * again and again, it is false without one. */
+bool guard_is_outside_jobs(struct guard *guard, struct str mark) must_check;
 
 /* How things stand. */
 void guard_counts(struct guard *guard, struct guard_counts *ret_counts);

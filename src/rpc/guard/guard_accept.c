@@ -76,7 +76,8 @@ static void know_peer(struct guard *guard, struct connection *connection,
     snprintf(peer->name, sizeof(peer->name),
              address->ss_family == AF_INET ? "ipv4:%s:%u" : "ipv6:[%s]:%u",
              text, port);
-    peer->has_user = peer_user_find(connection->fd, &peer->user_id);
+    peer->has_user =
+        peer_user_find(connection->fd, &peer->user_id, &peer->inode);
     for (size_t i = 0; i < byte_count; i++) {
         hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
     }

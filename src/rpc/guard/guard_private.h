@@ -30,6 +30,9 @@ struct spill {
     size_t at, byte_count;
 };
 
+/* What is at the other end of a connection over loopback. */
+enum peer_kind { PEER_NOT_LOOKED_AT, PEER_OUTSIDE_JOBS, PEER_OTHER };
+
 /* A connection, in its slot.  Without a client `fd` is -1, and without the
  * library `inner`; a slot without either is free. */
 struct connection {
@@ -51,6 +54,7 @@ struct connection {
     char mark[FRAMES_MARK_BYTES_MAX]; /* encoded */
     uint32_t mark_bytes;
     struct guard_peer peer;
+    enum peer_kind kind;
 };
 
 struct guard {
@@ -72,8 +76,9 @@ struct guard {
     atomic_bool is_closing, is_stopping;
     atomic_int_fast64_t round_ms; /* when the thread last went round */
     pthread_cond_t closed;
-    bool is_closed;       /* under lock */
-    pthread_mutex_t lock; /* slots' tokens and peers, and the counts */
+    bool is_closed;        /* under lock */
+    pthread_mutex_t lock;  /* slots' tokens and peers, and what follows */
+    int64_t look_again_ns; /* no look for a process before it */
     struct connection *connections; /* [connection_count_max] */
     struct guard_counts counts;
 };

@@ -76,7 +76,7 @@ static bool ask(int fd, const struct question *question,
     return true;
 }
 
-bool peer_user_find(int fd, uint32_t *ret_user_id)
+bool peer_user_find(int fd, uint32_t *ret_user_id, uint32_t *ret_inode)
 {
     struct sockaddr_storage peer = {0}, own = {0};
     socklen_t peer_bytes = sizeof(peer), own_bytes = sizeof(own);
@@ -112,5 +112,6 @@ bool peer_user_find(int fd, uint32_t *ret_user_id)
         return false;
     }
     *ret_user_id = answer.idiag_uid;
+    *ret_inode = answer.idiag_inode;
     return true;
 }

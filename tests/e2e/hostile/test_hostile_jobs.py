@@ -134,14 +134,19 @@ class Server(harness.Berth):
         argv = [str(self.bin / "berthd"), "--standalone", "--stop-jobs",
                 "--data", str(self.data), "--grpc", "127.0.0.1:0",
                 "--http", "127.0.0.1:0", "--config", str(self.config_path)]
+        argv = [*self.as_user(), *argv]
         if self.user is not None:
-            argv = ["setpriv", "--reuid", str(self.user), "--regid",
-                    str(self.user), "--clear-groups", *argv]
             for path in (self.folder, self.config_path):
                 os.chown(path, self.user, self.user)
         self.program = harness.Program(argv, self.folder / "berthd.log")
         self.program.wait_ready()
         return self
+
+    def as_user(self):
+        """The words that run a program as the server's user."""
+        return [] if self.user is None else [
+            "setpriv", "--reuid", str(self.user), "--regid", str(self.user),
+            "--clear-groups"]
 
     def close(self, is_kept=False):
         super().close(is_kept=True)
@@ -308,8 +313,13 @@ class HostileJobs(unittest.TestCase):
             if ids:
                 berth.ctl("wait", *ids, check=False, seconds=60)
         queues = berth.ctl("get", "queues", "-o", "json").stdout
-        if berth.is_root():
-            self.assertNotIn('"evil"', queues)
+        self.assertNotIn('"evil"', queues)
+        # The same program and the same user, but no job.
+        done = subprocess.run(
+            [*berth.as_user(), *command.replace("evil", "own").split()],
+            capture_output=True, text=True, check=False, cwd="/",
+            timeout=harness.patient(60))
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def all_rounds(self, user, has_cgroups, has_namespaces=True):
         for _ in range(ROUNDS):

@@ -241,13 +241,15 @@ static void test_anonymous_callers_are_told_apart(void **state)
         struct auth_claim claim;
         bool is_administrator;
     } rows[] = {
-        {{.has_user = true, .user_id = 1000}, true},
+        {{.has_user = true, .user_id = 1000, .is_outside_jobs = true}, true},
         {{.has_user = true, .user_id = 0}, true},
         {{.has_user = true, .user_id = 1001}, false},
         {{.has_user = false, .user_id = 0}, false},
         {{.authorization = {"Bearer 0123", 11}}, true},
         {{.authorization = {"Bearer 0124", 11}}, false},
         {{.authorization = {"Bearer ", 7}}, false},
+        /* A job of the server's own user. */
+        {{.has_user = true, .user_id = 1000}, false},
     };
 
     (void)state;

@@ -1,49 +1,23 @@
 /*
  * peer_user: whose socket is at the other end, and only while it is.
  */
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <unistd.h>
 
+#include "loopback.h"
 #include "rpc/guard/peer_user.h"
 #include "unit.h"
-
-/* Two ends of a TCP connection over an address of loopback. */
-struct pair {
-    int client, server;
-};
-
-static struct pair connect_over(const char *host)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t byte_count = sizeof(address);
-    struct pair pair = {.client = socket(AF_INET, SOCK_STREAM, 0)};
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-
-    assert_int_equal(inet_pton(AF_INET, host, &address.sin_addr), 1);
-    assert_int_equal(
-        bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
-    assert_int_equal(listen(listener, 1), 0);
-    assert_int_equal(
-        getsockname(listener, (struct sockaddr *)&address, &byte_count), 0);
-    assert_int_equal(
-        connect(pair.client, (struct sockaddr *)&address, sizeof(address)), 0);
-    pair.server = accept(listener, NULL, NULL);
-    assert_true(pair.server >= 0);
-    close(listener);
-    return pair;
-}
 
 static void the_user_of_the_other_end_is_told(void **state)
 {
     static const char *const hosts[] = {"127.0.0.1", "127.3.2.1"};
-    uint32_t user_id;
+    uint32_t user_id, inode;
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(hosts); i++) {
         struct pair pair = connect_over(hosts[i]);
-        assert_true(peer_user_find(pair.server, &user_id));
+        assert_true(peer_user_find(pair.server, &user_id, &inode));
         assert_int_equal(user_id, geteuid());
+        assert_int_equal(inode, inode_of(pair.client));
         close(pair.client);
         close(pair.server);
     }
@@ -53,25 +27,25 @@ static void the_user_of_the_other_end_is_told(void **state)
 static void a_socket_that_was_closed_is_nobodys(void **state)
 {
     struct pair pair = connect_over("127.0.0.1");
-    uint32_t user_id;
+    uint32_t user_id, inode;
 
     (void)state;
     close(pair.client);
-    assert_false(peer_user_find(pair.server, &user_id));
+    assert_false(peer_user_find(pair.server, &user_id, &inode));
     close(pair.server);
 }
 
 static void what_is_no_connection_has_no_user(void **state)
 {
     int pair[2];
-    uint32_t user_id;
+    uint32_t user_id, inode;
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    assert_false(peer_user_find(pair[0], &user_id));
+    assert_false(peer_user_find(pair[0], &user_id, &inode));
     close(pair[0]);
     close(pair[1]);
-    assert_false(peer_user_find(-1, &user_id));
+    assert_false(peer_user_find(-1, &user_id, &inode));
 }
 
 static void loopback_is_known_by_its_bytes(void **state)
