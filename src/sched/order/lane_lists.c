@@ -4,117 +4,13 @@
 
 #include "base/heap.h"
 #include "sched/order/order.h"
-#include "sched/order/sweep.h"
-#include "sched/order/window.h"
-#include "sched/state/cfs.h"
 
 /* Places of a heap below which nothing was looked at yet: one a level. */
 enum { LANE_DEPTH_MAX = 64 };
 
 /* Heads are a heap of so many children each: as many slots as a line of the
- * cache holds.  Of a slot's key 8 bits are the level's. */
-enum { WIDTH = 4, KEY_PRIORITY_BITS = 14, KEY_SUBMITTED_BITS = 42 };
-
-static uint32_t job_of_head(const struct round *round, const struct head *head)
-{
-    const struct sched *sched = round->sched;
-
-    return head->class_index == NONE ? sched->gangs.items[head->item].position
-                                     : head->item;
-}
-
-/* Which has the smaller bound, divided by one more than what it has waited in
- * the pool's measure: below 0 `a`, 0: neither.  In one list it is the older. */
-static int compare_aged(const struct round *round, const struct head *a,
-                        const struct head *b)
-{
-    int64_t a_ms = round->now_ms - a->submitted_ms;
-    int64_t b_ms = round->now_ms - b->submitted_ms;
-    i128 x = (i128)a->bound_ms * (BACKFILL_AGING_MS + (b_ms > 0 ? b_ms : 0));
-    i128 y = (i128)b->bound_ms * (BACKFILL_AGING_MS + (a_ms > 0 ? a_ms : 0));
-
-    return (x > y) - (x < y);
-}
-
-static bool head_less(const struct round *round, const struct head *a,
-                      const struct head *b)
-{
-    if (a->level != b->level) {
-        return a->level > b->level;
-    }
-    if (a->is_by_score) {
-        return cfs_less(round->sched, job_of_head(round, a),
-                        job_of_head(round, b));
-    }
-    if (a->rank != b->rank) {
-        int c = order_compare(round, a->rank, b->rank);
-        if (c != 0) {
-            return c < 0;
-        }
-    }
-    if (round->reserve.is_shortest_first && !round->reserve.is_aged &&
-        a->bound_ms != b->bound_ms) {
-        return a->bound_ms < b->bound_ms;
-    }
-    if (a->priority != b->priority) {
-        return a->priority < b->priority;
-    }
-    int aged = round->reserve.is_aged ? compare_aged(round, a, b) : 0;
-    if (aged) {
-        return aged < 0;
-    }
-    if (a->submitted_ms != b->submitted_ms) {
-        return a->submitted_ms < b->submitted_ms;
-    }
-    return job_less(round->sched, job_of_head(round, a), job_of_head(round, b));
-}
-
-bool lane_head_less(const struct round *round, const struct head *a,
-                    const struct head *b)
-{
-    return head_less(round, a, b);
-}
-
-void lane_lists_note(const struct round *round, struct head *head)
-{
-    const struct sched *sched = round->sched;
-    uint32_t index = job_of_head(round, head);
-    const struct job *job = &sched->jobs.items[index];
-
-    if (round->reserve.is_shortest_first) {
-        const struct class *class = class_at(round, class_of_job(sched, index));
-        /* A lifetime ends nothing that nobody takes the place of. */
-        head->bound_ms =
-            class->lifetime_ms < class->deadline_ms && !round->reserve.is_aged
-                ? class->lifetime_ms
-                : class->deadline_ms;
-    }
-    head->level =
-        head->rank && head->rank->is_level_ignored ? 0 : head->list_level;
-    head->priority = job->priority;
-    head->submitted_ms = job->submitted_ms;
-}
-
-/* The first bits of what a head is ordered by: smaller goes first, equal says
- * nothing. */
-static uint64_t key_of(const struct round *round, const struct head *head)
-{
-    const uint64_t priority_max = (1u << KEY_PRIORITY_BITS) - 1;
-    const int64_t submitted_max = (INT64_C(1) << KEY_SUBMITTED_BITS) - 1;
-    uint64_t key = (uint64_t)(UINT8_MAX - head->level)
-                   << (KEY_PRIORITY_BITS + KEY_SUBMITTED_BITS);
-
-    if (head->is_by_score || head->rank || round->reserve.is_shortest_first) {
-        return key;
-    }
-    if (head->priority >= priority_max) {
-        return key | priority_max << KEY_SUBMITTED_BITS;
-    }
-    int64_t submitted = head->submitted_ms > 0 ? head->submitted_ms : 0;
-    submitted = submitted < submitted_max ? submitted : submitted_max;
-    return key | (uint64_t)head->priority << KEY_SUBMITTED_BITS |
-           (uint64_t)submitted;
-}
+ * cache holds. */
+enum { WIDTH = 4 };
 
 /* Whose heads are compared. */
 struct drawing {
@@ -127,8 +23,8 @@ static bool slot_less(struct drawing drawing, const struct head_slot *a,
 {
     return a->key != b->key
                ? a->key < b->key
-               : head_less(drawing.round, &drawing.lane->heads[a->head],
-                           &drawing.lane->heads[b->head]);
+               : lane_head_less(drawing.round, &drawing.lane->heads[a->head],
+                                &drawing.lane->heads[b->head]);
 }
 
 DEFINE_HEAP(slots, struct head_slot, WIDTH, struct drawing, slot_less,
@@ -146,42 +42,8 @@ static void first_down(const struct round *round, struct lane *lane)
 {
     struct head_slot slot = lane->slots[0];
 
-    slot.key = key_of(round, lane_first(lane));
+    slot.key = lane_lists_key(round, lane_first(lane));
     slots_down(round, lane, slot);
-}
-
-bool lane_lists_has_planned(const struct round *round, const struct head *head)
-{
-    const struct sched *sched = round->sched;
-    uint32_t item = head->item;
-
-    if (head->class_index != NONE) {
-        uint8_t flags = sched->job_flags.items[item];
-        return flags & JOB_PLANNED || sweep_missed_job(round, item) ||
-               (flags & JOB_ADMITTED && window_has(round, item, false));
-    }
-    const struct gang *gang = &sched->gangs.items[item];
-    uint32_t pool = gang_pool(sched, gang);
-    return gang->planned == sched->plan_count ||
-           (pool != NONE && pool != round->p) ||
-           sweep_missed_gang(round, gang) ||
-           (gang->is_admitted && window_has(round, item, true));
-}
-
-bool lane_lists_move(const struct round *round, struct head *head)
-{
-    const struct list *list = &round->sched->lists.items[head->list];
-
-    if (head->is_alone) {
-        return !lane_lists_has_planned(round, head);
-    }
-    while (seq_read(&list->seq, &head->at, &head->item)) {
-        if (!lane_lists_has_planned(round, head)) {
-            return true;
-        }
-        seq_read_on(&list->seq, &head->at);
-    }
-    return false;
 }
 
 static bool is_for_pool(const struct round *round, uint32_t pool,
@@ -236,7 +98,7 @@ static void push_head(struct round *round, struct lane *lane,
 {
     lane_lists_append(round, lane, head);
     uint32_t at = lane->head_count - 1;
-    struct head_slot slot = {key_of(round, head), lane->slots[at].head};
+    struct head_slot slot = {lane_lists_key(round, head), lane->slots[at].head};
 
     slots_rise((struct drawing){round, lane}, lane->slots, at, slot);
 }
@@ -244,7 +106,7 @@ static void push_head(struct round *round, struct lane *lane,
 void lane_lists_order(const struct round *round, struct lane *lane)
 {
     for (uint32_t i = 0; i < lane->head_count; i++) {
-        lane->slots[i].key = key_of(round, lane_lists_at(lane, i));
+        lane->slots[i].key = lane_lists_key(round, lane_lists_at(lane, i));
     }
     slots_build((struct drawing){round, lane}, lane->slots, lane->head_count);
 }
@@ -395,7 +257,7 @@ bool lane_goes_on(const struct round *round, struct lane *lane)
     if (lane->head_count > 1) {
         lane_lists_note(round, head);
     }
-    struct head_slot slot = {key_of(round, head), lane->slots[0].head};
+    struct head_slot slot = {lane_lists_key(round, head), lane->slots[0].head};
     for (uint32_t i = 1; i <= WIDTH && i < lane->head_count; i++) {
         if (slot_less((struct drawing){round, lane}, &lane->slots[i], &slot)) {
             return false;

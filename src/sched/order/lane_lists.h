@@ -49,3 +49,7 @@ void lane_lists_append(struct round *round, struct lane *lane,
                        const struct head *head);
 /* Make a heap of the heads in whatever order they are. */
 void lane_lists_order(const struct round *round, struct lane *lane);
+
+/* The first bits of what a head is ordered by: smaller goes first, equal says
+ * nothing. */
+uint64_t lane_lists_key(const struct round *round, const struct head *head);
