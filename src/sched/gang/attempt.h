@@ -53,3 +53,6 @@ bool attempt_may_hold(const struct attempt *attempt,
 /* Put a member there. */
 void attempt_lease(struct attempt *attempt, uint32_t job, uint32_t node,
                    uint32_t class_index);
+
+/* Place as many members as fit; whether they are enough. */
+bool attempt_place(struct attempt *attempt);
