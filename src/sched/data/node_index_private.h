@@ -1,9 +1,9 @@
 /*
- * node_index_private - what node_index.c, which keeps the blocks, and
- * node_index_find.c, which searches them and keeps what moved loosely, have
- * of each other.
+ * node_index_private - what the files of the index show to each other:
+ * node_index_blocks.c has the blocks, node_index.c puts entries into them,
+ * node_index_find.c searches them, node_index_loose.c has what moved loosely.
  *
- * Private to these two.
+ * Private to these four.
  */
 #pragma once
 
@@ -42,3 +42,15 @@ void node_index_relocate(struct node_index *index, uint32_t node,
 /* Forget that a node moved loosely: its key is set to that in the blocks.
  * False: it did not. */
 bool node_index_fasten(struct node_index *index, uint32_t node, uint64_t *key);
+
+/* Put an empty block at place `at` of the order. */
+struct node_index_block *node_index_add_block(struct node_index *index,
+                                              uint32_t at);
+/* Free the block at place `at` of the order. */
+void node_index_drop_block(struct node_index *index, uint32_t at);
+/* Words of a block have changed, at `first` to `last` at the most. */
+void node_index_set_tops(struct node_index *index, uint32_t at, uint32_t first,
+                         uint32_t last);
+/* Whether all of the block at `at` is before (key, rank). */
+bool node_index_is_block_before(const struct node_index *index, uint32_t at,
+                                uint64_t key, uint32_t rank);
