@@ -123,3 +123,6 @@ void quarantine_pack(struct strbuf *buf, const struct quarantine *node,
                      const struct quarantine_policy *rules, int64_t now_ms);
 /* Read it back. */
 void quarantine_unpack(struct pack_reader *reader, struct quarantine *ret_node);
+
+/* The slot of the window that a time is in. */
+int64_t quarantine_slot(const struct quarantine_policy *rules, int64_t time_ms);
