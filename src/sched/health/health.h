@@ -65,3 +65,19 @@ void health_follow(struct sched *sched);
 void health_pack(const struct sched *sched, struct strbuf *buf);
 /* Read them back; what is wrong with them is in the reader. */
 void health_unpack(struct sched *sched, struct history_reader *reader);
+
+/* The rules of quarantine. */
+const struct quarantine_policy *health_rules(const struct sched *sched);
+/* The record of a node, made when it is new. */
+struct health_record *health_get(struct sched *sched, uint32_t node);
+/* Look at the node when the next plan proposes nodes to quarantine. */
+void health_suspect(struct sched *sched, uint32_t node);
+/* List the node among those that are quarantined or on trial, or not. */
+void health_hold(struct sched *sched, uint32_t node, bool is_held);
+/* Let the planner use the node as its health allows. */
+void health_show(struct sched *sched, uint32_t index, enum node_health health);
+
+/* Forget what is known of a node's runs, in its pool too. */
+void health_clear_window(struct sched *sched, struct health_record *record);
+/* Drop the records that say nothing any more. */
+void health_sweep(struct sched *sched);
