@@ -38,3 +38,19 @@ void round_step_starving(struct round *round);
 /* Decide about all that the heap holds, in its order, as long as the plan has
  * room and work left. */
 void round_run_heap(struct round *round);
+
+/* The job at the lane's head, or that stands for the gang there. */
+uint32_t round_job_of_head(const struct round *round, const struct lane *lane);
+/* What stands behind the lane's head does not pass it. */
+void round_end_lane(struct round *round, struct lane *lane, uint32_t job,
+                    enum refusal_why why);
+/* There is no room for the lane's head. */
+void round_pass_over(struct round *round, struct lane *lane);
+/* The window let one more in: what was tried only for it is out, everywhere. */
+void round_narrow_window(struct round *round);
+/* Whether whom preemption serves is not the same for all jobs of a class: the
+ * surplus of gangs with terms yields to some queues, and not to others. */
+bool round_has_surplus(const struct round *round);
+/* A single job at the lane's head finds no place. */
+void round_pass_over_job(struct round *round, struct lane *lane,
+                         struct class *class, bool is_short);

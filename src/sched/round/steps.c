@@ -5,7 +5,6 @@
 #include "sched/order/lane_quota.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
-#include "sched/order/lending.h"
 #include "sched/order/order.h"
 #include "sched/order/refusals.h"
 #include "sched/order/sweep.h"
@@ -19,134 +18,6 @@
 #include "sched/victims/away.h"
 #include "sched/victims/victims.h"
 #include "sched/victims/ways.h"
-
-/* Nothing of the class can be placed any more: no queue waits with it. */
-static void give_up(struct round *round, struct class *class)
-{
-    uint32_t at = class->lane_first;
-
-    while (at != NONE) {
-        uint32_t next = round->lanes[at].class_next;
-        ASSERT(class_at(round, round->lanes[at].class_index) == class);
-        lane_refresh_new(round, &round->lanes[at]);
-        at = next;
-    }
-}
-
-/* The job at the lane's head, or that stands for the gang there. */
-static uint32_t job_of_head(const struct round *round, const struct lane *lane)
-{
-    const struct head *head = lane_first(lane);
-
-    return head->class_index == NONE
-               ? round->sched->gangs.items[head->item].position
-               : head->item;
-}
-
-/* What stands behind the lane's head does not pass it. */
-static void end_lane(struct round *round, struct lane *lane, uint32_t job,
-                     enum refusal_why why)
-{
-    refusals_end_queue(round, lane->queue, job, why);
-    lane->head_count = 0;
-}
-
-/* There is no room for the lane's head. */
-static void pass_over(struct round *round, struct lane *lane)
-{
-    struct reserve *reserve = &round->reserve;
-    const struct pool_policy *policy =
-        &round->sched->policy->pools[round->pool->policy_index];
-
-    refusals_note_room(round, job_of_head(round, lane));
-    lane->looked_count++;
-    if (reserve->has_refused &&
-        ++reserve->candidate_count >= policy->backfill_candidates_max) {
-        round->are_starts_over = true;
-        if (reserve->hold) {
-            refusals_end_all(round, reserve->hold->job, REFUSAL_CANDIDATES);
-        }
-    }
-    reserve->has_refused = false;
-}
-
-/* The window let one more in: what was tried only for it is out, everywhere. */
-static void narrow_window(struct round *round)
-{
-    for (uint32_t i = 0; i < round->lane_count; i++) {
-        lane_refresh_new(round, &round->lanes[i]);
-    }
-}
-
-/* Whether whom preemption serves is not the same for all jobs of a class: the
- * surplus of gangs with terms yields to some queues, and not to others. */
-static bool has_surplus(const struct round *round)
-{
-    return round_has_terms(round) && round->kind == ROUND_BALANCE &&
-           !round->is_filling;
-}
-
-/* Its like behind it need not be asked, where they cannot be admitted either,
- * nor what a cooldown binds, or whose budget is short: they are not to take in
- * its stead what it may not. */
-static void pass_over_flagged(struct round *round, struct lane *lane,
-                              const struct class *class, uint32_t job,
-                              bool is_short)
-{
-    bool is_vain = is_short || (has_surplus(round) && !class->is_blocked_all &&
-                                !window_is_open(round, lane));
-
-    if (round->sched->job_flags.items[job] & JOB_AVOIDS ||
-        !(is_vain || cooldown_binds(round, job))) {
-        lane_skip(round, lane);
-    } else {
-        lane_drop_list(round, lane);
-    }
-}
-
-/* A single job at the lane's head finds no place. */
-static void pass_over_job(struct round *round, struct lane *lane,
-                          struct class *class, bool is_short)
-{
-    const struct sched *sched = round->sched;
-    uint32_t job = lane_first(lane)->item;
-
-    if (round->reserve.own) {
-        /* Room there may be, but not beside what the queue's own need. */
-        order_note_held(round, lane);
-        refusals_note_room(round, job);
-        sweep_miss_job(round, job);
-        lane->looked_count++;
-        lane_drop_list(round, lane);
-        return;
-    }
-    if (lane->is_by_apps) {
-        order_unmet(round, lane);
-    }
-    bool is_admitted = admission_admit(round, lane, job, false);
-
-    pass_over(round, lane);
-    if (is_admitted || sched->job_flags.items[job]) {
-        sweep_miss_job(round, job);
-        pass_over_flagged(round, lane, class, job, is_short);
-        give_up(round, class); /* where no window waits for its like */
-    } else if ((has_surplus(round) || is_short) && !class->is_blocked_all) {
-        lane_drop_list(round, lane);
-    } else {
-        if (round->is_lending) {
-            lending_miss(round, class);
-        } else {
-            sweep_miss_class(round, class);
-        }
-        if (window_is_open(round, lane)) {
-            sweep_bar_class(round, class);
-        }
-        give_up(round, class);
-    }
-    if (is_admitted) {
-        narrow_window(round);
-    }
-}
 
 /* The ways that are open to a job; where no place was free for its class, and
  * none became free since, no look is taken for one. */
@@ -168,7 +39,7 @@ static bool is_in_vain_for_all(const struct search *search)
     struct round *round = search->round;
 
     return !place_is_special(search) && !cooldown_binds(round, search->job) &&
-           (!has_surplus(round) ||
+           (!round_has_surplus(round) ||
             !(victims_may_be(search) || away_victims_may_be(search)));
 }
 
@@ -198,7 +69,7 @@ static void step_job(struct round *round, struct lane *lane)
     if (node == NONE) {
         class->is_blocked_all |= (ways & WAYS_PREEMPTING) && !is_short &&
                                  is_in_vain_for_all(&search);
-        pass_over_job(round, lane, class, is_short);
+        round_pass_over_job(round, lane, class, is_short);
         return;
     }
     if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {
@@ -231,10 +102,10 @@ static void step_gang(struct round *round, struct lane *lane)
             }
             is_admitted = admission_admit(round, lane, gang, true);
         }
-        pass_over(round, lane);
+        round_pass_over(round, lane);
         lane_skip(round, lane);
         if (is_admitted) {
-            narrow_window(round);
+            round_narrow_window(round);
         }
         break;
     case GANG_PLACED:
@@ -275,7 +146,7 @@ static bool may_wait_for_limit(struct round *round, struct lane *lane,
 /* Limits refuse the lane's head: it waits for them, or is passed over. */
 static void step_refused(struct round *round, struct lane *lane, bool is_gang)
 {
-    refusals_note_held(round, job_of_head(round, lane),
+    refusals_note_held(round, round_job_of_head(round, lane),
                        window_first_of(round, lane));
     bool is_admitted =
         may_wait_for_limit(round, lane, is_gang) &&
@@ -291,7 +162,7 @@ static void step_refused(struct round *round, struct lane *lane, bool is_gang)
         lane_drop_list(round, lane);
     }
     if (is_admitted) {
-        narrow_window(round);
+        round_narrow_window(round);
     }
 }
 
@@ -304,17 +175,18 @@ static void step_head(struct round *round, struct lane *lane)
     uint32_t count = is_gang ? sched->gangs.items[head->item].waiting.count : 1;
 
     ASSERT(count > 0 && !round->reserve.own);
-    uint32_t job = job_of_head(round, lane);
+    uint32_t job = round_job_of_head(round, lane);
     if (round->are_starts_over) {
         lane->head_count = 0;
         return;
     }
     if (window_bars(round, lane)) {
-        end_lane(round, lane, window_first_of(round, NULL), REFUSAL_ADMITTED);
+        round_end_lane(round, lane, window_first_of(round, NULL),
+                       REFUSAL_ADMITTED);
         return;
     }
     if (lookback_max && lane->looked_count >= lookback_max) {
-        end_lane(round, lane, job, REFUSAL_LOOKBACK);
+        round_end_lane(round, lane, job, REFUSAL_LOOKBACK);
         return;
     }
     if (round_counts_starts(round) &&
@@ -326,7 +198,7 @@ static void step_head(struct round *round, struct lane *lane)
         return;
     }
     if (lane->limits && !share_allows(round, lane)) {
-        end_lane(round, lane, job, REFUSAL_SHARE);
+        round_end_lane(round, lane, job, REFUSAL_SHARE);
         lane->is_refused = true;
         return;
     }
