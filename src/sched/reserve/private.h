@@ -159,3 +159,11 @@ bool reserve_for_gang(struct reserving *r);
 /* Whether that can be said without making one: its members are alike.  Then
  * whether empty nodes would hold it. */
 bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible);
+
+/* Note whether what queues have says that their work would be preempted for the
+ * claim: they are over their share, and further than the claim would be.  True
+ * where it says so of any. */
+bool reserve_mark_queues(struct reserving *r, bool is_by_share);
+/* Whether nobody new has room on a node before all that is there is gone: a
+ * gang has it whole, or would have to. */
+bool reserve_opens_whole(const struct reserving *r, uint32_t node);
