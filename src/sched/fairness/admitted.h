@@ -62,3 +62,10 @@ void admitted_date(struct sched *sched, uint32_t job, int64_t since_ms);
 void admitted_charge(struct sched *sched, uint32_t job, int64_t charge);
 /* Free all lists. */
 void admitted_fini(struct sched *sched);
+
+/* Note with a job or gang whether it is on the list. */
+void admitted_set_flag(struct sched *sched, const struct admitted *entry,
+                       bool is_in);
+/* Count what an entry asks for in its queue. */
+void admitted_count_entry(struct sched *sched, uint32_t pool,
+                          struct admitted *entry);

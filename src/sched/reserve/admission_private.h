@@ -24,3 +24,13 @@ bool admission_reserve(struct round *round, const struct claim *claim);
 /* Decide, in a group of its own, that a job is admitted or no longer. */
 void admission_decide(struct round *round, enum sched_action action,
                       uint32_t job, int64_t start_ms);
+
+/* Whether limits let the claim's work start now. */
+bool admission_is_let(struct round *round, const struct claim *claim);
+/* Whether limits and the queue let the claim's work start at all, here; a rate
+ * only makes it wait, and so does what its queue runs. */
+bool admission_may_ever(struct round *round, const struct claim *claim);
+/* Try an entry, unless the plan's work is used up, this sweep has tried it
+ * before, or the plan took some of the gang: that starts nobody now, so it asks
+ * no limit on starts either. */
+bool admission_try(struct round *round, const struct claim *claim);

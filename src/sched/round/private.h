@@ -39,6 +39,8 @@ void round_step_starving(struct round *round);
  * room and work left. */
 void round_run_heap(struct round *round);
 
+/* round/pass_over.c */
+
 /* The job at the lane's head, or that stands for the gang there. */
 uint32_t round_job_of_head(const struct round *round, const struct lane *lane);
 /* What stands behind the lane's head does not pass it. */
