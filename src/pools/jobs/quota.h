@@ -30,7 +30,7 @@ bool quotas_begin(struct pools *pools, const struct shard *shard);
 bool quotas_allow(struct pools *pools, const struct shard *shard,
                   const struct sched_decision *decisions, uint32_t count);
 
-/* The same of a queue that has a quota; or NULL. */
+/* What is kept of a queue that has a quota; or NULL. */
 struct quota_book *quota_book_of(const struct pools *pools, uint32_t queue);
 /* What a job of a class asks for, read from its record once. */
 const struct resource_vec *quota_request(const struct pools *pools,
