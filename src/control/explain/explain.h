@@ -2,7 +2,9 @@
  * explain - why a job waits or can never run: as sentences and as
  * data.
  *
- *     waiting.c       what it needs, and what is free
+ *     waiting.c       what it needs, and what is free; waiting_json.c as data
+ *     texts.c         the sentence for each reason
+ *     details.c       the numbers and names that belong to a reason
  *     explain.c       why it waits, as sentences
  *     promises.c      who has a place for how long, and for whom it is
  *                     kept
@@ -160,3 +162,7 @@ struct str report_member_rejection(enum gang_fault fault,
 struct str report_rejection(struct control *c, uint32_t job,
                             const struct sched_explanation *explanation,
                             struct arena *arena);
+
+/* Append the numbers and names that belong to the reason why a job waits. */
+void explain_put_details(struct strbuf *buf, struct control *c,
+                         const struct sched_explanation *e);
