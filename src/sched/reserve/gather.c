@@ -4,7 +4,6 @@
 #include "base/time_add.h"
 #include "sched/evict/cooldown.h"
 #include "sched/order/lanes.h"
-#include "sched/place/exclusive_node.h"
 #include "sched/reserve/private.h"
 
 /* Whether what is less urgent makes room for more urgent work. */
@@ -215,14 +214,6 @@ static void gather(struct reserving *r, uint32_t node)
                         &class->request);
         }
     }
-}
-
-bool reserve_opens_whole(const struct reserving *r, uint32_t node)
-{
-    const struct round *round = r->round;
-
-    return exclusive_is_any(round->sched) &&
-           exclusive_node_opens_whole(round, r->holder, node);
 }
 
 /* What was gathered of a node from `first` on is there when the last of it
