@@ -4,9 +4,14 @@
  *
  * A runtime remembers, across restarts where it can, which runs it was given,
  * how far each is, and what the server has acknowledged.  A run id is started
- * at most once: creating it again answers -ERR_CONFLICT.
+ * at most once: creating it again ends by RUNTIME_KNOWN.
  *
- * Calls do not wait for pods; a change reports what happened to one.
+ * No call waits.  A call begins something; changes, which poll() hands out,
+ * tell how it ended and what happened else.  A creation always ends.  The
+ * executor may close a runtime before: what became of the pod is then for
+ * list() to say in the runtime's next life.  The requests stop() and forget()
+ * may get lost on their way to a cluster: the executor repeats them until the
+ * change has come.
  *
  * Ownership: what is passed in is borrowed for the call; what is handed out
  * says how long it is valid.  Threads: one, that of the executor's step; only
@@ -37,28 +42,58 @@ struct runtime_run {
 struct runtime_pod {
     struct run_id run;
     struct job_id job;
-    struct str queue, job_set, namespace_, node_name;
+    struct str queue, job_set, namespace_, pod_name, node_name;
     enum reconcile_phase phase;
     enum reconcile_phase acked; /* see runtime_ops.ack */
     bool is_foreign;
 };
 
-/* A pod has come to a phase (PENDING to LOST). */
+/* What happened. */
+enum runtime_change_kind {
+    RUNTIME_LISTED,    /* the runtime knows all there is: see list() */
+    RUNTIME_APPEARED,  /* `pod` is there, which nobody was told of */
+    RUNTIME_CREATED,   /* the pod is there, PENDING; `text`: what it asks for
+                        * and will not get, a line each */
+    RUNTIME_KNOWN,     /* not created: the run had a pod before */
+    RUNTIME_RETURNED,  /* not created, here and now: the lease goes back */
+    RUNTIME_REFUSED,   /* not created, and never can be: the job fails */
+    RUNTIME_PHASE,     /* the pod has come to `phase`, RUNNING to LOST */
+    RUNTIME_FORGOTTEN, /* what forget() began is done */
+};
+
+/* How far a reason not to create a pod reaches. */
+enum runtime_scope {
+    RUNTIME_SCOPE_NODE,    /* another node of the cluster may do */
+    RUNTIME_SCOPE_CLUSTER, /* none of them will */
+};
+
+/* One thing that happened.  Of one run they come in order: the end of its
+ * creation first, then rising phases. */
 struct runtime_change {
+    enum runtime_change_kind kind;
     struct run_id run;
-    enum reconcile_phase phase;
+    enum reconcile_phase phase;    /* PHASE */
+    enum runtime_scope scope;      /* RETURNED, REFUSED */
+    struct str text;               /* CREATED; RETURNED, REFUSED: why */
+    const struct runtime_pod *pod; /* APPEARED */
 };
 
 /* Why a pod failed. */
 enum runtime_cause {
     RUNTIME_CAUSE_NONE,
-    RUNTIME_CAUSE_ERROR,    /* a container ended badly */
-    RUNTIME_CAUSE_OOM,      /* killed for want of memory */
-    RUNTIME_CAUSE_DEADLINE, /* ran longer than its active deadline */
-    RUNTIME_CAUSE_STOPPED,  /* the executor ended it */
-    RUNTIME_CAUSE_LOST,     /* it vanished */
-    RUNTIME_CAUSE_START,    /* a container could not be started */
-    RUNTIME_CAUSE_REFUSED,  /* what it asks for cannot be given */
+    RUNTIME_CAUSE_ERROR,     /* a container ended badly */
+    RUNTIME_CAUSE_OOM,       /* killed for want of memory */
+    RUNTIME_CAUSE_DEADLINE,  /* ran longer than its active deadline */
+    RUNTIME_CAUSE_STOPPED,   /* the executor ended it */
+    RUNTIME_CAUSE_LOST,      /* it vanished */
+    RUNTIME_CAUSE_START,     /* a container could not be started */
+    RUNTIME_CAUSE_REFUSED,   /* what it asks for cannot be given */
+    RUNTIME_CAUSE_EVICTED,   /* its node or its cluster wanted the room */
+    RUNTIME_CAUSE_NODE_LOST, /* its node is gone, or out of reach */
+    RUNTIME_CAUSE_REJECTED,  /* its node did not take it: it never ran, and its
+                              * lease goes back */
+    RUNTIME_CAUSE_IMAGE,     /* an image cannot be had */
+    RUNTIME_CAUSE_STUCK,     /* it did not get on for too long */
 };
 
 /* How one container ended. */
@@ -88,32 +123,31 @@ struct runtime_log_query {
 
 /* A backend's functions; each backend embeds `struct runtime` first. */
 struct runtime;
+struct node_set; /* executor/port/node_set.h */
 
 struct runtime_ops {
     /* Call `each` for every pod there is; its strings are valid for the
-     * call.  Once, after opening. */
+     * call.  Once, after RUNTIME_LISTED. */
     void (*list)(struct runtime *,
                  void (*each)(void *ctx, const struct runtime_pod *),
                  void *ctx);
-    /* Make a pod.  0, or: -ERR_CONFLICT the run was made before;
-     * -ERR_INVALID the runtime can never run it (the job fails);
-     * -ERR_UNAVAILABLE, -ERR_FULL, -ERR_IO, -ERR_LIMIT not here, not now
-     * (the lease goes back).  Any of these may leave a failed pod that is
-     * listed after a restart; none leaves one that runs.  What the pod asks
-     * for and will not get is appended to `warnings`, a line each. */
-    int (*create)(struct runtime *, const struct runtime_run *run,
-                  struct strbuf *warnings, struct err *err);
-    /* End a pod: SIGTERM, then SIGKILL after its own grace, or after
-     * `grace_ms` when that is >= 0.  Unknown runs are passed over. */
+    /* Begin to make a pod.  It ends by CREATED, KNOWN, RETURNED or REFUSED;
+     * any but the first may leave a failed pod that is listed after a restart,
+     * none leaves one that runs. */
+    void (*create)(struct runtime *, const struct runtime_run *run);
+    /* Begin to end a pod: SIGTERM, then SIGKILL after its own grace, or after
+     * `grace_ms` when that is >= 0.  It ends by an ended phase; to ask again
+     * before changes nothing.  Unknown runs are passed over. */
     void (*stop)(struct runtime *, struct run_id run, int64_t grace_ms);
     /* The server has acknowledged `phase`: remember it. */
     void (*ack)(struct runtime *, struct run_id run,
                 enum reconcile_phase phase);
-    /* The pod has ended and all is said: it may be removed (its logs are
-     * kept a while), but its id must not start again. */
+    /* All is said of a pod: it may be removed (its logs are kept a while), but
+     * its id must not start again.  Ends by FORGOTTEN, also for runs that are
+     * not known. */
     void (*forget)(struct runtime *, struct run_id run);
     /* Up to `change_max` changes since the last poll, in order; returns how
-     * many.  Never waits. */
+     * many.  What they point to is valid until the next poll. */
     uint32_t (*poll)(struct runtime *, struct runtime_change *ret_changes,
                      uint32_t change_max);
     /* When poll may have something although nothing becomes readable, on the
@@ -123,8 +157,9 @@ struct runtime_ops {
      * an unknown run. */
     bool (*status)(struct runtime *, struct run_id run, struct arena *arena,
                    struct runtime_status *ret_status);
-    /* The nodes; valid until the next call. */
-    const struct node_record *(*nodes)(struct runtime *, uint32_t *ret_count);
+    /* The nodes: the set lives as long as the runtime, and changes in poll()
+     * only. */
+    const struct node_set *(*nodes)(struct runtime *);
     /* What pods that are not ours ask for and found no node for; valid until
      * the next call.  NULL: a backend that knows of none. */
     const struct resource_list *(*pending)(struct runtime *);

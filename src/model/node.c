@@ -103,3 +103,50 @@ void node_record_copy(const struct node_record *record, void *memory,
     copy_amounts(&copier, foreign, &copy.foreign);
     *ret_record = copy;
 }
+
+static bool are_labels_equal(const struct node_record *a,
+                             const struct node_record *b)
+{
+    bool is_equal = a->label_count == b->label_count;
+
+    for (uint32_t i = 0; is_equal && i < a->label_count; i++) {
+        is_equal = str_equal(a->labels[i].key, b->labels[i].key) &&
+                   str_equal(a->labels[i].value, b->labels[i].value);
+    }
+    return is_equal;
+}
+
+static bool are_taints_equal(const struct node_record *a,
+                             const struct node_record *b)
+{
+    bool is_equal = a->taint_count == b->taint_count;
+
+    for (uint32_t i = 0; is_equal && i < a->taint_count; i++) {
+        is_equal = str_equal(a->taints[i].key, b->taints[i].key) &&
+                   str_equal(a->taints[i].value, b->taints[i].value) &&
+                   a->taints[i].effect == b->taints[i].effect;
+    }
+    return is_equal;
+}
+
+static bool are_amounts_equal(const struct resource_list *a,
+                              const struct resource_list *b)
+{
+    bool is_equal = a->count == b->count;
+
+    for (uint32_t i = 0; is_equal && i < a->count; i++) {
+        is_equal = str_equal(a->items[i].name, b->items[i].name) &&
+                   a->items[i].milli == b->items[i].milli;
+    }
+    return is_equal;
+}
+
+bool node_record_equal(const struct node_record *a, const struct node_record *b)
+{
+    return str_equal(a->name, b->name) && str_equal(a->pool, b->pool) &&
+           str_equal(a->node_type, b->node_type) &&
+           a->is_unschedulable == b->is_unschedulable &&
+           are_labels_equal(a, b) && are_taints_equal(a, b) &&
+           are_amounts_equal(&a->total, &b->total) &&
+           are_amounts_equal(&a->foreign, &b->foreign);
+}

@@ -42,3 +42,6 @@ size_t node_record_bytes(const struct node_record *record);
  * node_record_bytes(), aligned to 8. */
 void node_record_copy(const struct node_record *record, void *memory,
                       struct node_record *ret_record);
+/* Whether two records say the same. */
+bool node_record_equal(const struct node_record *a,
+                       const struct node_record *b);

@@ -61,7 +61,7 @@ static unsigned actions_ended(const struct reconcile_row *row)
 
 unsigned reconcile_row_actions(const struct reconcile_row *row)
 {
-    if (row->is_foreign) {
+    if (row->is_foreign || row->is_creating || row->is_forgetting) {
         return 0;
     }
     switch (row->phase) {

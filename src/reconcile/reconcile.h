@@ -6,6 +6,7 @@
  * crash between two actions is repaired by the next plan.  Rules, per run:
  *
  *   pod not ours                   nothing, ever
+ *   being created, or given up     nothing until that is done
  *   never seen, wanted             CREATE
  *   never seen, unwanted           FORGET
  *   alive, unwanted or preempted   STOP, until it is stopping
@@ -51,7 +52,9 @@ struct reconcile_row {
     enum reconcile_want want;
     enum reconcile_phase phase;
     bool is_foreign;            /* the pod does not carry our mark */
+    bool is_creating;           /* asked of the runtime, phase NEVER */
     bool is_stopping;           /* a stop was asked of the runtime */
+    bool is_forgetting;         /* to give it up was asked of the runtime */
     enum reconcile_phase sent;  /* highest phase in a report on its way */
     enum reconcile_phase acked; /* highest phase the server acknowledged */
 };

@@ -4,55 +4,12 @@
 
 #include "base/hash.h"
 #include "base/heap.h"
-#include "base/slots.h"
-#include "executor/fake/fake_nodes.h"
+#include "executor/fake/fake_private.h"
 
-enum { MILLION = 1000000, TAIL_FACTOR = 20 };
+enum { MILLION = 1000000, TAIL_FACTOR = 20, EXIT_CODE_KILLED = 143 };
 
 static const char run_ms_annotation[] = "berth.dev/fakeRunMs";
 static const char exit_code_annotation[] = "berth.dev/fakeExitCode";
-
-struct fake_pod {
-    struct run_id run;
-    enum reconcile_phase phase; /* NEVER: the slot is free */
-    int32_t exit_code;
-    bool is_stopped;
-    int64_t run_ms;
-    int64_t due_ms; /* when the phase changes next */
-    int64_t created_ms, started_ms, ended_ms;
-};
-
-/* A pod's next change; entries of pods that changed meanwhile are stale. */
-struct due {
-    int64_t at_ms;
-    uint64_t order;
-    struct run_id run;
-};
-
-struct fake {
-    struct runtime runtime;
-    const struct clock *clock;
-    struct fake_options options;
-    struct arena arena; /* of the nodes */
-    struct node_record *nodes;
-    uint32_t node_count;
-    SLOTS(struct fake_pod) pods;
-    struct map by_id;
-    VEC(struct due) heap; /* least (at_ms, order) first */
-    uint64_t order;
-    struct resource_list pending; /* of others; in the arena */
-    VEC(struct run_id) protected_runs;
-};
-
-static int64_t mono_ms(const struct fake *fake)
-{
-    return (int64_t)(fake->clock->mono_ns(fake->clock) / MILLION);
-}
-
-static struct fake *of(struct runtime *runtime)
-{
-    return container_of(runtime, struct fake, runtime);
-}
 
 /* The heap. */
 
@@ -65,7 +22,7 @@ static bool is_before(const void *context, const struct due *a,
 
 DEFINE_HEAP(dues, struct due, 2, const void *, is_before, HEAP_PLAIN);
 
-static void heap_push(struct fake *fake, int64_t at_ms, struct run_id run)
+void fake_heap_push(struct fake *fake, int64_t at_ms, struct run_id run)
 {
     struct due due = {at_ms, fake->order++, run};
 
@@ -80,7 +37,7 @@ static void heap_pop(struct fake *fake)
 
 /* Pods. */
 
-static struct fake_pod *find_pod(struct fake *fake, struct run_id run)
+struct fake_pod *fake_find(struct fake *fake, struct run_id run)
 {
     uint32_t index = map_find(&fake->by_id, run.v);
 
@@ -146,36 +103,107 @@ static bool annotation(const struct runtime_run *run, const char *key,
     return false;
 }
 
-static int fake_create(struct runtime *runtime, const struct runtime_run *run,
-                       struct strbuf *warnings, struct err *err)
+/* Changes and requests. */
+
+static void push(struct fake *fake, enum runtime_change_kind kind,
+                 struct run_id run)
 {
-    struct fake *fake = of(runtime);
+    change_queue_push(&fake->changes,
+                      &(struct runtime_change){.kind = kind, .run = run});
+}
+
+static void push_phase(struct fake *fake, const struct fake_pod *pod)
+{
+    change_queue_push(&fake->changes,
+                      &(struct runtime_change){.kind = RUNTIME_PHASE,
+                                               .run = pod->run,
+                                               .phase = pod->phase});
+}
+
+struct fake_pod *fake_add(struct fake *fake, struct run_id run,
+                          struct str node_name)
+{
+    uint32_t index = SLOTS_TAKE(&fake->pods);
+    struct fake_pod *pod = &fake->pods.items[index];
     int64_t exit_code =
-        draw(fake, run->run, 2) % MILLION < fake->options.failure_ppm ? 1 : 0;
-    struct fake_pod pod = {
-        .run = run->run,
-        .phase = RECONCILE_PENDING,
-        .run_ms = draw_run_ms(fake, run->run),
-        .due_ms = mono_ms(fake) + fake->options.start_delay_ms,
+        draw(fake, run, 2) % MILLION < fake->options.failure_ppm ? 1 : 0;
+
+    *pod = (struct fake_pod){
+        .run = run,
+        .exit_code = (int32_t)exit_code,
+        .node = node_name.byte_count > 0 ? intern_add(fake->names, node_name)
+                                         : INTERN_NONE,
+        .is_used = true,
+        .run_ms = draw_run_ms(fake, run),
         .created_ms = fake->clock->wall_ms(fake->clock),
     };
+    (void)map_put(&fake->by_id, run.v, index);
+    return pod;
+}
 
-    (void)warnings;
-    if (find_pod(fake, run->run)) {
-        return err_set(err, -ERR_CONFLICT, "the run exists already");
+void fake_set_end(struct fake_end_of_creation *end,
+                  enum runtime_change_kind kind, enum runtime_scope scope,
+                  struct str text)
+{
+    mem_free(end->text);
+    *end = (struct fake_end_of_creation){kind, scope, str_dup(text)};
+}
+
+static void drop_end(struct fake_pod *pod)
+{
+    if (pod->end) {
+        mem_free(pod->end->text);
+        mem_free(pod->end);
+        pod->end = NULL;
     }
-    if (fake->by_id.count >= FAKE_PODS_MAX) {
-        return err_set(err, -ERR_LIMIT, "no node has room for the pod");
+}
+
+static void remove_pod(struct fake *fake, struct fake_pod *pod)
+{
+    uint32_t index = map_remove(&fake->by_id, pod->run.v);
+
+    intern_unref(fake->names, pod->node);
+    drop_end(pod);
+    mem_free(pod->text);
+    *pod = (struct fake_pod){0};
+    SLOTS_GIVE(&fake->pods, index);
+}
+
+/* How the creation of a pod that has just been added will end. */
+static void foresee_end(struct fake *fake, struct fake_pod *pod,
+                        struct str node_name)
+{
+    pod->end = mem_alloc(sizeof(*pod->end));
+    fake_set_end(pod->end, fake->answer.kind, fake->answer.scope,
+                 str_of(fake->answer.text));
+    if (fake->by_id.count > FAKE_PODS_MAX) {
+        fake_set_end(pod->end, RUNTIME_RETURNED, RUNTIME_SCOPE_CLUSTER,
+                     STR("no node has room for the pod"));
+    } else if (node_name.byte_count > 0 &&
+               !node_set_find(fake->nodes, node_name)) {
+        fake_set_end(pod->end, RUNTIME_RETURNED, RUNTIME_SCOPE_NODE,
+                     STR("the node is not there"));
     }
-    (void)annotation(run, run_ms_annotation, &pod.run_ms);
-    (void)annotation(run, exit_code_annotation, &exit_code);
-    pod.run_ms = pod.run_ms < 0 ? 0 : pod.run_ms;
-    pod.exit_code = (int32_t)(exit_code & 0xff);
-    uint32_t index = SLOTS_TAKE(&fake->pods);
-    fake->pods.items[index] = pod;
-    (void)map_put(&fake->by_id, run->run.v, index);
-    heap_push(fake, pod.due_ms, pod.run);
-    return 0;
+}
+
+static void fake_create(struct runtime *runtime, const struct runtime_run *run)
+{
+    struct fake *fake = fake_of(runtime);
+    int64_t exit_code;
+
+    if (fake_find(fake, run->run)) {
+        push(fake, RUNTIME_KNOWN, run->run);
+        return;
+    }
+    struct fake_pod *pod = fake_add(fake, run->run, run->node_name);
+    foresee_end(fake, pod, run->node_name);
+    (void)annotation(run, run_ms_annotation, &pod->run_ms);
+    pod->run_ms = pod->run_ms < 0 ? 0 : pod->run_ms;
+    if (annotation(run, exit_code_annotation, &exit_code)) {
+        pod->exit_code = (int32_t)(exit_code & 0xff);
+    }
+    pod->due_ms = fake_now_ms(fake) + fake->options.create_delay_ms;
+    fake_heap_push(fake, pod->due_ms, pod->run);
 }
 
 static void fake_list(struct runtime *runtime,
@@ -187,19 +215,35 @@ static void fake_list(struct runtime *runtime,
     (void)ctx;
 }
 
+static bool is_lost(struct fake *fake)
+{
+    if (fake->lost_request_count == 0) {
+        return false;
+    }
+    fake->lost_request_count--;
+    return true;
+}
+
+/* Let a pod end at once. */
+void fake_end_pod(struct fake *fake, struct fake_pod *pod,
+                  enum runtime_cause cause)
+{
+    pod->cause = cause;
+    pod->due_ms = fake_now_ms(fake);
+    fake_heap_push(fake, pod->due_ms, pod->run);
+}
+
 static void fake_stop(struct runtime *runtime, struct run_id run,
                       int64_t grace_ms)
 {
-    struct fake *fake = of(runtime);
-    struct fake_pod *pod = find_pod(fake, run);
+    struct fake *fake = fake_of(runtime);
+    struct fake_pod *pod = fake_find(fake, run);
 
     (void)grace_ms;
-    if (!pod || reconcile_is_ended(pod->phase)) {
-        return;
+    if (!is_lost(fake) && pod && pod->phase != RECONCILE_NEVER &&
+        !reconcile_is_ended(pod->phase)) {
+        fake_end_pod(fake, pod, RUNTIME_CAUSE_STOPPED);
     }
-    pod->is_stopped = true;
-    pod->due_ms = mono_ms(fake);
-    heap_push(fake, pod->due_ms, run);
 }
 
 static void fake_ack(struct runtime *runtime, struct run_id run,
@@ -212,13 +256,35 @@ static void fake_ack(struct runtime *runtime, struct run_id run,
 
 static void fake_forget(struct runtime *runtime, struct run_id run)
 {
-    struct fake *fake = of(runtime);
-    uint32_t index = map_remove(&fake->by_id, run.v);
+    struct fake *fake = fake_of(runtime);
+    struct fake_pod *pod = fake_find(fake, run);
 
-    if (index != MAP_NONE) {
-        fake->pods.items[index].phase = RECONCILE_NEVER;
-        SLOTS_GIVE(&fake->pods, index);
+    if (is_lost(fake)) {
+        return;
     }
+    if (pod) {
+        remove_pod(fake, pod);
+    }
+    push(fake, RUNTIME_FORGOTTEN, run);
+}
+
+/* Its creation is over. */
+static void end_creation(struct fake *fake, struct fake_pod *pod)
+{
+    change_queue_push(&fake->changes, &(struct runtime_change){
+                                          .kind = pod->end->kind,
+                                          .run = pod->run,
+                                          .scope = pod->end->scope,
+                                          .text = str_of(pod->end->text),
+                                      });
+    if (pod->end->kind != RUNTIME_CREATED) {
+        remove_pod(fake, pod);
+        return;
+    }
+    drop_end(pod);
+    pod->phase = RECONCILE_PENDING;
+    pod->due_ms += fake->options.start_delay_ms;
+    fake_heap_push(fake, pod->due_ms, pod->run);
 }
 
 /* Move a pod whose time has come. */
@@ -226,19 +292,49 @@ static void advance(struct fake *fake, struct fake_pod *pod)
 {
     int64_t wall_ms = fake->clock->wall_ms(fake->clock);
 
-    if (pod->is_stopped) {
-        pod->phase = RECONCILE_FAILED;
-        pod->exit_code = 143;
+    if (pod->phase == RECONCILE_NEVER) {
+        end_creation(fake, pod);
+        return;
+    }
+    if (pod->cause != RUNTIME_CAUSE_NONE) {
+        pod->phase = pod->cause == RUNTIME_CAUSE_LOST ||
+                             pod->cause == RUNTIME_CAUSE_NODE_LOST
+                         ? RECONCILE_LOST
+                         : RECONCILE_FAILED;
+        pod->exit_code = EXIT_CODE_KILLED;
         pod->ended_ms = wall_ms;
     } else if (pod->phase == RECONCILE_PENDING) {
         pod->phase = RECONCILE_RUNNING;
         pod->started_ms = wall_ms;
         pod->due_ms += pod->run_ms;
-        heap_push(fake, pod->due_ms, pod->run);
+        fake_heap_push(fake, pod->due_ms, pod->run);
     } else {
         pod->phase =
             pod->exit_code == 0 ? RECONCILE_SUCCEEDED : RECONCILE_FAILED;
+        pod->cause =
+            pod->exit_code == 0 ? RUNTIME_CAUSE_NONE : RUNTIME_CAUSE_ERROR;
         pod->ended_ms = wall_ms;
+    }
+    push_phase(fake, pod);
+}
+
+/* Push what has happened until now. */
+static void look(struct fake *fake)
+{
+    int64_t now = fake_now_ms(fake);
+
+    if (!fake->is_listed && now >= fake->listed_at_ms) {
+        fake->is_listed = true;
+        push(fake, RUNTIME_LISTED, (struct run_id){{0, 0}});
+    }
+    while (fake->heap.count > 0 && fake->heap.items[0].at_ms <= now) {
+        struct due due = fake->heap.items[0];
+        struct fake_pod *pod = fake_find(fake, due.run);
+        heap_pop(fake);
+        if (pod && pod->due_ms == due.at_ms &&
+            !reconcile_is_ended(pod->phase)) {
+            advance(fake, pod);
+        }
     }
 }
 
@@ -246,55 +342,52 @@ static uint32_t fake_poll(struct runtime *runtime,
                           struct runtime_change *ret_changes,
                           uint32_t change_max)
 {
-    struct fake *fake = of(runtime);
-    int64_t now = mono_ms(fake);
-    uint32_t count = 0;
+    struct fake *fake = fake_of(runtime);
 
-    while (count < change_max && fake->heap.count > 0 &&
-           fake->heap.items[0].at_ms <= now) {
-        struct due due = fake->heap.items[0];
-        struct fake_pod *pod = find_pod(fake, due.run);
-        heap_pop(fake);
-        if (!pod || pod->due_ms != due.at_ms ||
-            reconcile_is_ended(pod->phase)) {
-            continue;
-        }
-        advance(fake, pod);
-        ret_changes[count++] = (struct runtime_change){pod->run, pod->phase};
-    }
-    return count;
+    look(fake);
+    return change_queue_take(&fake->changes, ret_changes, change_max);
 }
 
 static int64_t fake_next_wake_ms(struct runtime *runtime)
 {
-    struct fake *fake = of(runtime);
+    const struct fake *fake = fake_of(runtime);
+    int64_t at_ms = fake->is_listed ? INT64_MAX : fake->listed_at_ms;
 
-    return fake->heap.count > 0 ? fake->heap.items[0].at_ms : INT64_MAX;
+    if (!change_queue_is_empty(&fake->changes)) {
+        return INT64_MIN;
+    }
+    return fake->heap.count > 0 && fake->heap.items[0].at_ms < at_ms
+               ? fake->heap.items[0].at_ms
+               : at_ms;
+}
+
+static struct str message_of(const struct fake_pod *pod)
+{
+    return pod->text ? str_of(pod->text) : STR("made up");
 }
 
 static bool fake_status(struct runtime *runtime, struct run_id run,
                         struct arena *arena, struct runtime_status *ret_status)
 {
-    const struct fake_pod *pod = find_pod(of(runtime), run);
+    const struct fake_pod *pod = fake_find(fake_of(runtime), run);
 
     if (!pod) {
         return false;
     }
     *ret_status = (struct runtime_status){
-        .cause = pod->is_stopped       ? RUNTIME_CAUSE_STOPPED
-                 : pod->exit_code != 0 ? RUNTIME_CAUSE_ERROR
-                                       : RUNTIME_CAUSE_NONE,
+        .cause = pod->cause,
+        .message = str_of(pod->text),
         .created_ms = pod->created_ms,
         .started_ms = pod->started_ms,
         .ended_ms = pod->ended_ms,
     };
-    if (reconcile_is_ended(pod->phase)) {
+    if (reconcile_is_ended(pod->phase) && pod->started_ms > 0) {
         ret_status->ended_count = 1;
         ret_status->ended = arena_alloc(arena, sizeof(*ret_status->ended));
         *ret_status->ended = (struct runtime_ended){
             .name = STR("fake"),
             .reason = pod->exit_code == 0 ? STR("Completed") : STR("Error"),
-            .message = STR("made up"),
+            .message = message_of(pod),
             .exit_code = pod->exit_code,
             .cause = ret_status->cause,
         };
@@ -302,78 +395,21 @@ static bool fake_status(struct runtime *runtime, struct run_id run,
     return true;
 }
 
-static const struct node_record *fake_nodes(struct runtime *runtime,
-                                            uint32_t *ret_count)
+static const struct node_set *fake_nodes(struct runtime *runtime)
 {
-    *ret_count = of(runtime)->node_count;
-    return of(runtime)->nodes;
+    return fake_of(runtime)->nodes;
 }
 
 static const struct resource_list *fake_pending(struct runtime *runtime)
 {
-    return &of(runtime)->pending;
-}
-
-void fake_want(struct runtime *runtime, struct str resource, int64_t milli)
-{
-    struct fake *fake = of(runtime);
-    struct resource_list was = fake->pending;
-
-    fake->pending = (struct resource_list){
-        arena_alloc_array(&fake->arena, RESOURCE_LIST_MAX, sizeof(*was.items)),
-        0};
-    for (uint32_t i = 0; i < was.count; i++) {
-        if (!str_equal(was.items[i].name, resource)) {
-            fake->pending.items[fake->pending.count++] = was.items[i];
-        }
-    }
-    /* A resource beyond the list's bound is not asked for. */
-    (void)!resource_list_add(&fake->pending, arena_str(&fake->arena, resource),
-                             milli);
+    return &fake_of(runtime)->pending;
 }
 
 static const struct run_id *fake_protected_runs(struct runtime *runtime,
                                                 uint32_t *ret_count)
 {
-    *ret_count = (uint32_t)of(runtime)->protected_runs.count;
-    return of(runtime)->protected_runs.items;
-}
-
-void fake_protect(struct runtime *runtime, const struct run_id *runs,
-                  uint32_t run_count)
-{
-    struct fake *fake = of(runtime);
-
-    fake->protected_runs.count = 0;
-    for (uint32_t i = 0; i < run_count; i++) {
-        VEC_PUSH(&fake->protected_runs, runs[i]);
-    }
-}
-
-bool fake_take(struct runtime *runtime, struct str node, struct str resource,
-               int64_t milli)
-{
-    struct fake *fake = of(runtime);
-    struct node_record *record = NULL;
-
-    for (uint32_t i = 0; i < fake->node_count && !record; i++) {
-        record = str_equal(fake->nodes[i].name, node) ? &fake->nodes[i] : NULL;
-    }
-    if (!record) {
-        return false;
-    }
-    struct resource_list *was = &record->foreign;
-    struct resource_list now = {.items = arena_alloc_array(&fake->arena,
-                                                           RESOURCE_LIST_MAX,
-                                                           sizeof(*now.items))};
-    for (uint32_t i = 0; i < was->count; i++) {
-        if (!str_equal(was->items[i].name, resource)) {
-            now.items[now.count++] = was->items[i];
-        }
-    }
-    record->foreign = now;
-    return resource_list_add(&record->foreign,
-                             arena_str(&fake->arena, resource), milli) == 0;
+    *ret_count = (uint32_t)fake_of(runtime)->protected_runs.count;
+    return fake_of(runtime)->protected_runs.items;
 }
 
 static int fake_logs(struct runtime *runtime,
@@ -389,8 +425,16 @@ static int fake_logs(struct runtime *runtime,
 
 static void fake_close(struct runtime *runtime)
 {
-    struct fake *fake = of(runtime);
+    struct fake *fake = fake_of(runtime);
 
+    for (size_t i = 0; i < fake->pods.count; i++) {
+        drop_end(&fake->pods.items[i]);
+        mem_free(fake->pods.items[i].text);
+    }
+    mem_free(fake->answer.text);
+    change_queue_fini(&fake->changes);
+    node_set_destroy(fake->nodes);
+    intern_destroy(fake->names);
     SLOTS_FREE(&fake->pods);
     VEC_FREE(&fake->heap);
     VEC_FREE(&fake->protected_runs);
@@ -449,20 +493,23 @@ int fake_open(const struct fake_options *options, const struct clock *clock,
     if (node_count > FAKE_NODES_MAX) {
         return err_set(err, -ERR_LIMIT, "more than %d nodes", FAKE_NODES_MAX);
     }
-    if (options->run_a_ms < 0 || options->start_delay_ms < 0 ||
+    if (options->run_a_ms < 0 || options->list_delay_ms < 0 ||
+        options->create_delay_ms < 0 || options->start_delay_ms < 0 ||
         options->failure_ppm > MILLION ||
         (options->distribution == FAKE_UNIFORM &&
          options->run_b_ms < options->run_a_ms)) {
         return err_set(err, -ERR_INVALID,
-                       "run times, delay or failure rate out of range");
+                       "run times, delays or failure rate out of range");
     }
     struct fake *fake = mem_alloc(sizeof(*fake));
     fake->runtime = (struct runtime){&fake_ops, -1, 0};
     fake->clock = clock;
     fake->options = *options;
     fake->options.executor_id = arena_str(&fake->arena, options->executor_id);
-    fake->node_count = (uint32_t)node_count;
-    fake->nodes = fake_nodes_make(&fake->options, &fake->arena);
+    fake->answer.kind = RUNTIME_CREATED;
+    fake->names = intern_create();
+    fake->nodes = fake_nodes_make(&fake->options);
+    fake->listed_at_ms = fake_now_ms(fake) + options->list_delay_ms;
     fake->options.pending = (struct resource_list){NULL, 0};
     for (uint32_t i = 0; i < options->pending.count; i++) {
         fake_want(&fake->runtime, options->pending.items[i].name,

@@ -11,8 +11,13 @@
  *     berth.dev/fakeExitCode  how it ends (0 succeeds)
  *
  * It remembers nothing across restarts: what had not ended is leased to it once
- * more, by the same run ids, and begins anew.  Threads: as runtime.h says;
- * logs() always answers -ERR_NOT_FOUND.
+ * more, by the same run ids, and the executor reports it lost.
+ *
+ * What goes wrong in a cluster is played by the options and by the functions
+ * below: creations that take their time, or end otherwise; requests that get
+ * lost; pods that appear, vanish or end for reasons of the cluster's; nodes
+ * that come and go.  Threads: as runtime.h says; logs() always answers
+ * -ERR_NOT_FOUND.
  */
 #pragma once
 
@@ -46,6 +51,8 @@ struct fake_options {
     uint32_t group_count;
     enum fake_distribution distribution;
     int64_t run_a_ms, run_b_ms;
+    int64_t list_delay_ms;   /* until RUNTIME_LISTED */
+    int64_t create_delay_ms; /* until a creation has ended */
     int64_t start_delay_ms;
     uint32_t failure_ppm;         /* 0..1000000 */
     struct resource_list pending; /* others ask for, and find no node for */
@@ -67,6 +74,28 @@ void fake_want(struct runtime *runtime, struct str resource, int64_t milli);
  * A fake's runtime has no budgets but these. */
 void fake_protect(struct runtime *runtime, const struct run_id *runs,
                   uint32_t run_count);
+
+/* Creations that are begun from now on end by this: CREATED (`text` warns),
+ * RETURNED or REFUSED. */
+void fake_answer(struct runtime *runtime, enum runtime_change_kind kind,
+                 enum runtime_scope scope, struct str text);
+
+/* The next `count` stops and forgets get lost. */
+void fake_lose_requests(struct runtime *runtime, uint32_t count);
+
+/* A pod that is in `pod->phase` and was never asked for is there. */
+void fake_appear(struct runtime *runtime, const struct runtime_pod *pod);
+
+/* A pod ends for a reason of the cluster's; with RUNTIME_CAUSE_LOST it is gone.
+ * Nothing happens to one that is unknown or has ended. */
+void fake_end(struct runtime *runtime, struct run_id run,
+              enum runtime_cause cause, struct str text);
+
+/* A node is there, or is now as the record says. */
+void fake_put_node(struct runtime *runtime, const struct node_record *record);
+
+/* A node is gone, and its pods with it; false: it was not there. */
+bool fake_remove_node(struct runtime *runtime, struct str node);
 
 /* A runtime on `clock` (borrowed).  Options are copied.  -ERR_LIMIT: more
  * nodes than FAKE_NODES_MAX; -ERR_INVALID. */

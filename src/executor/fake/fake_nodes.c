@@ -30,11 +30,10 @@ static struct label *add_host(const struct node_record *from, struct str name,
     return labels;
 }
 
-static struct node_record make_node(const struct fake_options *options,
-                                    const struct fake_group *group,
-                                    uint32_t index, struct arena *arena)
+static void add_node(struct node_set *nodes, const struct fake_options *options,
+                     const struct fake_group *group, uint32_t index)
 {
-    struct node_record node = group->node, copy;
+    struct node_record node = group->node;
     char name[NODE_NAME_BYTES_MAX + 1];
     int n =
         snprintf(name, sizeof(name), "%.*s-%.*s-%u",
@@ -45,26 +44,16 @@ static struct node_record make_node(const struct fake_options *options,
                                                        : NODE_NAME_BYTES_MAX);
     node.labels =
         add_host(&group->node, node.name, &scratch, &node.label_count);
-    node_record_copy(&node, arena_alloc(arena, node_record_bytes(&node)),
-                     &copy);
-    return copy;
+    node_set_put(nodes, &node);
 }
 
-struct node_record *fake_nodes_make(const struct fake_options *options,
-                                    struct arena *arena)
+struct node_set *fake_nodes_make(const struct fake_options *options)
 {
-    uint32_t node_count = 0;
+    struct node_set *nodes = node_set_create();
 
     for (uint32_t g = 0; g < options->group_count; g++) {
-        node_count += options->groups[g].count;
-    }
-    struct node_record *nodes =
-        arena_alloc_array(arena, node_count + 1, sizeof(*nodes));
-    node_count = 0;
-    for (uint32_t g = 0; g < options->group_count; g++) {
         for (uint32_t i = 0; i < options->groups[g].count; i++) {
-            nodes[node_count++] =
-                make_node(options, &options->groups[g], i, arena);
+            add_node(nodes, options, &options->groups[g], i);
         }
     }
     return nodes;

@@ -5,10 +5,9 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "executor/fake/fake.h"
+#include "executor/port/node_set.h"
 
-/* All nodes, group after group, in the arena: each with the labels of its group
- * and its host name.  What `options` holds is copied. */
-struct node_record *fake_nodes_make(const struct fake_options *options,
-                                    struct arena *arena);
+/* All nodes, group after group: each with the labels of its group and its host
+ * name.  What `options` holds is copied. */
+struct node_set *fake_nodes_make(const struct fake_options *options) must_check;

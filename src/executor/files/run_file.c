@@ -109,6 +109,7 @@ static void take_head(struct run_spec *spec, const struct kv_reader *reader)
         {"gang_dir", &spec->gang_dir},    {"gang_id", &spec->gang_id},
         {"space", &spec->space_dir},      {"notify", &spec->notify_path},
         {"hidden", &spec->hidden_dir},    {"devices", &spec->devices},
+        {"hidden", &spec->hidden_dir},    {"pod", &spec->pod_name},
     };
     const struct {
         const char *key;
@@ -202,6 +203,7 @@ int run_spec_decode(struct str bytes, struct run_spec *ret_spec)
         .hidden_dir = "",
         .notify_path = "",
         .devices = "",
+        .pod_name = "",
     };
 
     strbuf_add_str(&spec.bytes, bytes);

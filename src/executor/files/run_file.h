@@ -94,6 +94,7 @@ struct run_spec {
     const char *gang_id;     /* "": in no gang, or of an old release */
     const char *space_dir;   /* absolute; "": of an old release, as run */
     const char *hidden_dir;  /* what the job must not see, but for its own */
+    const char *pod_name;    /* "": of an old release, by its job */
     const char *notify_path; /* FIFO to tell of changes; "" is none */
     const char *devices;     /* numbers of its GPUs: "0,3"; "": none */
     int64_t deadline_ms;     /* 0: none */

@@ -12,10 +12,10 @@
  * LeaseRequest with all nodes and all held runs; the server answers and
  * closes.  Held: the same request says held_stream; a server that sends a
  * heartbeat has agreed, and the stream stays open.  Then requests are deltas
- * (runs added and removed, now and then nodes), sent as soon as there is news
- * and at least every `alive_period_ms`, and `max_jobs_to_lease` is credit: how
- * many more leases the server may push before the next request.  When the
- * stream ends, another is opened.
+ * (runs added and removed, nodes that changed, now and then all nodes), sent as
+ * soon as there is news and at least every `alive_period_ms`, and
+ * `max_jobs_to_lease` is credit: how many more leases the server may push
+ * before the next request.  When the stream ends, another is opened.
  *
  * Reports go out in batches of about `report_events_max` events, one batch at a
  * time so that they arrive in order; one that fails is made again from the
@@ -91,6 +91,8 @@ struct executor_options {
     uint32_t create_max;        /* pods made per step */
     int64_t room_wait_ms_max;   /* 10 min: so long a lease waits for pods that
                                  * are being ended on its node */
+    int64_t ask_again_ms;       /* 30 s: a stop or forget that is not done by
+                                 * then is asked for again */
     uint32_t report_events_max; /* 200; of a held stream 2000 */
     uint32_t held_report_events_max;
     int64_t report_delay_ms; /* 2 s; of a held stream 5 ms */
@@ -99,13 +101,15 @@ struct executor_options {
     int64_t report_retry_ms_max;
     int64_t alive_period_ms;     /* 5 s: a held delta even if it says nothing,
                                   * or the server takes us for silent */
-    int64_t inventory_period_ms; /* 60 s: nodes in held deltas */
+    int64_t inventory_period_ms; /* 60 s: all nodes in held deltas */
+    int64_t nodes_gap_ms;        /* 200 ms: between two deltas of nodes */
 };
 
 /* Counters since the start, for metrics and tests. */
 struct executor_stats {
     uint64_t lease_count, create_count, refuse_count, return_count;
     uint64_t repack_count; /* created on another node than was leased */
+    uint64_t repeat_count; /* stops and forgets that were asked for again */
     uint64_t stop_count, report_count, event_count, report_failed_count;
     uint64_t exchange_count, exchange_failed_count;
     uint32_t run_count; /* rows now, forgotten ones not counted */
@@ -119,8 +123,9 @@ struct executor;
 /* The defaults, Armada's where it has them. */
 void executor_options_default(struct executor_options *ret_options);
 
-/* An executor over its ports, which it borrows until executor_destroy().
- * Takes up what the runtime already has.  Strings of the options are copied. */
+/* An executor over its ports, which it borrows until executor_destroy().  Once
+ * the runtime has listed what it already has, that is taken up and the first
+ * exchange begins.  Strings of the options are copied. */
 struct executor *executor_create(const struct executor_options *options,
                                  const struct clock *clock,
                                  struct executor_transport *transport,

@@ -59,6 +59,29 @@ static enum reconcile_phase past_of(const struct executor *executor,
     return lease->was_reported ? RECONCILE_LOST : RECONCILE_NEVER;
 }
 
+/* The row of a lease; its pod is named as all Armada programs know it. */
+static uint32_t add_leased(struct executor *executor,
+                           const Executorapi__JobRunLease *lease,
+                           struct run_id id, struct job_id job)
+{
+    const Armadaevents__ObjectMeta *meta = lease->job->objectmeta;
+    char text[ID_TEXT_BYTES_MAX], pod_name[ID_TEXT_BYTES_MAX + 16];
+
+    (void)snprintf(pod_name, sizeof(pod_name), "armada-%s-0",
+                   job_id_format(job, text));
+    return executor_add(
+        executor, id, job,
+        (const struct str[RUN_TEXTS]){
+            [RUN_QUEUE] = field(lease->queue),
+            [RUN_JOB_SET] = field(lease->jobset),
+            [RUN_NAMESPACE] = field(meta ? meta->namespace_ : ""),
+            [RUN_POD_NAME] = str_of(pod_name),
+            [RUN_NODE_NAME] = lease_node(lease),
+            [RUN_POOL] = lease_pool(executor, lease),
+            [RUN_USER] = field(lease->user),
+        });
+}
+
 /* A new run, or one that had a pod before: then the server is told that there
  * is no such pod any more. */
 static void take_lease(struct executor *executor,
@@ -82,12 +105,7 @@ static void take_lease(struct executor *executor,
     if (run || executor->stats.run_count >= EXECUTOR_RUNS_MAX) {
         return; /* known already: a lease may come any number of times */
     }
-    const Armadaevents__ObjectMeta *meta = lease->job->objectmeta;
-    index = executor_add(
-        executor, id, job,
-        (struct str[]){field(lease->queue), field(lease->jobset),
-                       field(meta ? meta->namespace_ : ""), lease_node(lease),
-                       lease_pool(executor, lease), field(lease->user)});
+    index = add_leased(executor, lease, id, job);
     run = &executor->runs.items[index];
     run->row.want = RECONCILE_WANT_RUN;
     run->row.phase = past_of(executor, lease, id);
@@ -229,7 +247,8 @@ static void add_inventory(struct executor *executor,
 {
     struct runtime *runtime = executor->runtime;
 
-    request->nodes = runtime->ops->nodes(runtime, &request->node_count);
+    request->nodes =
+        node_set_all(runtime->ops->nodes(runtime), &request->node_count);
     request->says_pending = runtime->ops->pending != NULL;
     if (request->says_pending) {
         request->pending = *runtime->ops->pending(runtime);
@@ -239,6 +258,11 @@ static void add_inventory(struct executor *executor,
         request->protected_runs =
             runtime->ops->protected_runs(runtime, &request->protected_count);
     }
+}
+
+static uint64_t nodes_version(const struct executor *executor)
+{
+    return node_set_version(executor->runtime->ops->nodes(executor->runtime));
 }
 
 static void open_exchange(struct executor *executor)
@@ -266,7 +290,8 @@ static void open_exchange(struct executor *executor)
     executor->exchange = EXCHANGE_OPEN;
     executor->exchange_started_ms = executor->last_arrival_ms =
         executor->request_sent_ms = executor->nodes_sent_ms =
-            executor_now_ms(executor);
+            executor->inventory_sent_ms = executor_now_ms(executor);
+    executor->nodes_version = nodes_version(executor);
     executor->stats.exchange_count++;
     executor->transport->lease_open(executor->transport,
                                     strbuf_str(&executor->out));
@@ -280,7 +305,10 @@ static int64_t delta_due_ms(const struct executor *executor)
                   executor->credit < lease_credit(executor, true);
 
     int64_t gap_ms = executor->request_sent_ms + HELD_REQUEST_GAP_MS;
-    int64_t nodes_ms = executor->nodes_sent_ms + options->inventory_period_ms;
+    int64_t nodes_ms =
+        nodes_version(executor) != executor->nodes_version
+            ? executor->nodes_sent_ms + options->nodes_gap_ms
+            : executor->inventory_sent_ms + options->inventory_period_ms;
     int64_t alive_ms = executor->request_sent_ms + options->alive_period_ms;
     int64_t quiet_ms = nodes_ms < alive_ms ? nodes_ms : alive_ms;
 
@@ -290,11 +318,50 @@ static int64_t delta_due_ms(const struct executor *executor)
     return quiet_ms > gap_ms ? quiet_ms : gap_ms;
 }
 
+/* What a delta says of nodes: what has changed, and now and then all.  False:
+ * only a full request can tell which are gone. */
+static bool add_nodes(struct executor *executor, struct lease_request *request)
+{
+    struct node_set_delta delta;
+    bool is_inventory_due =
+        executor_now_ms(executor) - executor->inventory_sent_ms >=
+        executor->options.inventory_period_ms;
+
+    if (!node_set_since(executor->runtime->ops->nodes(executor->runtime),
+                        executor->nodes_version, &executor->arena, &delta)) {
+        return false;
+    }
+    request->nodes = delta.changed;
+    request->node_count = delta.changed_count;
+    request->nodes_removed = delta.removed;
+    request->nodes_removed_count = delta.removed_count;
+    if (is_inventory_due) {
+        add_inventory(executor, request);
+    }
+    return true;
+}
+
+/* A delta has gone out. */
+static void note_sent(struct executor *executor,
+                      const struct lease_request *request)
+{
+    int64_t now_ms = executor_now_ms(executor);
+
+    executor->added.count = executor->removed.count = 0;
+    executor->credit = request->lease_max;
+    executor->nodes_version = nodes_version(executor);
+    if (request->node_count > 0 || request->nodes_removed_count > 0) {
+        executor->nodes_sent_ms = now_ms;
+    }
+    if (now_ms - executor->inventory_sent_ms >=
+        executor->options.inventory_period_ms) {
+        executor->inventory_sent_ms = now_ms;
+    }
+}
+
 static void send_delta(struct executor *executor)
 {
-    int64_t now = executor_now_ms(executor);
-
-    executor->request_sent_ms = now; /* or was tried */
+    executor->request_sent_ms = executor_now_ms(executor); /* or was tried */
     if (!executor->transport->lease_has_room(executor->transport)) {
         return; /* the delta grows meanwhile */
     }
@@ -311,17 +378,15 @@ static void send_delta(struct executor *executor)
         .lease_max = lease_credit(executor, true),
     };
 
-    if (now - executor->nodes_sent_ms >=
-        executor->options.inventory_period_ms) {
-        add_inventory(executor, &request);
-        executor->nodes_sent_ms = now;
+    if (!add_nodes(executor, &request)) {
+        executor->transport->lease_cancel(executor->transport);
+        return;
     }
     strbuf_clear(&executor->out);
     lease_request_encode(&request, &executor->arena, &executor->out);
     if (executor->transport->lease_send(executor->transport,
                                         strbuf_str(&executor->out))) {
-        executor->added.count = executor->removed.count = 0;
-        executor->credit = request.lease_max;
+        note_sent(executor, &request);
     }
 }
 
@@ -332,7 +397,7 @@ void executor_run_exchange(struct executor *executor)
 
     switch (executor->exchange) {
     case EXCHANGE_NONE:
-        if (now >= executor->exchange_next_ms) {
+        if (executor->is_listed && now >= executor->exchange_next_ms) {
             open_exchange(executor);
         }
         break;
@@ -360,7 +425,7 @@ int64_t executor_exchange_due_ms(const struct executor *executor)
 
     switch (executor->exchange) {
     case EXCHANGE_NONE:
-        return executor->exchange_next_ms;
+        return executor->is_listed ? executor->exchange_next_ms : INT64_MAX;
     case EXCHANGE_OPEN:
         return executor->exchange_started_ms + options->lease_timeout_ms;
     case EXCHANGE_HELD:

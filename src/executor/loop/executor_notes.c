@@ -29,7 +29,7 @@ static void acknowledge(struct executor *executor, const struct note *note)
     run->row.acked = note->to;
     if (run->row.phase == RECONCILE_FORGOTTEN) {
         run->row.want = RECONCILE_WANT_NONE;
-    } else if (!run->is_refused && !run->is_returned) {
+    } else if (run->has_pod) {
         executor->runtime->ops->ack(executor->runtime, note->id, note->to);
     }
     executor_mark(executor, index);
@@ -81,15 +81,25 @@ void executor_queue_note(struct executor *executor, uint32_t index,
     run->row.sent = to;
 }
 
+/* What the runtime knows of an end that is to be told; false: nothing. */
+static bool end_status(struct executor *executor, const struct note *note,
+                       struct runtime_status *ret_status)
+{
+    const struct run *run = &executor->runs.items[note->run_index];
+
+    return run->has_pod && !run->is_refused && !run->is_returned &&
+           (note->to == RECONCILE_FAILED || note->to == RECONCILE_LOST) &&
+           executor->runtime->ops->status(executor->runtime, note->id,
+                                          &executor->arena, ret_status);
+}
+
 static void add_note(struct executor *executor, const struct note *note)
 {
-    struct run *run = &executor->runs.items[note->run_index];
+    const struct run *run = &executor->runs.items[note->run_index];
     struct runtime_status status;
-    bool has_failed =
-        note->to == RECONCILE_FAILED && !run->is_refused && !run->is_returned;
-    bool has_status = has_failed && executor->runtime->ops->status(
-                                        executor->runtime, note->id,
-                                        &executor->arena, &status);
+    bool has_status = end_status(executor, note, &status);
+    /* Its node did not take it: it never ran. */
+    bool is_rejected = has_status && status.cause == RUNTIME_CAUSE_REJECTED;
     struct report_run told = {
         .run = run->row.id,
         .job = run->job,
@@ -97,16 +107,17 @@ static void add_note(struct executor *executor, const struct note *note)
         .queue = run->queue,
         .job_set = run->job_set,
         .namespace_ = run->namespace_,
+        .pod_name = run->pod_name,
         .node_name = run->node_name,
         .pool = run->pool,
         .from = note->from,
         .to = note->to,
         .has_started = run->started_ms > 0 || note->to == RECONCILE_SUCCEEDED,
         .is_refused = run->is_refused,
-        .is_returned = run->is_returned,
+        .is_returned = run->is_returned || is_rejected,
         .is_repacked = run->is_repacked,
         .is_preempted = run->row.want == RECONCILE_WANT_PREEMPT,
-        .text = str_of(run->text),
+        .text = is_rejected ? status.message : str_of(run->text),
         .warnings =
             note->from == RECONCILE_NEVER ? str_of(run->warnings) : STR(""),
         .created_ms = run->created_ms,

@@ -4,6 +4,8 @@
  *
  *     executor_runs.c   the table of runs
  *     executor_deferred.c   leases that wait for room
+ *     executor_pods.c   what the runtime says: pods made, changed, found
+ *     executor_asked.c  requests to the runtime that may get lost
  *     executor_lease.c  exchanges: what the server says, what we ask
  *     executor_notes.c  reports: what we tell, and what was acknowledged
  *     executor.c        runtime, plan, step
@@ -17,13 +19,14 @@
 #include "executor/loop/executor.h"
 #include "executor/loop/node_capacity.h"
 #include "executor/loop/report.h"
+#include "executor/port/node_set.h"
 
 /* A run that we know of.  Its texts share one allocation. */
 struct run {
     struct reconcile_row row;
     struct job_id job;
-    char *texts; /* owned: queue, job set, namespace, node, pool, user */
-    struct str queue, job_set, namespace_, node_name, pool, user;
+    char *texts; /* owned: those of enum run_text */
+    struct str queue, job_set, namespace_, pod_name, node_name, pool, user;
     struct arena *lease_arena; /* owned, until created: holds `lease` */
     const Executorapi__JobRunLease *lease;
     char *text;     /* owned: why refused or returned; NULL */
@@ -31,6 +34,7 @@ struct run {
     int64_t created_ms, started_ms, ended_ms;
     struct room_share share; /* of its node, while its pod is to be there */
     bool is_used, is_dirty, is_refused, is_returned;
+    bool has_pod;              /* in the runtime, of whatever phase */
     bool is_repacked;          /* on another node than it was leased for */
     bool is_deferred;          /* its lease waits for room: see deferred_run */
     int64_t deferred_until_ms; /* 0: it never waited */
@@ -43,6 +47,24 @@ struct deferred_run {
     int64_t until_ms;     /* then it goes back */
     uint32_t node;        /* room_node() */
     uint32_t freed_count; /* of the node, when it was last tried */
+};
+
+/* The texts of a run, as executor_add() takes them. */
+enum run_text {
+    RUN_QUEUE,
+    RUN_JOB_SET,
+    RUN_NAMESPACE,
+    RUN_POD_NAME,
+    RUN_NODE_NAME,
+    RUN_POOL,
+    RUN_USER,
+    RUN_TEXTS,
+};
+
+/* A stop or a forget that was asked of the runtime. */
+struct asked {
+    struct run_id id;
+    int64_t again_ms; /* it is repeated then, if it is not done */
 };
 
 /* A phase on its way to the server. */
@@ -72,8 +94,12 @@ struct executor {
     uint32_t waiting_count;  /* leased, not created yet */
     uint32_t deferred_count; /* of those: they wait for room */
     VEC(struct deferred_run) deferred;
-    struct map by_id;  /* run id -> index */
-    struct room *room; /* owned */
+    VEC(struct asked) asked; /* oldest first, from asked_first on */
+    size_t asked_first;
+    bool is_listed;        /* the runtime has told all that was there */
+    bool may_have_changes; /* something was asked since the last look */
+    struct map by_id;      /* run id -> index */
+    struct room *room;     /* owned */
     VEC(uint32_t) dirty;
     VEC(struct reconcile_row) plan_rows;
     VEC(uint32_t) plan_indexes;
@@ -95,8 +121,9 @@ struct executor {
 
     enum exchange_state exchange;
     int64_t exchange_started_ms, exchange_next_ms, last_arrival_ms;
-    int64_t request_sent_ms, nodes_sent_ms;
-    uint32_t credit; /* leases that the server may still push */
+    int64_t request_sent_ms, nodes_sent_ms, inventory_sent_ms;
+    uint64_t nodes_version; /* that the server was told on this exchange */
+    uint32_t credit;        /* leases that the server may still push */
     VEC(struct run_id) added;
     VEC(struct run_id) removed;
     struct arena arena; /* of one step */
@@ -120,9 +147,9 @@ void executor_mark(struct executor *executor, uint32_t index);
 /* The run with this id and its index, or NULL. */
 struct run *executor_find(struct executor *executor, struct run_id id,
                           uint32_t *ret_index);
-/* A new run, marked.  `texts`: queue, job set, namespace, node, pool, user. */
+/* A new run, marked. */
 uint32_t executor_add(struct executor *executor, struct run_id id,
-                      struct job_id job, const struct str texts[6]);
+                      struct job_id job, const struct str texts[RUN_TEXTS]);
 /* The lease is not needed any more. */
 void executor_drop_lease(struct executor *executor, struct run *run);
 /* Take a run out of the table. */
@@ -139,6 +166,18 @@ void executor_undefer(struct executor *executor, struct run *run);
 void executor_try_deferred(struct executor *executor);
 /* When executor_try_deferred() is due although no pod ends. */
 int64_t executor_deferred_due_ms(const struct executor *executor);
+
+/* Take what the runtime has to say. */
+void executor_take_changes(struct executor *executor);
+/* Ask the runtime for the pod of a lease that has room. */
+void executor_begin(struct executor *executor, uint32_t index);
+
+/* A stop or a forget was asked for a run. */
+void executor_note_asked(struct executor *executor, struct run_id id);
+/* Mark the runs for which it must be asked again. */
+void executor_ask_again(struct executor *executor);
+/* When executor_ask_again() is due. */
+int64_t executor_asked_due_ms(const struct executor *executor);
 
 /* A LeaseStreamMessage has come. */
 void executor_take_message(struct executor *executor, struct str bytes);

@@ -16,19 +16,25 @@ struct run *executor_find(struct executor *executor, struct run_id id,
 }
 
 /* The texts of a run, copied behind one another. */
-static void set_texts(struct run *run, const struct str texts[6])
+static void set_texts(struct run *run, const struct str texts[RUN_TEXTS])
 {
-    struct str *const into[6] = {&run->queue,      &run->job_set,
-                                 &run->namespace_, &run->node_name,
-                                 &run->pool,       &run->user};
+    struct str *const into[RUN_TEXTS] = {
+        [RUN_QUEUE] = &run->queue,
+        [RUN_JOB_SET] = &run->job_set,
+        [RUN_NAMESPACE] = &run->namespace_,
+        [RUN_POD_NAME] = &run->pod_name,
+        [RUN_NODE_NAME] = &run->node_name,
+        [RUN_POOL] = &run->pool,
+        [RUN_USER] = &run->user,
+    };
     size_t byte_count = 1;
 
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < RUN_TEXTS; i++) {
         byte_count += texts[i].byte_count;
     }
     run->texts = mem_alloc(byte_count);
     char *p = run->texts;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < RUN_TEXTS; i++) {
         if (texts[i].byte_count > 0) {
             memcpy(p, texts[i].p, texts[i].byte_count);
         }
@@ -38,7 +44,7 @@ static void set_texts(struct run *run, const struct str texts[6])
 }
 
 uint32_t executor_add(struct executor *executor, struct run_id id,
-                      struct job_id job, const struct str texts[6])
+                      struct job_id job, const struct str texts[RUN_TEXTS])
 {
     uint32_t index = SLOTS_TAKE(&executor->runs);
     struct run *run = &executor->runs.items[index];

@@ -218,6 +218,19 @@ static char **run_texts(struct arena *arena, const struct run_id *runs,
     return texts;
 }
 
+static void set_removed_nodes(struct arena *arena,
+                              const struct lease_request *request,
+                              Executorapi__LeaseRequest *message)
+{
+    message->node_names_removed = arena_alloc_array(
+        arena, request->nodes_removed_count + 1, sizeof(char *));
+    message->n_node_names_removed = request->nodes_removed_count;
+    for (uint32_t i = 0; i < request->nodes_removed_count; i++) {
+        message->node_names_removed[i] =
+            arena_strdup(arena, request->nodes_removed[i]);
+    }
+}
+
 /* The sum of what the nodes that take work have. */
 static void set_sum(struct arena *arena, const struct lease_request *request,
                     Executorapi__LeaseRequest *message)
@@ -269,6 +282,7 @@ void lease_request_encode(const struct lease_request *request,
     message.protected_run_ids = run_texts(
         arena, request->protected_runs, (uint32_t)message.n_protected_run_ids);
     if (request->is_delta) {
+        set_removed_nodes(arena, request, &message);
         message.run_ids_added =
             run_texts(arena, request->added, request->added_count);
         message.n_run_ids_added = request->added_count;

@@ -23,6 +23,8 @@ struct lease_request {
     struct str executor_id, pool;
     const struct node_record *nodes;
     uint32_t node_count;
+    const struct str *nodes_removed; /* delta: since the last request */
+    uint32_t nodes_removed_count;
     const struct lease_request_run *runs; /* full: all that are held */
     uint32_t run_count;
     const struct run_id *added, *removed; /* delta: since the last request */

@@ -1,7 +1,5 @@
 #include "executor/loop/report.h"
 
-#include <stdio.h>
-
 #include "armada/executorapi.pb-c.h"
 #include "base/hash.h"
 #include "wire/message/message.h"
@@ -108,21 +106,17 @@ static char *run_text(struct report *report, struct run_id run)
     return arena_strdup(&report->arena, str_of(run_id_format(run, text)));
 }
 
-/* The pod that a run became, by the name all Armada programs know it. */
+/* The pod that a run became. */
 static Armadaevents__ObjectMeta *pod_meta(struct report *report,
                                           const struct report_run *run)
 {
     Armadaevents__ObjectMeta *meta =
         NEW(&report->arena, Armadaevents__ObjectMeta,
             armadaevents__object_meta__init);
-    char job[ID_TEXT_BYTES_MAX];
-    char name[ID_TEXT_BYTES_MAX + 16];
-    int n = snprintf(name, sizeof(name), "armada-%s-0",
-                     job_id_format(run->job, job));
 
     meta->executor_id = text_of(report, run->executor_id);
     meta->namespace_ = text_of(report, run->namespace_);
-    meta->name = text_of(report, str_make(name, (size_t)n));
+    meta->name = text_of(report, run->pod_name);
     meta->kubernetes_id = run_text(report, run->run);
     return meta;
 }
@@ -233,18 +227,25 @@ static Armadaevents__KubernetesReason reason_of(enum runtime_cause cause)
         return ARMADAEVENTS__KUBERNETES_REASON__OOM;
     case RUNTIME_CAUSE_DEADLINE:
         return ARMADAEVENTS__KUBERNETES_REASON__DeadlineExceeded;
+    case RUNTIME_CAUSE_EVICTED:
+        return ARMADAEVENTS__KUBERNETES_REASON__Evicted;
     case RUNTIME_CAUSE_NONE:
     case RUNTIME_CAUSE_ERROR:
     case RUNTIME_CAUSE_STOPPED:
     case RUNTIME_CAUSE_LOST:
     case RUNTIME_CAUSE_START:
     case RUNTIME_CAUSE_REFUSED:
+    case RUNTIME_CAUSE_NODE_LOST:
+    case RUNTIME_CAUSE_REJECTED:
+    case RUNTIME_CAUSE_IMAGE:
+    case RUNTIME_CAUSE_STUCK:
         break;
     }
     return ARMADAEVENTS__KUBERNETES_REASON__AppError;
 }
 
-/* Armada's words for failures that are not the program's own doing. */
+/* Failures that are not the program's own doing, in Armada's words where it has
+ * one. */
 static const char *subcategory_of(enum runtime_cause cause)
 {
     switch (cause) {
@@ -253,13 +254,21 @@ static const char *subcategory_of(enum runtime_cause cause)
     case RUNTIME_CAUSE_STOPPED:
         return "externally-deleted";
     case RUNTIME_CAUSE_LOST:
+    case RUNTIME_CAUSE_NODE_LOST:
         return "pod-missing";
     case RUNTIME_CAUSE_REFUSED:
         return "job-creation-failed";
+    case RUNTIME_CAUSE_EVICTED:
+        return "evicted";
+    case RUNTIME_CAUSE_IMAGE:
+        return "image";
+    case RUNTIME_CAUSE_STUCK:
+        return "stuck";
     case RUNTIME_CAUSE_NONE:
     case RUNTIME_CAUSE_ERROR:
     case RUNTIME_CAUSE_OOM:
     case RUNTIME_CAUSE_START:
+    case RUNTIME_CAUSE_REJECTED: /* no failure, but a lease that goes back */
         break;
     }
     return NULL;
@@ -348,8 +357,9 @@ static void set_pod_error(struct report *report, const struct report_run *run,
 {
     Armadaevents__PodError *pod = NEW(&report->arena, Armadaevents__PodError,
                                       armadaevents__pod_error__init);
+    bool has_cause = run->status && run->status->cause != RUNTIME_CAUSE_NONE;
     enum runtime_cause cause = run->is_refused ? RUNTIME_CAUSE_REFUSED
-                               : run->status   ? run->status->cause
+                               : has_cause     ? run->status->cause
                                                : RUNTIME_CAUSE_LOST;
 
     pod->objectmeta = pod_meta(report, run);
@@ -357,7 +367,7 @@ static void set_pod_error(struct report *report, const struct report_run *run,
     pod->kubernetes_reason = reason_of(cause);
     if (run->is_refused) {
         pod->message = text_of(report, run->text);
-    } else if (run->status) {
+    } else if (has_cause) {
         pod->message = failure_text(report, run->status);
         set_containers(report, run->status, pod);
     } else {

@@ -18,7 +18,8 @@ enum { REPORT_TEXT_BYTES_MAX = 4096 };
 struct report_run {
     struct run_id run;
     struct job_id job;
-    struct str executor_id, queue, job_set, namespace_, node_name, pool;
+    struct str executor_id, queue, job_set, namespace_, pod_name;
+    struct str node_name, pool;
     /* Tell all phases above `from` (exclusive) up to `to`. */
     enum reconcile_phase from, to;
     bool has_started;    /* it was running, or succeeded */
@@ -29,7 +30,7 @@ struct report_run {
     struct str text;     /* refused or returned: why */
     struct str warnings; /* "": none to tell */
     int64_t created_ms, started_ms, ended_ms;
-    const struct runtime_status *status; /* of a failure; may be NULL */
+    const struct runtime_status *status; /* of FAILED or LOST; may be NULL */
 };
 
 /* A list under construction.  Zeroed memory is an empty one. */

@@ -72,7 +72,10 @@ static void push_change(struct process *process, uint32_t index)
 {
     struct process_pod *pod = &process->pods.items[index];
 
-    VEC_PUSH(&process->changes, (struct runtime_change){pod->run, pod->phase});
+    change_queue_push(&process->changes,
+                      &(struct runtime_change){.kind = RUNTIME_PHASE,
+                                               .run = pod->run,
+                                               .phase = pod->phase});
 }
 
 /* Whether a process was started with this variable. */
@@ -255,28 +258,21 @@ uint32_t process_poll(struct runtime *runtime,
 {
     struct process *process = process_of(runtime);
 
-    if (process->changes.count == 0) {
+    if (change_queue_is_empty(&process->changes)) {
         take_events(process);
         scan(process, process_now_ms(process));
         process_empty_trash(process);
     }
-    uint32_t count = process->changes.count < change_max
-                         ? (uint32_t)process->changes.count
-                         : change_max;
-    if (count > 0) {
-        memcpy(ret_changes, process->changes.items,
-               count * sizeof(*ret_changes));
-        process->changes.count -= count;
-        memmove(process->changes.items, process->changes.items + count,
-                process->changes.count * sizeof(*ret_changes));
-    }
-    return count;
+    return change_queue_take(&process->changes, ret_changes, change_max);
 }
 
 int64_t process_next_wake_ms(struct runtime *runtime)
 {
     const struct process *process = process_of(runtime);
 
+    if (!change_queue_is_empty(&process->changes)) {
+        return INT64_MIN;
+    }
     return process->has_trash ? process_now_ms(process) + PROCESS_TRASH_MS
                               : process->next_scan_ms;
 }
@@ -324,15 +320,11 @@ void process_ack(struct runtime *runtime, struct run_id run,
     close(fd);
 }
 
-void process_forget(struct runtime *runtime, struct run_id run)
+/* It is not to be taken up again. */
+static void mark_done(struct process *process, struct run_id run)
 {
-    struct process *process = process_of(runtime);
-    uint32_t index = map_find(&process->by_id, run.v);
-    int fd = index == MAP_NONE ? -1 : process_run_dir(process, run);
+    int fd = process_run_dir(process, run);
 
-    if (index == MAP_NONE) {
-        return;
-    }
     if (fd >= 0) {
         int file = openat(fd, RUN_DONE_NAME,
                           O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -341,7 +333,20 @@ void process_forget(struct runtime *runtime, struct run_id run)
         }
         close(fd);
     }
-    process_keep(process, index, process_wall_ms(process));
+}
+
+void process_forget(struct runtime *runtime, struct run_id run)
+{
+    struct process *process = process_of(runtime);
+    uint32_t index = map_find(&process->by_id, run.v);
+
+    if (index != MAP_NONE) {
+        mark_done(process, run);
+        process_keep(process, index, process_wall_ms(process));
+    }
+    change_queue_push(
+        &process->changes,
+        &(struct runtime_change){.kind = RUNTIME_FORGOTTEN, .run = run});
 }
 
 static enum runtime_cause cause_of(enum run_cause cause)
@@ -379,6 +384,11 @@ static struct str message_of(enum runtime_cause cause)
     case RUNTIME_CAUSE_OOM:
     case RUNTIME_CAUSE_START:
     case RUNTIME_CAUSE_REFUSED:
+    case RUNTIME_CAUSE_EVICTED:
+    case RUNTIME_CAUSE_NODE_LOST:
+    case RUNTIME_CAUSE_REJECTED:
+    case RUNTIME_CAUSE_IMAGE:
+    case RUNTIME_CAUSE_STUCK:
         break;
     }
     return STR("");

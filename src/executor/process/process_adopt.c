@@ -63,15 +63,18 @@ static void adopt_pod(struct process *process, struct run_id run,
 {
     struct stat st;
     struct err err;
+    char name[ID_TEXT_BYTES_MAX + 16], id[ID_TEXT_BYTES_MAX];
     bool is_done = has_file(run_fd, RUN_DONE_NAME, &st);
+    (void)snprintf(name, sizeof(name), "armada-%s-0", job_id_format(job, id));
     /* One that is done leaves its gang before those that run are taken up:
      * gangs without any are swept afterwards. */
-    uint32_t index =
-        process_add(process, run, job,
-                    (struct str[]){str_of(spec->queue), str_of(spec->job_set),
-                                   str_of(spec->namespace_), str_of(spec->node),
-                                   str_of(spec->gang_id),
-                                   str_of(is_done ? "" : spec->gang_dir)});
+    uint32_t index = process_add(
+        process, run, job,
+        (struct str[]){str_of(spec->queue), str_of(spec->job_set),
+                       str_of(spec->namespace_), str_of(spec->node),
+                       str_of(spec->gang_id),
+                       str_of(is_done ? "" : spec->gang_dir),
+                       str_of(*spec->pod_name ? spec->pod_name : name)});
     struct process_pod *pod = &process->pods.items[index];
 
     pod->phase = RECONCILE_PENDING;
@@ -144,7 +147,7 @@ static void adopt_all(struct process *process)
         qsort(process->kept.items, process->kept.count,
               sizeof(*process->kept.items), compare_kept);
     }
-    process->changes.count = 0; /* list() tells where each is */
+    change_queue_fini(&process->changes); /* list() tells where each is */
 }
 
 /* Gangs whose members are all gone. */

@@ -12,6 +12,8 @@
 #include "executor/process/process_private.h"
 #include "executor/shim/shim.h"
 
+enum { WARNINGS_BYTES_MAX = 8192 };
+
 /* Starting a shim. */
 
 /* The shim's environment: nothing of ours gets near a job. */
@@ -176,10 +178,11 @@ static int create_in(struct process *process, const struct runtime_run *run,
         process_gang_leave(process, gang_dir, run->run);
         return rc;
     }
-    index = process_add(process, run->run, run->job,
-                        (struct str[]){run->queue, run->job_set,
-                                       run->namespace_, run->node_name,
-                                       process_gang_id(run), str_of(gang_dir)});
+    index =
+        process_add(process, run->run, run->job,
+                    (struct str[]){run->queue, run->job_set, run->namespace_,
+                                   run->node_name, process_gang_id(run),
+                                   str_of(gang_dir), run->pod_name});
     process->pods.items[index].phase = RECONCILE_PENDING;
     process->pods.items[index].devices = devices;
     link_job(process, run);
@@ -190,10 +193,9 @@ static int create_in(struct process *process, const struct runtime_run *run,
     return rc;
 }
 
-int process_create(struct runtime *runtime, const struct runtime_run *run,
-                   struct strbuf *warnings, struct err *err)
+static int create(struct process *process, const struct runtime_run *run,
+                  struct strbuf *warnings, struct err *err)
 {
-    struct process *process = process_of(runtime);
     char id[ID_TEXT_BYTES_MAX];
 
     run_id_format(run->run, id);
@@ -224,4 +226,31 @@ int process_create(struct runtime *runtime, const struct runtime_run *run,
         process_discard_run(process, id);
     }
     return rc;
+}
+
+/* What an error means for the lease. */
+static enum runtime_change_kind kind_of(int rc)
+{
+    return rc == 0               ? RUNTIME_CREATED
+           : rc == -ERR_CONFLICT ? RUNTIME_KNOWN
+           : rc == -ERR_INVALID  ? RUNTIME_REFUSED
+                                 : RUNTIME_RETURNED;
+}
+
+void process_create(struct runtime *runtime, const struct runtime_run *run)
+{
+    struct process *process = process_of(runtime);
+    auto_strbuf warnings = strbuf_make(WARNINGS_BYTES_MAX);
+    struct err err = {""};
+
+    int rc = create(process, run, &warnings, &err);
+    /* This machine is all of its cluster. */
+    change_queue_push(
+        &process->changes,
+        &(struct runtime_change){
+            .kind = kind_of(rc),
+            .run = run->run,
+            .scope = RUNTIME_SCOPE_CLUSTER,
+            .text = rc < 0 ? str_of(err.text) : strbuf_str(&warnings),
+        });
 }

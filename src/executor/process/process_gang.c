@@ -49,7 +49,7 @@ static int take_place(struct process *process, int members_fd, int place_max,
         char name[16], text[MEMBER_BYTES_MAX];
         struct err err;
         int n = snprintf(text, sizeof(text), "%s %s %.40s\n", job,
-                         run_id_format(run->run, id), process->node.name.p);
+                         run_id_format(run->run, id), process->node_name);
         snprintf(name, sizeof(name), "%d", index);
         (void)!file_replace(members_fd, name, str_make(text, (size_t)n), 0644,
                             &err);

@@ -46,7 +46,9 @@ static int compare_labels(const void *a, const void *b)
 void process_make_node(struct process *process)
 {
     const struct process_options *options = &process->options;
-    struct arena *arena = &process->arena;
+    auto_arena scratch = {0};
+    struct arena *arena = &scratch;
+    struct node_record node = {0};
     char host[256] = "localhost";
     struct label *labels =
         arena_alloc_array(arena, options->label_count + 1, sizeof(*labels));
@@ -54,11 +56,10 @@ void process_make_node(struct process *process)
         arena_alloc_array(arena, RESOURCE_LIST_MAX, sizeof(*amounts));
 
     (void)!gethostname(host, sizeof(host) - 1);
-    process->node.name =
+    node.name =
         arena_str(arena, options->node_name.byte_count > 0 ? options->node_name
                                                            : str_of(host));
-    labels[0] =
-        (struct label){STR("kubernetes.io/hostname"), process->node.name};
+    labels[0] = (struct label){STR("kubernetes.io/hostname"), node.name};
     for (uint32_t i = 0; i < options->label_count; i++) {
         labels[i + 1] =
             (struct label){arena_str(arena, options->labels[i].key),
@@ -81,11 +82,14 @@ void process_make_node(struct process *process)
     process_devices_find(options->device_dir ? options->device_dir : "",
                          &process->devices);
     add_others(process, &total);
-    process->node.pool = arena_str(arena, options->pool);
-    process->node.node_type = arena_str(arena, options->node_type);
-    process->node.labels = labels;
-    process->node.label_count = options->label_count + 1;
-    process->node.total = total;
+    node.pool = arena_str(arena, options->pool);
+    node.node_type = arena_str(arena, options->node_type);
+    node.labels = labels;
+    node.label_count = options->label_count + 1;
+    node.total = total;
+    process->node_name = arena_strdup(&process->arena, node.name);
+    process->nodes = node_set_create();
+    node_set_put(process->nodes, &node);
 }
 
 bool process_has_devices(struct runtime *runtime)

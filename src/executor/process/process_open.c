@@ -238,6 +238,7 @@ static void process_list(struct runtime *runtime,
                           .queue = pod->queue,
                           .job_set = pod->job_set,
                           .namespace_ = pod->namespace_,
+                          .pod_name = pod->pod_name,
                           .node_name = pod->node_name,
                           .phase = pod->phase,
                           .acked = pod->acked,
@@ -246,11 +247,9 @@ static void process_list(struct runtime *runtime,
     }
 }
 
-static const struct node_record *process_nodes(struct runtime *runtime,
-                                               uint32_t *ret_count)
+static const struct node_set *process_nodes(struct runtime *runtime)
 {
-    *ret_count = 1;
-    return &process_of(runtime)->node;
+    return process_of(runtime)->nodes;
 }
 
 static int process_logs_op(struct runtime *runtime,
@@ -295,7 +294,8 @@ static void process_close(struct runtime *runtime)
     close_fd(process->data_fd);
     close_fd(process->lock_fd);
     SLOTS_FREE(&process->pods);
-    VEC_FREE(&process->changes);
+    change_queue_fini(&process->changes);
+    node_set_destroy(process->nodes);
     VEC_FREE(&process->kept);
     VEC_FREE(&process->forgotten);
     VEC_FREE(&process->exiting);
@@ -370,6 +370,8 @@ int process_open(const struct process_options *options,
     set_policy(process, ret_info);
     process_make_node(process);
     process_adopt(process);
+    change_queue_push(&process->changes,
+                      &(struct runtime_change){.kind = RUNTIME_LISTED});
     *ret_runtime = &process->runtime;
     return 0;
 }

@@ -20,6 +20,8 @@
 #pragma once
 
 #include "base/slots.h"
+#include "executor/port/change_queue.h"
+#include "executor/port/node_set.h"
 #include "executor/process/process.h"
 #include "executor/process/process_device.h"
 #include "executor/process/process_spec.h"
@@ -28,7 +30,7 @@ enum {
     PROCESS_SCAN_MS = 5000,
     PROCESS_TRASH_MS = 10, /* between two steps of removing */
     PROCESS_NOTIFY_TAG = -1,
-    PROCESS_TEXTS = 6,
+    PROCESS_TEXTS = 7,
     PROCESS_RANDOM_NAME_BYTES = 33,
 };
 
@@ -38,6 +40,7 @@ struct process_pod {
     struct job_id job;
     char *texts; /* owned */
     struct str queue, job_set, namespace_, node_name, gang_id, gang_dir;
+    struct str pod_name;
     enum reconcile_phase phase, acked;
     uint64_t devices; /* its GPUs, a set */
     pid_t pid;        /* of the shim, when pidfd is open or is_child */
@@ -72,12 +75,13 @@ struct process {
     int64_t next_scan_ms;
     SLOTS(struct process_pod) pods;
     struct map by_id;
-    VEC(struct runtime_change) changes;
+    struct change_queue changes;
     VEC(struct process_kept) kept; /* oldest first, from kept_first on */
     size_t kept_first;
     VEC(struct run_id) forgotten; /* read at opening */
     VEC(pid_t) exiting;           /* children to reap */
-    struct node_record node;
+    struct node_set *nodes;       /* owned: this machine */
+    const char *node_name;        /* in the arena */
 };
 
 /* The backend of a port. */
@@ -112,7 +116,8 @@ void process_make_node(struct process *process);
  * needs. */
 void process_adopt(struct process *process);
 
-/* A new pod.  `texts`: queue, job set, namespace, node, gang, its directory. */
+/* A new pod.  `texts`: queue, job set, namespace, node, gang, its directory,
+ * pod. */
 uint32_t process_add(struct process *process, struct run_id run,
                      struct job_id job, const struct str texts[PROCESS_TEXTS]);
 /* Take a pod out of the table. */
@@ -172,8 +177,7 @@ int process_start(struct process *process, uint32_t index, int run_fd,
                   struct err *err) must_check;
 
 /* The functions of runtime_ops: as runtime_ops.create. */
-int process_create(struct runtime *runtime, const struct runtime_run *run,
-                   struct strbuf *warnings, struct err *err);
+void process_create(struct runtime *runtime, const struct runtime_run *run);
 /* As runtime_ops.stop. */
 void process_stop(struct runtime *runtime, struct run_id run, int64_t grace_ms);
 /* As runtime_ops.ack. */

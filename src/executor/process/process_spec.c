@@ -290,6 +290,7 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
     kv_add(spec, "node", run->node_name);
     kv_add_text(spec, "gang_dir", job->place->gang_dir);
     kv_add(spec, "gang_id", process_gang_id(run));
+    kv_add(spec, "pod", run->pod_name);
     kv_add_text(spec, "space", job->place->space_dir);
     kv_add_text(spec, "hidden", policy->hidden_dir);
     kv_add_text(spec, "notify", policy->notify_path);

@@ -40,9 +40,9 @@ uint32_t process_add(struct process *process, struct run_id run,
     uint32_t index = SLOTS_TAKE(&process->pods);
     struct process_pod pod = {
         .run = run, .job = job, .pidfd = -1, .is_used = true};
-    struct str *const into[PROCESS_TEXTS] = {&pod.queue,      &pod.job_set,
-                                             &pod.namespace_, &pod.node_name,
-                                             &pod.gang_id,    &pod.gang_dir};
+    struct str *const into[PROCESS_TEXTS] = {
+        &pod.queue,   &pod.job_set,  &pod.namespace_, &pod.node_name,
+        &pod.gang_id, &pod.gang_dir, &pod.pod_name};
     size_t byte_count = 1;
 
     for (int i = 0; i < PROCESS_TEXTS; i++) {

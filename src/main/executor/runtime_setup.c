@@ -5,6 +5,7 @@
 
 #include "cli/shared/context.h"
 #include "executor/fake/fake.h"
+#include "executor/port/node_set.h"
 #include "executor/process/process.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
@@ -75,7 +76,8 @@ static void say_others(struct runtime *runtime,
                        const struct resource_list *others)
 {
     uint32_t node_count;
-    const struct node_record *node = runtime->ops->nodes(runtime, &node_count);
+    const struct node_record *node =
+        node_set_all(runtime->ops->nodes(runtime), &node_count);
 
     for (uint32_t i = 0; i < others->count; i++) {
         int64_t offered =

@@ -4,16 +4,10 @@
 
 struct loop_stub loop_stub;
 
-static int stub_create(struct runtime *runtime, const struct runtime_run *run,
-                       struct strbuf *warnings, struct err *err)
+static void stub_create(struct runtime *runtime, const struct runtime_run *run)
 {
     loop_stub.create_count++;
-    if (loop_stub.warning) {
-        strbuf_add_text(warnings, loop_stub.warning);
-    }
-    return loop_stub.rc < 0
-               ? err_set(err, loop_stub.rc, "%s", loop_stub.text)
-               : loop_stub.real->create(runtime, run, warnings, err);
+    loop_stub.real->create(runtime, run);
 }
 
 static void stub_stop(struct runtime *runtime, struct run_id run,
@@ -74,8 +68,7 @@ int loop_set_up(void **state)
     fake_options_default(&fixture.fake);
     executor_options_default(&fixture.options);
     loop_open(&fixture);
-    loop_stub.rc = loop_stub.create_count = loop_stub.ack_count = 0;
-    loop_stub.warning = NULL;
+    loop_stub.create_count = loop_stub.ack_count = 0;
     loop_stub.has_long_grace = false;
     *state = &fixture;
     return 0;

@@ -22,9 +22,6 @@ struct loop_fixture {
 /* What stands before the fake runtime's create, stop and ack. */
 struct loop_stub {
     const struct runtime_ops *real;
-    int rc;           /* answered instead of creating; 0: create */
-    const char *text; /* with it */
-    const char *warning;
     int create_count, ack_count;
     bool has_long_grace;   /* a pod goes on until loop_end_stopped() */
     struct run_id stopped; /* the last that was told to end meanwhile */

@@ -42,21 +42,52 @@ int fixture_tear_down(void **state)
 {
     struct fixture *fixture = *state;
 
+    change_queue_fini(&fixture->passed_over);
     runtime_close(fixture->runtime);
     remove_dir(fixture->dir);
     mem_free(fixture);
     return 0;
 }
 
+bool fixture_next(struct fixture *fixture, struct runtime_change *ret_change)
+{
+    return change_queue_take(&fixture->passed_over, ret_change, 1) == 1 ||
+           fixture->runtime->ops->poll(fixture->runtime, ret_change, 1) == 1;
+}
+
+static bool is_end_of_creation(const struct runtime_change *change,
+                               struct run_id run)
+{
+    return change->kind != RUNTIME_PHASE && change->kind != RUNTIME_FORGOTTEN &&
+           key128_compare(change->run.v, run.v) == 0;
+}
+
+/* This runtime answers at once. */
+enum runtime_change_kind fixture_try(struct fixture *fixture, struct job *job,
+                                     struct err *ret_text)
+{
+    const struct runtime_ops *ops = fixture->runtime->ops;
+    struct runtime_change change;
+
+    ops->create(fixture->runtime, &job->run);
+    while (ops->poll(fixture->runtime, &change, 1) == 1) {
+        if (is_end_of_creation(&change, job->run.run)) {
+            (void)snprintf(ret_text->text, sizeof(ret_text->text), "%.*s",
+                           STR_ARG(change.text));
+            return change.kind;
+        }
+        change_queue_push(&fixture->passed_over, &change);
+    }
+    fail_msg("the creation did not end");
+    return RUNTIME_LISTED;
+}
+
 /* Create, and fail the test when that fails. */
 void fixture_create(struct fixture *fixture, struct job *job)
 {
-    auto_strbuf warnings = {0};
     struct err err = {""};
 
-    int rc = fixture->runtime->ops->create(fixture->runtime, &job->run,
-                                           &warnings, &err);
-    if (rc < 0) {
+    if (fixture_try(fixture, job, &err) != RUNTIME_CREATED) {
         fail_msg("%s", err.text);
     }
 }
@@ -64,12 +95,9 @@ void fixture_create(struct fixture *fixture, struct job *job)
 /* Create, and give the text of the refusal. */
 struct err fixture_refuse(struct fixture *fixture, struct job *job)
 {
-    auto_strbuf warnings = {0};
     struct err err = {""};
 
-    int rc = fixture->runtime->ops->create(fixture->runtime, &job->run,
-                                           &warnings, &err);
-    assert_int_equal(rc, -ERR_INVALID);
+    assert_int_equal(fixture_try(fixture, job, &err), RUNTIME_REFUSED);
     return err;
 }
 
@@ -81,13 +109,12 @@ enum reconcile_phase fixture_wait(struct fixture *fixture, struct run_id run,
     struct pollfd fd = {fixture->runtime->wake_fd, POLLIN, 0};
 
     while (machine_ms() < until_ms) {
-        struct runtime_change changes[16];
-        uint32_t count =
-            fixture->runtime->ops->poll(fixture->runtime, changes, 16);
-        for (uint32_t i = 0; i < count; i++) {
-            if (key128_compare(changes[i].run.v, run.v) == 0 &&
-                reconcile_rank(changes[i].phase) >= rank) {
-                return changes[i].phase;
+        struct runtime_change change;
+        while (fixture_next(fixture, &change)) {
+            if (change.kind == RUNTIME_PHASE &&
+                key128_compare(change.run.v, run.v) == 0 &&
+                reconcile_rank(change.phase) >= rank) {
+                return change.phase;
             }
         }
         (void)poll(&fd, 1, 100);

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "executor/port/change_queue.h"
 #include "executor/process/process.h"
 #include "support.h"
 
@@ -12,6 +13,7 @@ struct fixture {
     struct runtime *runtime;
     struct process_options options; /* changed before fixture_open() */
     struct err info;
+    struct change_queue passed_over; /* changes that fixture_try() met */
 };
 
 /* A list of arguments. */
@@ -26,6 +28,12 @@ int fixture_set_up(void **state);
 int fixture_tear_down(void **state);
 /* Open the runtime, which must not be. */
 void fixture_open(struct fixture *fixture);
+/* The next change; false: none.  What it points to is valid until the next
+ * call of one of these. */
+bool fixture_next(struct fixture *fixture, struct runtime_change *ret_change);
+/* Begin to create a pod, and how that ended; its text in `ret_text`. */
+enum runtime_change_kind fixture_try(struct fixture *fixture, struct job *job,
+                                     struct err *ret_text);
 /* Create a pod. */
 void fixture_create(struct fixture *fixture, struct job *job);
 /* Try to create what must be refused; the text of the refusal. */

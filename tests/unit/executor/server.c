@@ -215,6 +215,12 @@ static void take_held(struct server *server,
 static void take_delta(struct server *server,
                        const Executorapi__LeaseRequest *request)
 {
+    server->changed_node_count += (uint32_t)request->n_nodes;
+    server->removed_node_count += (uint32_t)request->n_node_names_removed;
+    if (request->n_node_names_removed > 0) {
+        snprintf(server->last_removed, sizeof(server->last_removed), "%s",
+                 request->node_names_removed[0]);
+    }
     for (size_t i = 0; i < request->n_run_ids_added; i++) {
         struct server_job *job = find(server, request->run_ids_added[i]);
         if (job) {

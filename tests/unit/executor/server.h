@@ -55,6 +55,8 @@ struct server {
     uint32_t last_lease_max;
     uint32_t protected_count; /* that it last said */
     char last_node[64];
+    uint32_t changed_node_count, removed_node_count; /* in deltas, in all */
+    char last_removed[64];
     const char *cpu; /* that the jobs on offer ask for; NULL: nothing */
 };
 

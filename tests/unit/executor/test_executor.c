@@ -150,8 +150,8 @@ static void a_run_that_cannot_be_made_fails(void **state)
 {
     struct loop_fixture *fixture = *state;
     uint32_t job = server_offer(&fixture->server, 1);
-    loop_stub.rc = -ERR_INVALID;
-    loop_stub.text = "no";
+    fake_answer(fixture->runtime, RUNTIME_REFUSED, RUNTIME_SCOPE_CLUSTER,
+                STR("no"));
     loop_start(fixture);
 
     loop_run_for(fixture, 20000);
@@ -167,8 +167,8 @@ static void a_run_that_cannot_be_made_here_is_given_back(void **state)
 {
     struct loop_fixture *fixture = *state;
     uint32_t job = server_offer(&fixture->server, 1);
-    loop_stub.rc = -ERR_FULL;
-    loop_stub.text = "disk full";
+    fake_answer(fixture->runtime, RUNTIME_RETURNED, RUNTIME_SCOPE_NODE,
+                STR("disk full"));
     loop_start(fixture);
 
     loop_run_for(fixture, 20000);
@@ -180,7 +180,8 @@ static void warnings_are_told_once(void **state)
 {
     struct loop_fixture *fixture = *state;
     uint32_t job = server_offer(&fixture->server, 1);
-    loop_stub.warning = "no images here\n";
+    fake_answer(fixture->runtime, RUNTIME_CREATED, RUNTIME_SCOPE_NODE,
+                STR("no images here\n"));
     loop_start(fixture);
 
     loop_run_for(fixture, 20000);

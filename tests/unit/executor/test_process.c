@@ -83,21 +83,18 @@ static void a_word_of_the_shell_is_no_program(void **state)
 static void a_run_id_starts_once(void **state)
 {
     struct fixture *fixture = *state;
-    auto_strbuf warnings = {0};
     struct err err;
     struct job job;
     job_make(&job, 5, ARGS("true"));
 
     fixture_create(fixture, &job);
-    int during = fixture->runtime->ops->create(fixture->runtime, &job.run,
-                                               &warnings, &err);
+    enum runtime_change_kind during = fixture_try(fixture, &job, &err);
     (void)fixture_wait_end(fixture, &job);
     fixture->runtime->ops->forget(fixture->runtime, job.run.run);
-    int after = fixture->runtime->ops->create(fixture->runtime, &job.run,
-                                              &warnings, &err);
+    enum runtime_change_kind after = fixture_try(fixture, &job, &err);
 
-    assert_int_equal(during, -ERR_CONFLICT);
-    assert_int_equal(after, -ERR_CONFLICT);
+    assert_int_equal(during, RUNTIME_KNOWN);
+    assert_int_equal(after, RUNTIME_KNOWN);
     job_free(&job);
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "executor/port/node_set.h"
 #include "field.h"
 #include "process_fixture.h"
 #include "unit.h"
@@ -30,10 +31,10 @@ static void open_with_devices(struct fixture *fixture)
 static int64_t offered(struct fixture *fixture, const char *name)
 {
     uint32_t count;
+    const struct node_record *node =
+        node_set_all(fixture->runtime->ops->nodes(fixture->runtime), &count);
 
-    return resource_list_get(
-        &fixture->runtime->ops->nodes(fixture->runtime, &count)->total,
-        str_of(name));
+    return resource_list_get(&node->total, str_of(name));
 }
 
 /* A job that asks for that many and tells which it has. */
@@ -62,17 +63,16 @@ static void begin(struct fixture *fixture, struct job *job, int number,
 }
 
 /* Whether such a pod finds enough GPUs now; it is not kept. */
-static int try_to_begin(struct fixture *fixture, int number, const char *count)
+static enum runtime_change_kind try_to_begin(struct fixture *fixture,
+                                             int number, const char *count)
 {
-    auto_strbuf warnings = {0};
     struct err err = {""};
     struct job job;
 
     make_gpu_job(&job, number, count, true);
-    int rc = fixture->runtime->ops->create(fixture->runtime, &job.run,
-                                           &warnings, &err);
+    enum runtime_change_kind kind = fixture_try(fixture, &job, &err);
     job_free(&job);
-    return rc;
+    return kind;
 }
 
 static void each_gpu_is_given_to_one_pod(void **state)
@@ -83,12 +83,12 @@ static void each_gpu_is_given_to_one_pod(void **state)
     open_with_devices(fixture);
     assert_int_equal(offered(fixture, "nvidia.com/gpu"), 3000);
     begin(fixture, &first, 70, "2", "0,2\n");
-    assert_int_equal(try_to_begin(fixture, 71, "2"), -ERR_UNAVAILABLE);
+    assert_int_equal(try_to_begin(fixture, 71, "2"), RUNTIME_RETURNED);
     /* A later executor knows who has which. */
     runtime_close(fixture->runtime);
     fixture_open(fixture);
     begin(fixture, &second, 72, "1", "10\n");
-    assert_int_equal(try_to_begin(fixture, 73, "1"), -ERR_UNAVAILABLE);
+    assert_int_equal(try_to_begin(fixture, 73, "1"), RUNTIME_RETURNED);
     /* What has ended has none. */
     fixture->runtime->ops->stop(fixture->runtime, first.run.run, 0);
     (void)fixture_wait_end(fixture, &first);
@@ -148,8 +148,7 @@ static void any_resource_is_offered(void **state)
     struct fixture *fixture = *state;
     struct resource_amount amounts[] = {{STR("a.com/licence"), 5000},
                                         {STR("nvidia.com/gpu"), 2000}};
-    auto_strbuf warnings = {0};
-    struct err err;
+    struct err text;
     struct job job;
 
     runtime_close(fixture->runtime);
@@ -162,11 +161,8 @@ static void any_resource_is_offered(void **state)
     assert_false(process_has_devices(fixture->runtime));
     /* There is none to give, which is said. */
     make_gpu_job(&job, 77, "1", false);
-    assert_int_equal(fixture->runtime->ops->create(fixture->runtime, &job.run,
-                                                   &warnings, &err),
-                     0);
-    assert_non_null(strstr(strbuf_text(&warnings),
-                           "nvidia.com/gpu: this machine has none"));
+    assert_int_equal(fixture_try(fixture, &job, &text), RUNTIME_CREATED);
+    assert_non_null(strstr(text.text, "nvidia.com/gpu: this machine has none"));
     (void)fixture_wait_end(fixture, &job);
     job_free(&job);
     /* More than there are cannot be offered. */

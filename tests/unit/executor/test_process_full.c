@@ -68,18 +68,16 @@ static void make_room(const struct fixture *fixture)
 static void without_room_a_run_is_given_back_and_may_come_again(void **state)
 {
     struct fixture *fixture = *state;
-    auto_strbuf warnings = {0};
     struct err err = {""};
     struct job job;
     use_small_disk(fixture);
     job_make(&job, 70, ARGS("true"));
 
     fill(fixture);
-    int rc = fixture->runtime->ops->create(fixture->runtime, &job.run,
-                                           &warnings, &err);
+    enum runtime_change_kind kind = fixture_try(fixture, &job, &err);
     make_room(fixture);
 
-    assert_int_equal(rc, -ERR_FULL);
+    assert_int_equal(kind, RUNTIME_RETURNED);
     fixture_create(fixture, &job);
     assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_SUCCEEDED);
     job_free(&job);
@@ -132,7 +130,10 @@ static void hundreds_of_pods_at_once_are_fine(void **state)
     while (ended_count < PODS) {
         struct runtime_change change;
         assert_true(machine_ms() < created_ms + 3 * WAIT_MS_MAX);
-        while (fixture->runtime->ops->poll(fixture->runtime, &change, 1)) {
+        while (fixture_next(fixture, &change)) {
+            if (change.kind != RUNTIME_PHASE) {
+                continue;
+            }
             assert_int_not_equal(change.phase, RECONCILE_FAILED);
             ended_count += change.phase == RECONCILE_SUCCEEDED;
         }
