@@ -16,7 +16,10 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc == 4 && strcmp(argv[1], "--probe") == 0) {
-        return shim_probe(argv[2], argv[3]);
+        return shim_probe(argv[2], argv[3], true);
+    }
+    if (argc == 4 && strcmp(argv[1], "--probe-fence") == 0) {
+        return shim_probe(argv[2], argv[3], false);
     }
     if (argc != 2 || argv[1][0] == '-') {
         fprintf(stderr, "usage: berth-shim RUN_DIRECTORY\n");

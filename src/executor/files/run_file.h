@@ -51,13 +51,14 @@ enum {
 /* What keeps a pod apart from the machine, each for itself; which of them the
  * machine allows is tried when the executor starts. */
 enum run_layer {
-    RUN_LAYER_USER = 1 << 0,   /* a user namespace: for who is not root */
+    RUN_LAYER_USER = 1 << 0,   /* a user namespace: for who is not root, or root
+                                * without the capability to do without */
     RUN_LAYER_MOUNT = 1 << 1,  /* what it sees of the machine's files */
     RUN_LAYER_PID = 1 << 2,    /* its processes; needs MOUNT, for /proc */
     RUN_LAYER_IPC = 1 << 3,    /* shared memory, queues, semaphores */
     RUN_LAYER_FILTER = 1 << 4, /* of system calls; used wherever it is */
-    RUN_LAYER_FENCE = 1 << 5,  /* Landlock around the data directory, for who is
-                                * not root and has no MOUNT */
+    RUN_LAYER_FENCE = 1 << 5,  /* Landlock around the data directory, for who
+                                * has no MOUNT */
 };
 
 /* When a container runs. */

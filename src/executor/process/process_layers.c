@@ -45,8 +45,10 @@ static int make_space(const struct process *process)
 static int spawn_probe(struct process *process, int out_fd, pid_t *ret_pid)
 {
     char space_dir[PROCESS_PATH_BYTES_MAX];
-    char *argv[] = {process->shim_path, (char *)(uintptr_t) "--probe",
-                    space_dir, process->hidden_dir, NULL};
+    const char *what =
+        process->options.has_no_namespaces ? "--probe-fence" : "--probe";
+    char *argv[] = {process->shim_path, (char *)(uintptr_t)what, space_dir,
+                    process->hidden_dir, NULL};
     char *environment[] = {NULL};
     posix_spawn_file_actions_t actions;
 
@@ -102,16 +104,27 @@ static void add_names(struct strbuf *text, const char *head, int64_t set)
     }
 }
 
-static void tell(int64_t have, const char *why, struct err *ret_text)
+static void tell_namespaces(struct strbuf *text, int64_t have, const char *why)
+{
+    int64_t wanted = RUN_LAYER_MOUNT | RUN_LAYER_PID | RUN_LAYER_IPC |
+                     (geteuid() == 0 ? have & RUN_LAYER_USER : RUN_LAYER_USER);
+
+    add_names(text, "pods have namespaces: ", have & wanted);
+    add_names(text, "namespaces missing: ", wanted & ~have);
+    if (wanted & ~have) {
+        strbuf_addf(text, " (%.200s)", *why ? why : "the shim cannot be run");
+    }
+}
+
+static void tell(const struct process *process, int64_t have, const char *why,
+                 struct err *ret_text)
 {
     auto_strbuf text = strbuf_make(ERR_TEXT_BYTES_MAX);
-    int64_t wanted = (geteuid() == 0 ? 0 : RUN_LAYER_USER) | RUN_LAYER_MOUNT |
-                     RUN_LAYER_PID | RUN_LAYER_IPC;
 
-    add_names(&text, "pods have namespaces: ", have & wanted);
-    add_names(&text, "namespaces missing: ", wanted & ~have);
-    if (wanted & ~have) {
-        strbuf_addf(&text, " (%.200s)", *why ? why : "the shim cannot be run");
+    if (process->options.has_no_namespaces) {
+        strbuf_add_text(&text, "namespaces are switched off");
+    } else {
+        tell_namespaces(&text, have, why);
     }
     if (have & RUN_LAYER_FENCE) {
         strbuf_add_text(&text, "; Landlock keeps jobs from the data directory");
@@ -138,6 +151,6 @@ int64_t process_probe_layers(struct process *process, struct err *ret_text)
         have = kv_is(&reader, "layers") ? kv_int(&reader) : have;
         why = kv_is(&reader, "missing") ? reader.value : why;
     }
-    tell(have, why, ret_text);
+    tell(process, have, why, ret_text);
     return have;
 }

@@ -171,7 +171,7 @@ static void set_policy(struct process *process, struct err *ret_info)
     const struct process_options *options = &process->options;
     char name[64];
     char notify[PROCESS_PATH_BYTES_MAX];
-    struct err how = {""}, apart = {"namespaces are switched off"};
+    struct err how = {""}, apart;
     bool is_root = geteuid() == 0;
 
     snprintf(name, sizeof(name), "berth-%016" PRIx64,
@@ -183,8 +183,7 @@ static void set_policy(struct process *process, struct err *ret_info)
     } else {
         cgroup_probe(name, &process->cgroups, &how);
     }
-    int64_t layers =
-        options->has_no_namespaces ? 0 : process_probe_layers(process, &apart);
+    int64_t layers = process_probe_layers(process, &apart);
     snprintf(notify, sizeof(notify), "%.900s/notify", process->data_dir);
     process->policy = (struct process_policy){
         .run_as_user = is_root ? options->run_as_user : (int64_t)geteuid(),

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,11 +17,78 @@
 #include "executor/files/file.h"
 #include "executor/shim/shim_view.h"
 
+/* Map each id that there is here to itself, for a process that has entered a
+ * user namespace; only from outside of it root may. */
+static bool map_ids(pid_t pid, const char *name)
+{
+    char path[64];
+    uint32_t first, outside, count;
+    auto_strbuf map = {0};
+
+    snprintf(path, sizeof(path), "/proc/self/%s", name);
+    FILE *file = fopen(path, "re");
+    while (file && fscanf(file, "%" SCNu32 "%" SCNu32 "%" SCNu32, &first,
+                          &outside, &count) == 3) {
+        strbuf_addf(&map, "%" PRIu32 " %" PRIu32 " %" PRIu32 "\n", first, first,
+                    count);
+    }
+    if (file) {
+        fclose(file);
+    }
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    return file_poke(path, strbuf_text(&map)) == 0;
+}
+
+/* In a child that stays outside: map the ids once told to. */
+static _Noreturn void help_map(pid_t shim_pid, int fd)
+{
+    char word;
+
+    _exit(read(fd, &word, 1) == 1 && map_ids(shim_pid, "uid_map") &&
+                  map_ids(shim_pid, "gid_map")
+              ? 0
+              : 1);
+}
+
+/* All users and groups, so that pods have those that they shall have. */
+static int enter_user_as_root(struct err *err)
+{
+    int ends[2], status = 1;
+    pid_t shim_pid = getpid();
+
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        return err_set(err, -ERR_IO, "pipe: %s", strerror(errno));
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[1]);
+        help_map(shim_pid, ends[0]);
+    }
+    close(ends[0]);
+    int rc = pid > 0 && unshare(CLONE_NEWUSER) == 0
+                 ? 0
+                 : err_set(err, -ERR_IO, "make a user namespace: %s",
+                           strerror(errno));
+    if (rc == 0) {
+        (void)!write(ends[1], "", 1);
+    }
+    close(ends[1]);
+    if (pid > 0) {
+        (void)waitpid(pid, &status, 0);
+    }
+    return rc < 0        ? rc
+           : status == 0 ? 0
+                         : err_set(err, -ERR_IO, "map the user namespace");
+}
+
 /* One user and one group, ours: to everybody outside nothing has changed. */
 static int enter_user(struct err *err)
 {
     char uids[64], gids[64];
 
+    if (geteuid() == 0) {
+        return enter_user_as_root(err);
+    }
     snprintf(uids, sizeof(uids), "%u %u 1", geteuid(), geteuid());
     snprintf(gids, sizeof(gids), "%u %u 1", getegid(), getegid());
     if (unshare(CLONE_NEWUSER) < 0) {

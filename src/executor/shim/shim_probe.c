@@ -127,23 +127,42 @@ static bool holds(bool (*is_so)(const struct run_spec *),
            WEXITSTATUS(status) == 0;
 }
 
-int shim_probe(const char *space_dir, const char *hidden_dir)
+/* The best namespaces that are to be had, for root without one of users if that
+ * does. */
+static int64_t try_ladder(struct run_spec *spec, struct err *ret_why)
+{
+    bool is_root = geteuid() == 0;
+    int64_t layers = 0;
+
+    ret_why->text[0] = '\0';
+    for (size_t i = 0; layers == 0 && i < 2 * ARRAY_COUNT(ladder); i++) {
+        struct err err = {""};
+        bool has_user = i >= ARRAY_COUNT(ladder);
+        spec->layers =
+            ladder[i % ARRAY_COUNT(ladder)] | (has_user ? RUN_LAYER_USER : 0);
+        if (!has_user && !is_root) {
+            continue;
+        }
+        layers = try_layers(spec, &err) ? spec->layers : 0;
+        *ret_why = *ret_why->text ? *ret_why : err;
+    }
+    return layers;
+}
+
+int shim_probe(const char *space_dir, const char *hidden_dir,
+               bool has_namespaces)
 {
     struct run_spec spec = {
         .space_dir = space_dir, .hidden_dir = hidden_dir, .gang_dir = ""};
-    int64_t user = geteuid() == 0 ? 0 : RUN_LAYER_USER;
     auto_strbuf out = strbuf_make(RUN_TEXT_BYTES_MAX);
     struct err why = {""};
-    int64_t layers = 0;
 
     (void)signal(SIGPIPE, SIG_IGN);
-    for (size_t i = 0; layers == 0 && i < ARRAY_COUNT(ladder); i++) {
-        struct err err = {""};
-        spec.layers = ladder[i] | user;
-        layers = try_layers(&spec, &err) ? spec.layers : 0;
-        why = i == 0 ? err : why;
-    }
-    if (user && layers == 0 && holds(is_fenced, &spec)) {
+    int64_t layers = has_namespaces ? try_ladder(&spec, &why) : 0;
+    /* Of root's directories jobs are kept by their owner; where namespaces are
+     * not wanted, they want to share files elsewhere. */
+    bool wants_fence = layers == 0 && (has_namespaces || geteuid() != 0);
+    if (wants_fence && holds(is_fenced, &spec)) {
         layers = RUN_LAYER_FENCE;
     }
     layers |= holds(is_filtered, &spec) ? RUN_LAYER_FILTER : 0;

@@ -12,5 +12,7 @@
 
 /* Try them around an empty pod in `space_dir`, from which `hidden_dir`, which
  * it lies in, is kept; print records (kv.h) to standard output: `layers`, a set
- * of enum run_layer, and `missing`, why it has not all.  The exit code. */
-int shim_probe(const char *space_dir, const char *hidden_dir) must_check;
+ * of enum run_layer, and `missing`, why it has not all; without
+ * `has_namespaces` no namespace is tried.  The exit code. */
+int shim_probe(const char *space_dir, const char *hidden_dir,
+               bool has_namespaces) must_check;

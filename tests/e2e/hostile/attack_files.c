@@ -1,4 +1,5 @@
 /* Attacks on files of others, and files that are hard to get rid of. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -33,9 +34,8 @@ static const char *secret(void)
 
 static const char *server_files(void)
 {
-    static const char *const names[] = {
-        "log.db",    "store.db",  "token",        "jobs/notify",
-        "jobs/lock", "jobs/runs", "jobs/attempts"};
+    static const char *const names[] = {"log.db", "store.db", "token",
+                                        "jobs/notify", "jobs/lock"};
     char path[PATH_BYTES];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -51,6 +51,25 @@ static const char *server_files(void)
     snprintf(path, sizeof(path), "%s/new", attack_text("ATTACK_DATA"));
     return attack_opens(path, O_WRONLY | O_CREAT) ? "to make a file there"
                                                   : NULL;
+}
+
+static const char *server_names(void)
+{
+    static const char *const names[] = {"", "jobs/runs", "jobs/attempts"};
+    char path[PATH_BYTES];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", attack_text("ATTACK_DATA"),
+                 names[i]);
+        DIR *dir = opendir(path);
+        for (struct dirent *entry; dir && (entry = readdir(dir));) {
+            /* Its own part is on the way. */
+            if (entry->d_name[0] != '.' && strcmp(entry->d_name, "jobs") != 0) {
+                return attack_got("to see", entry->d_name);
+            }
+        }
+    }
+    return NULL;
 }
 
 /* The directory that others reach it by, exchanged for a link. */
@@ -215,6 +234,7 @@ static const char *long_lines(void)
 const struct attack attacks_on_files[] = {
     {"secret", secret},
     {"server-files", server_files},
+    {"server-names", server_names},
     {"link-for-space", link_for_space},
     {"plants", plants},
     {"hard-links", hard_links},

@@ -37,6 +37,8 @@ while time.monotonic() < end:
     pass
 """
 ROUNDS = 3 if IS_FULL else 1
+WITHOUT_SYS_ADMIN = ("setpriv", "--bounding-set", "-sys_admin",
+                     "--inh-caps", "-sys_admin")
 
 CONFIG = """
 executor:
@@ -59,7 +61,8 @@ ATTACKS = {
     "memory": "root pid fence", "files-of-others": "root pid fence",
     "open-files": "", "daemon-left": "", "daemon-unknown": "", "zombies": "",
     "shared-memory": "", "hog": "", "secret": "root",
-    "server-files": "root mount fence", "link-for-space": "root",
+    "server-files": "root mount fence", "server-names": "root mount",
+    "link-for-space": "root",
     "plants": "", "hard-links": "", "set-user-ids": "", "deep-tree": "",
     "wide-tree": "", "closed-tree": "", "huge-file": "",
     "full-shared-memory": "mount", "many-files": "", "leftovers": "",
@@ -111,9 +114,11 @@ class Machine:
 class Server(harness.Berth):
     """A server whose jobs are hostile, in a folder that they see."""
 
-    def __init__(self, user, has_cgroups, has_namespaces):
+    def __init__(self, user, has_cgroups, has_namespaces, words=()):
+        """`words` run what follows them, for instance with less rights."""
         self.place = harness.make_meeting_folder()
         self.user = user
+        self.words = list(words)
         self.bin = self.make_folder("bin")
         attacker = harness.BUILD / "tests" / "e2e" / "hostile_attacker"
         for source in (harness.program("berthd"), harness.program("berthctl"),
@@ -134,7 +139,7 @@ class Server(harness.Berth):
         argv = [str(self.bin / "berthd"), "--standalone", "--stop-jobs",
                 "--data", str(self.data), "--grpc", "127.0.0.1:0",
                 "--http", "127.0.0.1:0", "--config", str(self.config_path)]
-        argv = [*self.as_user(), *argv]
+        argv = [*self.words, *self.as_user(), *argv]
         if self.user is not None:
             for path in (self.folder, self.config_path):
                 os.chown(path, self.user, self.user)
@@ -172,11 +177,11 @@ class Server(harness.Berth):
 
 
 class HostileJobs(unittest.TestCase):
-    def play(self, user, has_cgroups, has_namespaces=True):
+    def play(self, user, has_cgroups, has_namespaces=True, words=()):
         """All attacks beside a neighbour; answers what was not defended."""
         mark = str(100_000_000 + os.getpid() * 10 + int(has_cgroups))
         queue = f"hostile-{mark}"
-        with Server(user, has_cgroups, has_namespaces) as berth:
+        with Server(user, has_cgroups, has_namespaces, words) as berth:
             berth.queue, berth.mark = queue, mark
             berth.secret = berth.folder / "secret"
             berth.secret.write_text("secret")
@@ -321,9 +326,9 @@ class HostileJobs(unittest.TestCase):
             timeout=harness.patient(60))
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def all_rounds(self, user, has_cgroups, has_namespaces=True):
+    def all_rounds(self, *how, **more):
         for _ in range(ROUNDS):
-            told = self.play(user, has_cgroups, has_namespaces)
+            told = self.play(*how, **more)
             for line in told:
                 print(f"not defended here: {line}", file=sys.stderr)
 
@@ -356,6 +361,14 @@ class HostileJobs(unittest.TestCase):
     @unittest.skipUnless(IS_ROOT and IS_FULL, "HOSTILE_FULL is not set")
     def test_as_root_without_cgroups(self):
         self.all_rounds(None, False)
+
+    @unittest.skipUnless(IS_ROOT and IS_FULL, "HOSTILE_FULL is not set")
+    def test_as_root_without_sys_admin(self):
+        self.all_rounds(None, True, words=WITHOUT_SYS_ADMIN)
+
+    @unittest.skipUnless(IS_FULL, "HOSTILE_FULL is not set")
+    def test_as_another_user_without_namespaces(self):
+        self.all_rounds(NOBODY if IS_ROOT else None, False, False)
 
     @unittest.skipUnless(IS_FULL, "HOSTILE_FULL is not set")
     def test_as_another_user_with_cgroups(self):

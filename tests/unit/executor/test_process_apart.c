@@ -3,16 +3,28 @@
  * this machine does not allow, the runtime must say; then the tests see that
  * pods run all the same.
  */
+#include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
+#include <sched.h>
+#include <seccomp.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "executor/files/run_file.h"
 #include "executor/process/process.h"
 #include "field.h"
 #include "process_fixture.h"
 #include "unit.h"
+
+enum {
+    EXIT_SKIP = 77,
+    LANDLOCK_SCOPES = 6, /* its first version that knows signals */
+};
 
 /* Whether the runtime says that pods have it. */
 static bool says(const struct fixture *fixture, const char *layer)
@@ -331,7 +343,113 @@ static void a_missing_mount_path_is_made_for_the_pod_alone(void **state)
     }
 }
 
-int main(void)
+/* Root as containers and hardened units have it: what it starts can make no
+ * namespace but one of users. */
+static bool lose_sys_admin(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct now[_LINUX_CAPABILITY_U32S_3];
+
+    if (geteuid() != 0 || syscall(SYS_capget, &header, now) < 0) {
+        return false;
+    }
+    now[0].effective &= ~(1U << CAP_SYS_ADMIN);
+    now[0].permitted &= ~(1U << CAP_SYS_ADMIN);
+    now[0].inheritable &= ~(1U << CAP_SYS_ADMIN);
+    return prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) == 0 &&
+           syscall(SYS_capset, &header, now) == 0;
+}
+
+static void root_without_sys_admin_uses_a_user_namespace(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+
+    if (says(fixture, "mount") && !says(fixture, "user")) {
+        fail_msg("%s", fixture->info.text);
+    }
+    /* The user in there is the one that jobs have anyway. */
+    auto_mem char *log = run_script(fixture, &job, 40, "id -u; id -g");
+    assert_string_equal(log, "65534\n65534\n");
+    job_free(&job);
+}
+
+/* As containers do it that let nobody make a namespace of users. */
+static bool lose_user_namespaces(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    bool is_lost =
+        filter && seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0) == 0 &&
+        seccomp_rule_add(
+            filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(unshare), 1,
+            SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER)) == 0 &&
+        seccomp_load(filter) == 0;
+
+    seccomp_release(filter);
+    return is_lost;
+}
+
+/* All jobs have one user then. */
+static void where_there_are_no_namespaces_jobs_are_fenced(void **state)
+{
+    struct fixture *fixture = *state;
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
+    struct job one, other;
+    char script[64];
+
+    assert_null(strstr(fixture->info.text, "pods have namespaces"));
+    assert_non_null(strstr(fixture->info.text, "namespaces missing: mount"));
+    assert_int_equal(strstr(fixture->info.text, "Landlock keeps") != NULL,
+                     version >= 1);
+    job_make(&one, 41,
+             ARGS("sh", "-c",
+                  "echo $$$$ >new; mv new up; while :; do sleep 1; done"));
+    fixture_create(fixture, &one);
+    fixture_wait_file(fixture, &one, "up");
+    auto_mem char *pid = fixture_work_file(fixture, &one, "up");
+    (void)snprintf(script, sizeof(script),
+                   "kill -0 %d && echo reached; echo done",
+                   (int)strtol(pid, NULL, 10));
+    auto_mem char *log = run_script(fixture, &other, 42, script);
+    if (version >= LANDLOCK_SCOPES) {
+        assert_null(strstr(log, "reached"));
+    }
+    assert_non_null(strstr(log, "done"));
+    job_free(&one);
+    job_free(&other);
+}
+
+static int run_without_namespaces(void)
+{
+    const struct CMUnitTest tests[] = {
+        PROCESS_TEST(where_there_are_no_namespaces_jobs_are_fenced),
+        PROCESS_TEST(a_pod_has_the_namespaces_that_the_runtime_says),
+        PROCESS_TEST(a_chain_of_processes_is_gone_too),
+    };
+
+    return geteuid() == 0 && lose_user_namespaces() && lose_sys_admin()
+               ? RUN_TESTS(tests)
+               : EXIT_SKIP;
+}
+
+static int run_without_sys_admin(void)
+{
+    const struct CMUnitTest tests[] = {
+        PROCESS_TEST(root_without_sys_admin_uses_a_user_namespace),
+        PROCESS_TEST(a_pod_has_the_namespaces_that_the_runtime_says),
+        PROCESS_TEST(a_pod_sees_only_its_own_processes),
+        PROCESS_TEST(temporary_files_are_the_pods_own_and_go_with_it),
+        PROCESS_TEST(of_the_data_directory_a_pod_sees_its_own),
+        PROCESS_TEST(a_job_can_mount_nothing_over_what_it_has),
+        PROCESS_TEST(containers_of_a_pod_share_what_is_its_own),
+        PROCESS_TEST(a_chain_of_processes_is_gone_too),
+        PROCESS_TEST(a_missing_mount_path_is_made_for_the_pod_alone),
+    };
+
+    return lose_sys_admin() ? RUN_TESTS(tests) : EXIT_SKIP;
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         PROCESS_TEST(a_pod_has_the_namespaces_that_the_runtime_says),
@@ -346,5 +464,11 @@ int main(void)
         PROCESS_TEST(without_layers_the_chain_is_gone_as_well),
         PROCESS_TEST(a_missing_mount_path_is_made_for_the_pod_alone),
     };
+    if (argc > 1 && strcmp(argv[1], "without-sys-admin") == 0) {
+        return run_without_sys_admin();
+    }
+    if (argc > 1 && strcmp(argv[1], "without-namespaces") == 0) {
+        return run_without_namespaces();
+    }
     return RUN_TESTS(tests);
 }
