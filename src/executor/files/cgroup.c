@@ -58,6 +58,14 @@ bool cgroup_make_dir(const char *path)
     return mkdir(path, 0755) == 0 || errno == EEXIST;
 }
 
+bool cgroup_has(const struct cgroup_layout *layout,
+                enum cgroup_controller controller)
+{
+    return layout->kind == CGROUP_V2
+               ? !(layout->missing & (INT64_C(1) << controller))
+               : layout->parents[controller][0] != '\0';
+}
+
 void cgroup_release(const struct cgroup_layout *layout)
 {
     for (int c = 0; c < CGROUP_CONTROLLERS; c++) {
@@ -126,25 +134,25 @@ static void limit_v2(const struct cgroup_layout *layout, const char *name,
 {
     const char *parent = layout->parents[CGROUP_MEMORY];
 
-    if (limits->memory_bytes > 0) {
+    if (cgroup_has(layout, CGROUP_MEMORY) && limits->memory_bytes > 0) {
         note(text,
              write_number(parent, name, "memory.max", limits->memory_bytes),
              "memory");
         (void)!write_in(parent, name, "memory.swap.max", "0");
         (void)!write_in(parent, name, "memory.oom.group", "1");
     }
-    if (limits->cpu_milli > 0) {
+    if (cgroup_has(layout, CGROUP_CPU) && limits->cpu_milli > 0) {
         char max[64];
         snprintf(max, sizeof(max), "%" PRId64 " %d",
                  quota_us_of(limits->cpu_milli), CPU_PERIOD_US);
         note(text, write_in(parent, name, "cpu.max", max), "cpu");
     }
-    if (limits->cpu_request_milli > 0) {
+    if (cgroup_has(layout, CGROUP_CPU) && limits->cpu_request_milli > 0) {
         int64_t shares = shares_of(limits->cpu_request_milli);
         (void)!write_number(parent, name, "cpu.weight",
                             1 + (shares - 2) * 9999 / 262142);
     }
-    if (limits->pids_max > 0) {
+    if (cgroup_has(layout, CGROUP_PIDS) && limits->pids_max > 0) {
         note(text, write_number(parent, name, "pids.max", limits->pids_max),
              "process count");
     }

@@ -32,6 +32,7 @@ enum cgroup_controller {
 struct cgroup_layout {
     enum cgroup_kind kind;
     char parents[CGROUP_CONTROLLERS][CGROUP_PATH_BYTES_MAX];
+    int64_t missing; /* of version 2: bits of the controllers it has not */
 };
 
 /* What a container may use; 0 is no limit. */
@@ -48,6 +49,10 @@ struct cgroup_limits {
  * sentence what was found, for the log of whoever asked. */
 void cgroup_probe(const char *name, struct cgroup_layout *ret_layout,
                   struct err *ret_text);
+
+/* Whether a container's group limits what this controller is for. */
+bool cgroup_has(const struct cgroup_layout *layout,
+                enum cgroup_controller controller);
 
 /* Remove the parent groups, if nothing is in them. */
 void cgroup_release(const struct cgroup_layout *layout);

@@ -113,6 +113,7 @@ static bool probe_v1(const char *name, struct cgroup_layout *layout)
     char own[CGROUP_PATH_BYTES_MAX];
     char dir[CGROUP_PATH_BYTES_MAX];
 
+    memset(layout, 0, sizeof(*layout));
     layout->kind = CGROUP_V1;
     for (int c = 0; c < CGROUP_CONTROLLERS; c++) {
         layout->parents[c][0] = '\0';
@@ -134,35 +135,47 @@ static bool probe_v1(const char *name, struct cgroup_layout *layout)
     return false;
 }
 
-static bool probe_v2_below(const char *dir, const char *name,
-                           struct cgroup_layout *layout)
+/* Let the groups below a directory have controllers; which they have not. */
+static int64_t hand_down(const char *dir)
 {
-    char *parent = layout->parents[CGROUP_MEMORY];
-    char path[CGROUP_FILE_BYTES_MAX];
-    char controllers[512];
+    char path[CGROUP_FILE_BYTES_MAX], controllers[512], word[32];
+    int64_t missing = 0;
 
     snprintf(path, sizeof(path), "%s/cgroup.controllers", dir);
     cgroup_read(path, controllers, sizeof(controllers));
-    if (!has_word(controllers, "memory", " \n") ||
-        !has_word(controllers, "cpu", " \n") ||
-        !has_word(controllers, "pids", " \n")) {
-        return false;
-    }
     snprintf(path, sizeof(path), "%s/cgroup.subtree_control", dir);
-    if (file_poke(path, "+memory +cpu +pids") < 0) {
+    for (int c = CGROUP_MEMORY; c <= CGROUP_PIDS; c++) {
+        snprintf(word, sizeof(word), "+%s", controller_names[c]);
+        if (!has_word(controllers, controller_names[c], " \n") ||
+            file_poke(path, word) < 0) {
+            missing |= INT64_C(1) << c;
+        }
+    }
+    return missing;
+}
+
+static bool probe_v2_below(const char *dir, const char *name, bool has_memory,
+                           struct cgroup_layout *layout)
+{
+    char *parent = layout->parents[CGROUP_MEMORY];
+
+    layout->missing = hand_down(dir);
+    if (has_memory && !cgroup_has(layout, CGROUP_MEMORY)) {
         return false;
     }
     snprintf(parent, CGROUP_PATH_BYTES_MAX, "%.447s/%.63s", dir, name);
     if (!cgroup_make_dir(parent)) {
         return false;
     }
-    snprintf(path, sizeof(path), "%s/cgroup.subtree_control", parent);
-    return file_poke(path, "+memory +cpu +pids") == 0 && is_usable(layout);
+    layout->missing |= hand_down(parent);
+    return is_usable(layout);
 }
 
 /* A group that holds processes cannot hand controllers down, so our own group
- * serves only when it was delegated empty; else the root of the hierarchy. */
-static bool probe_v2(const char *name, struct cgroup_layout *layout)
+ * serves only when it was delegated empty; else the root of the hierarchy.
+ * Without `has_memory` one does that only ends processes. */
+static bool probe_v2(const char *name, bool has_memory,
+                     struct cgroup_layout *layout)
 {
     char point[CGROUP_PATH_BYTES_MAX];
     char root[CGROUP_PATH_BYTES_MAX];
@@ -176,17 +189,34 @@ static bool probe_v2(const char *name, struct cgroup_layout *layout)
     }
     own_group("", own, sizeof(own));
     own_dir(point, root, own, dir);
-    return probe_v2_below(dir, name, layout) ||
-           probe_v2_below(point, name, layout);
+    return probe_v2_below(dir, name, has_memory, layout) ||
+           probe_v2_below(point, name, has_memory, layout);
+}
+
+static void tell_v2(const struct cgroup_layout *layout, struct err *ret_text)
+{
+    if (!layout->missing) {
+        (void)snprintf(ret_text->text, ERR_TEXT_BYTES_MAX,
+                       "limits are enforced by cgroup version 2 in %.400s",
+                       layout->parents[CGROUP_MEMORY]);
+        return;
+    }
+    (void)snprintf(ret_text->text, ERR_TEXT_BYTES_MAX,
+                   "jobs are ended by cgroup version 2%s%s%s",
+                   cgroup_has(layout, CGROUP_MEMORY)
+                       ? ""
+                       : "; memory is limited per process by rlimits",
+                   cgroup_has(layout, CGROUP_PIDS)
+                       ? ""
+                       : "; processes are limited per user",
+                   cgroup_has(layout, CGROUP_CPU) ? "" : "; cpu is not");
 }
 
 void cgroup_probe(const char *name, struct cgroup_layout *ret_layout,
                   struct err *ret_text)
 {
-    if (probe_v2(name, ret_layout)) {
-        (void)snprintf(ret_text->text, ERR_TEXT_BYTES_MAX,
-                       "limits are enforced by cgroup version 2 in %.400s",
-                       ret_layout->parents[CGROUP_MEMORY]);
+    if (probe_v2(name, true, ret_layout)) {
+        tell_v2(ret_layout, ret_text);
         return;
     }
     if (probe_v1(name, ret_layout)) {
@@ -196,6 +226,10 @@ void cgroup_probe(const char *name, struct cgroup_layout *ret_layout,
                        ret_layout->parents[CGROUP_PIDS][0] ? ", pids" : "",
                        ret_layout->parents[CGROUP_FREEZER][0] ? ", freezer"
                                                               : "");
+        return;
+    }
+    if (probe_v2(name, false, ret_layout)) {
+        tell_v2(ret_layout, ret_text);
         return;
     }
     memset(ret_layout, 0, sizeof(*ret_layout));

@@ -95,6 +95,9 @@ static void take_cgroup(struct run_spec *spec, const struct kv_reader *reader)
     if (kv_is(reader, "cgroup_kind")) {
         spec->cgroups.kind = (enum cgroup_kind)kv_int(reader);
     }
+    if (kv_is(reader, "cgroup_missing")) {
+        spec->cgroups.missing = kv_int(reader);
+    }
 }
 
 static void take_head(struct run_spec *spec, const struct kv_reader *reader)

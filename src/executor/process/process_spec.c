@@ -313,6 +313,7 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
                                                   : grace_s * 1000);
     kv_add_int(spec, "log_byte_count_max", policy->log_byte_count_max);
     kv_add_int(spec, "cgroup_kind", policy->cgroups->kind);
+    kv_add_int(spec, "cgroup_missing", policy->cgroups->missing);
     for (int c = 0; c < CGROUP_CONTROLLERS; c++) {
         kv_add_text(spec, cgroup_keys[c], policy->cgroups->parents[c]);
     }

@@ -98,17 +98,18 @@ static void enter_limits(const struct shim_start *start, int fd)
     (void)!file_poke("/proc/self/oom_score_adj", "500");
     lower_limit(RLIMIT_NOFILE, FILES_MAX);
     lower_limit(RLIMIT_FSIZE, limits->file_bytes);
-    if (start->cgroups->kind == CGROUP_NONE) {
+    if (!cgroup_has(start->cgroups, CGROUP_PIDS)) {
         /* The kernel counts all of a user's processes, so of all his pods. */
         lower_limit(RLIMIT_NPROC, limits->pids_max * PODS_OF_USER);
-        struct rlimit data = {(rlim_t)limits->memory_bytes,
-                              (rlim_t)limits->memory_bytes};
-        if (limits->memory_bytes > 0 && setrlimit(RLIMIT_DATA, &data) < 0) {
-            give_up(fd, "limit", "memory");
-        }
-        return;
     }
-    if (cgroup_enter(start->cgroups, start->cgroup_name) < 0) {
+    struct rlimit data = {(rlim_t)limits->memory_bytes,
+                          (rlim_t)limits->memory_bytes};
+    if (!cgroup_has(start->cgroups, CGROUP_MEMORY) &&
+        limits->memory_bytes > 0 && setrlimit(RLIMIT_DATA, &data) < 0) {
+        give_up(fd, "limit", "memory");
+    }
+    if (start->cgroups->kind != CGROUP_NONE &&
+        cgroup_enter(start->cgroups, start->cgroup_name) < 0) {
         give_up(fd, "enter cgroup", start->cgroup_name);
     }
 }

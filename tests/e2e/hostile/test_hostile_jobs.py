@@ -37,6 +37,9 @@ while time.monotonic() < end:
     pass
 """
 ROUNDS = 3 if IS_FULL else 1
+# Of control groups only version 2, without controllers if version 1 has them.
+ONLY_VERSION_2 = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
+                  'umount -a -t cgroup; exec "$@"', "sh")
 WITHOUT_SYS_ADMIN = ("setpriv", "--bounding-set", "-sys_admin",
                      "--inh-caps", "-sys_admin")
 
@@ -361,6 +364,11 @@ class HostileJobs(unittest.TestCase):
     @unittest.skipUnless(IS_ROOT and IS_FULL, "HOSTILE_FULL is not set")
     def test_as_root_without_cgroups(self):
         self.all_rounds(None, False)
+
+    @unittest.skipUnless(IS_ROOT and IS_FULL and "cgroup2" in pathlib.Path(
+        "/proc/mounts").read_text("utf-8"), "HOSTILE_FULL is not set")
+    def test_as_root_with_cgroups_of_version_2(self):
+        self.all_rounds(None, True, words=ONLY_VERSION_2)
 
     @unittest.skipUnless(IS_ROOT and IS_FULL, "HOSTILE_FULL is not set")
     def test_as_root_without_sys_admin(self):
