@@ -156,8 +156,8 @@ static const struct option_spec run_options[] = {
      "run this script, whose present text is sent with the job; the "
      "arguments follow"},
     {"array", 0, OPTION_TEXT, "INDEXES",
-     "submit a job for each index (0-99 or 1,4,7-9); the job finds its index "
-     "in BERTH_ARRAY_INDEX"},
+     "submit a job for each index (0-99 or 1,4,7-9; 0-99%20: at most 20 of "
+     "them run at once); the job finds its index in BERTH_ARRAY_INDEX"},
     {"after", 0, OPTION_LIST, "JOB,...",
      "start it after these jobs: ids or client/CLIENT_ID, followed by "
      ":succeeded (the default), :ended or :failed"},

@@ -4,8 +4,11 @@
  * ones added. */
 static uint64_t version_of(const struct job_digest *digest)
 {
-    if (digest->retry_policy.byte_count > 0) {
+    if (digest->turn_limit > 0) {
         return DIGEST_VERSION;
+    }
+    if (digest->retry_policy.byte_count > 0) {
+        return 6;
     }
     if (digest->waits.byte_count > 0) {
         return 5;
@@ -42,6 +45,10 @@ void digest_pack(struct strbuf *buf, const struct job_digest *digest)
     }
     if (version >= 6) {
         pack_str(buf, digest->retry_policy);
+    }
+    if (version >= 7) {
+        pack_str(buf, digest->turn_group);
+        pack_u64(buf, digest->turn_limit);
     }
 }
 
@@ -85,6 +92,10 @@ int digest_unpack(struct str bytes, struct job_digest *ret_digest)
     }
     if (version >= 6) {
         digest.retry_policy = unpack_str(&reader);
+    }
+    if (version >= 7) {
+        digest.turn_group = unpack_str(&reader);
+        digest.turn_limit = unpack_count(&reader, UINT32_MAX);
     }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;

@@ -14,7 +14,7 @@
 #include "model/requirement.h"
 
 enum {
-    DIGEST_VERSION = 6, /* only of jobs that need it; else 3, 4 or 5 */
+    DIGEST_VERSION = 7, /* only of jobs that need it; else 3, 4, 5 or 6 */
     GANG_CARDINALITY_MAX = 1000000,
 };
 
@@ -61,6 +61,10 @@ struct job_digest {
     int64_t wait_ms_max;           /* then it fails if it never ran; 0: never */
     struct str retry_policy;       /* instead of its queue's; "": none */
     struct str waits; /* packed job_waits: other jobs that it waits for */
+    /* At most so many jobs of its queue with this group are planned or run at
+     * once, as the first of those that are there says; 0: any number. */
+    struct str turn_group;
+    uint32_t turn_limit;
 };
 
 /* Append the packed form. */

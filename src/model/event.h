@@ -108,7 +108,8 @@ enum job_hold {
     JOB_HOLD_BY_USER = 1,
     JOB_HOLD_UNTIL = 2, /* a time */
     JOB_HOLD_FOR_JOBS = 4,
-    JOB_HOLD_ALL = 7,
+    JOB_HOLD_FOR_TURN = 8, /* others of its group */
+    JOB_HOLD_ALL = 15,
 };
 
 /* States that CancelJobSet and selections can name, as bits. */

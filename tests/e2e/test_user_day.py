@@ -93,6 +93,34 @@ class UserDay(unittest.TestCase):
             "-o", "json"))
         self.assertEqual([job["exitCode"] for job in third], [3])
 
+    def test_only_some_members_of_an_array_run_at_once(self):
+        folder = self.berth.meeting / "members"
+        folder.mkdir()
+        folder.chmod(0o777)
+        out = self.berth.ctl(
+            "run", "-q", self.queue, *SMALL, "--array", "0-6%2", "--name",
+            "few", "--", "sh", "-c",
+            f"touch {folder}/$BERTH_ARRAY_INDEX; until [ -e {folder}/go ]; "
+            "do sleep 0.05; done; "
+            f"ls {folder} | wc -l > {folder}/seen-$BERTH_ARRAY_INDEX; "
+            f"rm {folder}/$BERTH_ARRAY_INDEX")
+        array = out.stderr.split()[2].rstrip(":")
+        harness.wait_for("two of them run", lambda: len(os.listdir(folder))
+                         == 2)
+        jobs = json.loads(self.ctl("get", "jobs", "-l",
+                                   f"berth.dev/array={array}", "-o", "json"))
+        held = [job for job in jobs if job.get("held")]
+        self.assertEqual((len(jobs), len(held)), (7, 5))
+        self.assertEqual({job["waitReason"] for job in held}, {"concurrency"})
+        self.assertIn(f"its group {array} has as many jobs as may run at once "
+                      "(2)", self.ctl("explain", held[0]["jobId"]))
+        # The turn of one that is cancelled goes on, too.
+        self.ctl("cancel", "job", min(job["jobId"] for job in jobs))
+        harness.wait_for("the third runs", lambda: "2" in os.listdir(folder))
+        (folder / "go").touch()
+        self.ends(7, "wait", "--name", "few")
+        self.assertEqual(len(list(folder.glob("seen-*"))), 6)
+
     def test_lists_are_written_as_asked(self):
         a = self.run_job("true", options=["--name", "a"])
         self.ends(0, "wait", a)

@@ -60,6 +60,8 @@ struct stage_job {
     bool has_stateaware_off;
     const struct job_wait *wait; /* what it waits for; NULL: nothing */
     bool is_wait_known;          /* the store has that job, not ended */
+    const char *turn_group;      /* of which `turn_limit` run; NULL: none */
+    uint32_t turn_limit;
 };
 
 /* A stage with an empty log and the default policy; not started. */

@@ -106,6 +106,8 @@ static void pack_digest(struct strbuf *packed, const struct stage_job *job)
         .has_stateaware_off = job->has_stateaware_off,
         .gang_terms = strbuf_str(&terms),
         .sub_group = job->sub_group,
+        .turn_group = str_of(job->turn_group),
+        .turn_limit = job->turn_limit,
     };
     if (job->wait) {
         job_waits_pack(&waits, job->wait, 1);

@@ -15,7 +15,8 @@ static const char *const own_keys[] = {
     ANNOTATION_FAKE_RUN_MS,   ANNOTATION_FAKE_EXIT_CODE,
     ANNOTATION_HOLD,          ANNOTATION_BEGIN_TIME,
     ANNOTATION_MAX_WAIT,      ANNOTATION_DEPENDS_ON,
-    ANNOTATION_RETRY_POLICY,
+    ANNOTATION_RETRY_POLICY,  ANNOTATION_TURN_GROUP,
+    ANNOTATION_TURN_LIMIT,
 };
 
 struct str annotation_find(const Berth__Submission__Item *item, const char *key)
@@ -364,6 +365,50 @@ static int64_t begin_ms(const Berth__Submission__Item *item)
                : 0;
 }
 
+/* How many jobs of its group may run at once; 0 without it, or if it makes no
+ * sense. */
+static uint32_t turn_limit(const Berth__Submission__Item *item)
+{
+    struct str value = annotation_find_own(item, ANNOTATION_TURN_LIMIT);
+    int64_t milli;
+
+    return value.p && quantity_parse(value, &milli) == 0 && milli > 0 &&
+                   milli % 1000 == 0 && milli / 1000 <= TURN_LIMIT_MAX
+               ? (uint32_t)(milli / 1000)
+               : 0;
+}
+
+/* Group and limit go together. */
+static int check_turn(const Berth__Submission__Item *item,
+                      struct refusal *refusal)
+{
+    struct str group = annotation_find_own(item, ANNOTATION_TURN_GROUP);
+    struct str limit = annotation_find_own(item, ANNOTATION_TURN_LIMIT);
+
+    if (!group.p && !limit.p) {
+        return 0;
+    }
+    if (!group.p || !limit.p) {
+        return refusal_set(refusal,
+                           "annotations %s and %s must be given together",
+                           ANNOTATION_TURN_GROUP, ANNOTATION_TURN_LIMIT);
+    }
+    if (turn_limit(item) == 0) {
+        return refusal_set(refusal,
+                           "annotation %s must be a number from 1 to %d, not "
+                           "%.*s",
+                           own_name(item, ANNOTATION_TURN_LIMIT),
+                           TURN_LIMIT_MAX, STR_ARG(limit));
+    }
+    if (group.byte_count == 0 || group.byte_count > TURN_GROUP_BYTES_MAX) {
+        return refusal_set(refusal,
+                           "annotation %s must have 1 to %d bytes, not %zu",
+                           own_name(item, ANNOTATION_TURN_GROUP),
+                           TURN_GROUP_BYTES_MAX, group.byte_count);
+    }
+    return 0;
+}
+
 /* What keeps a job from being planned at once. */
 static int check_holds(const Berth__Submission__Item *item,
                        struct refusal *refusal)
@@ -395,16 +440,18 @@ static int check_holds(const Berth__Submission__Item *item,
     bool is_gang =
         annotation_find(item, ANNOTATION_GANG_ID).p || item->pod_group;
     struct str depends = annotation_find_own(item, ANNOTATION_DEPENDS_ON);
-    if (is_gang && (hold.p || begin.p || wait.p || depends.p)) {
+    struct str turn = annotation_find_own(item, ANNOTATION_TURN_LIMIT);
+    if (is_gang && (hold.p || begin.p || wait.p || depends.p || turn.p)) {
         return refusal_set(refusal,
                            "annotation %s cannot be given to a member of a "
                            "gang",
-                           own_name(item, hold.p    ? ANNOTATION_HOLD
-                                          : begin.p ? ANNOTATION_BEGIN_TIME
-                                          : wait.p  ? ANNOTATION_MAX_WAIT
-                                                    : ANNOTATION_DEPENDS_ON));
+                           own_name(item, hold.p      ? ANNOTATION_HOLD
+                                          : begin.p   ? ANNOTATION_BEGIN_TIME
+                                          : wait.p    ? ANNOTATION_MAX_WAIT
+                                          : depends.p ? ANNOTATION_DEPENDS_ON
+                                                      : ANNOTATION_TURN_LIMIT));
     }
-    return 0;
+    return check_turn(item, refusal);
 }
 
 int annotations_check_own(const Berth__Submission__Item *item,
@@ -497,6 +544,8 @@ void annotations_digest(const Berth__Submission__Item *item,
     digest->begin_ms = begin_ms(item);
     digest->retry_policy = annotation_find_own(item, ANNOTATION_RETRY_POLICY);
     digest->wait_ms_max = max_wait_ms(item);
+    digest->turn_limit = turn_limit(item);
+    digest->turn_group = annotation_find_own(item, ANNOTATION_TURN_GROUP);
     digest->is_fail_fast =
         str_equal(annotation_find(item, ANNOTATION_FAIL_FAST), STR("true"));
     digest->on_executor_lost = loss_of(item, ANNOTATION_ON_EXECUTOR_LOST);

@@ -36,6 +36,8 @@
 #define ANNOTATION_BEGIN_TIME "berth.dev/beginTime"
 #define ANNOTATION_MAX_WAIT "berth.dev/maxWaitSeconds"
 #define ANNOTATION_RETRY_POLICY "berth.dev/retryPolicy"
+#define ANNOTATION_TURN_GROUP "berth.dev/concurrencyGroup"
+#define ANNOTATION_TURN_LIMIT "berth.dev/concurrencyLimit"
 #define ANNOTATION_DEPENDS_ON "berth.dev/dependsOn"
 #define ANNOTATION_FREEZING_WINDOW "berth.dev/freezingWindowSeconds"
 /* Of YuniKorn and Spark (model.md 3.2). */
@@ -49,7 +51,11 @@
 #define ANNOTATION_FAKE_RUN_MS "berth.dev/fakeRunMs"
 #define ANNOTATION_FAKE_EXIT_CODE "berth.dev/fakeExitCode"
 
-enum { LIFETIME_S_MAX = 366 * 86400 };
+enum {
+    LIFETIME_S_MAX = 366 * 86400,
+    TURN_LIMIT_MAX = 1000000,
+    TURN_GROUP_BYTES_MAX = 63,
+};
 
 /* A job's gang as it says itself. */
 struct gang {

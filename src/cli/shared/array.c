@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "model/id.h"
+
 /* One range of indexes, both ends included. */
 struct range {
     long first, last;
@@ -47,11 +49,47 @@ static void add_to_pod(json_t *pod, const char *index)
     }
 }
 
-json_t *array_member(const json_t *job, json_int_t index)
+struct array_terms array_begin(struct cli *cli)
+{
+    char text[ID_TEXT_BYTES_MAX];
+    uint8_t random[10];
+
+    cli->ports->rng->fill(cli->ports->rng, random, sizeof(random));
+    struct job_id id =
+        job_id_make(cli->ports->clock->wall_ms(cli->ports->clock), random);
+    return (struct array_terms){
+        .id = arena_strdup(&cli->arena, str_of(job_id_format(id, text)))};
+}
+
+/* Set a text in a map of the job. */
+static void put(json_t *job, const char *map_key, const char *key,
+                json_t *value)
+{
+    json_t *map = json_object_get(job, map_key);
+
+    if (!map) {
+        map = json_object();
+        (void)json_object_set_new(job, map_key, map);
+    }
+    (void)json_object_set_new(map, key, value);
+}
+
+void array_join(json_t *job, const struct array_terms *terms)
+{
+    put(job, "labels", SELECTION_ARRAY_LABEL, json_string(terms->id));
+    if (terms->limit > 0) {
+        put(job, "annotations", "berth.dev/concurrencyGroup",
+            json_string(terms->id));
+        put(job, "annotations", "berth.dev/concurrencyLimit",
+            json_sprintf("%" PRId64, terms->limit));
+    }
+}
+
+json_t *array_member(const json_t *job, json_int_t index,
+                     const struct array_terms *terms)
 {
     json_t *member = json_deep_copy(job);
     json_t *pods = json_object_get(member, "podSpecs");
-    json_t *labels = json_object_get(member, "labels");
     const char *client_id =
         json_string_value(json_object_get(member, "clientId"));
     char text[24];
@@ -62,12 +100,8 @@ json_t *array_member(const json_t *job, json_int_t index)
     for (size_t i = 0; i < json_array_size(pods); i++) {
         add_to_pod(json_array_get(pods, i), text);
     }
-    if (!labels) {
-        labels = json_object();
-        (void)json_object_set_new(member, "labels", labels);
-    }
-    (void)json_object_set_new(labels, "berth.dev/arrayIndex",
-                              json_string(text));
+    put(member, "labels", SELECTION_INDEX_LABEL, json_string(text));
+    array_join(member, terms);
     if (client_id && *client_id) {
         (void)json_object_set_new(member, "clientId",
                                   json_sprintf("%s-%s", client_id, text));
@@ -98,16 +132,25 @@ static bool take_range(const char **text, struct range *ret)
 
 static enum cli_exit fail_array(struct cli *cli, size_t at, const char *text)
 {
-    if (strchr(text, '%')) {
-        return cli_fail(cli, CLI_INVALID,
-                        "jobs[%zu].array: a limit on how many run at once "
-                        "(%s) is not supported; the queue's limits are",
-                        at, strchr(text, '%'));
-    }
     return cli_fail(cli, CLI_INVALID,
                     "jobs[%zu].array: must be indexes such as 0-99 or 1,4,7-9, "
-                    "not \"%s\"",
+                    "with %%N behind them for at most N at once, not \"%s\"",
                     at, text);
+}
+
+/* Cut the limit off the indexes; false: it is none. */
+static bool take_limit(char *text, struct array_terms *terms)
+{
+    char *percent = strchr(text, '%');
+    char *end;
+
+    if (!percent) {
+        return true;
+    }
+    *percent = '\0';
+    terms->limit = strtol(percent + 1, &end, 10);
+    return percent[1] >= '1' && percent[1] <= '9' && *end == '\0' &&
+           terms->limit <= ARRAY_LIMIT_MAX;
 }
 
 /* Append the members of an array, or the job that is none. */
@@ -118,6 +161,7 @@ static enum cli_exit expand_job(struct cli *cli, const json_t *job, size_t at,
     const char *text = json_string_value(key);
     size_t member_count = 0;
     struct range range;
+    struct array_terms terms;
 
     if (!key) {
         return json_array_append_new(jobs, json_deep_copy(job)) == 0
@@ -127,7 +171,12 @@ static enum cli_exit expand_job(struct cli *cli, const json_t *job, size_t at,
     if (!text || !*text) {
         return fail_array(cli, at, text ? text : "");
     }
-    for (const char *rest = text; *rest;) {
+    char *indexes = arena_strdup(&cli->arena, str_of(text));
+    terms = array_begin(cli);
+    if (!take_limit(indexes, &terms) || !*indexes) {
+        return fail_array(cli, at, text);
+    }
+    for (const char *rest = indexes; *rest;) {
         if (!take_range(&rest, &range)) {
             return fail_array(cli, at, text);
         }
@@ -137,9 +186,10 @@ static enum cli_exit expand_job(struct cli *cli, const json_t *job, size_t at,
                                 "jobs[%zu].array: more than %d members", at,
                                 ARRAY_MEMBERS_MAX);
             }
-            (void)json_array_append_new(jobs, array_member(job, index));
+            (void)json_array_append_new(jobs, array_member(job, index, &terms));
         }
     }
+    cli_remark(cli, "Array %s: %zu jobs", terms.id, member_count);
     return CLI_OK;
 }
 

@@ -94,6 +94,23 @@ static bool is_indexed(const json_t *document)
     return mode && strcmp(mode, "Indexed") == 0;
 }
 
+/* How many may run at once; unchanged: any number. */
+static enum cli_exit read_parallelism(struct cli *cli, const json_t *document,
+                                      json_int_t *parallel)
+{
+    const json_t *key = member(document, "spec", "parallelism", NULL);
+
+    if (!key || json_is_null(key)) {
+        return CLI_OK;
+    }
+    if (!json_is_integer(key) || json_integer_value(key) < 1) {
+        return cli_fail(cli, CLI_INVALID,
+                        "spec.parallelism: must be a number from 1 on");
+    }
+    *parallel = json_integer_value(key);
+    return CLI_OK;
+}
+
 /* What would be another job without it is refused. */
 static enum cli_exit check_modes(struct cli *cli, const json_t *document)
 {
@@ -153,7 +170,7 @@ enum cli_exit kubernetes_job_convert(struct cli *cli, const json_t *document,
 {
     json_t *queue = annotated(document, "armadaproject.io/queue");
     json_t *set = annotated(document, "armadaproject.io/jobSet");
-    json_int_t count;
+    json_int_t count, parallel = INT64_MAX;
 
     if (!json_is_object(member(document, "spec", "template", "spec"))) {
         return cli_fail(cli, CLI_INVALID, "spec.template.spec is missing");
@@ -167,6 +184,7 @@ enum cli_exit kubernetes_job_convert(struct cli *cli, const json_t *document,
     }
     enum cli_exit rc = read_count(cli, document, &count);
     rc = rc == CLI_OK ? check_modes(cli, document) : rc;
+    rc = rc == CLI_OK ? read_parallelism(cli, document, &parallel) : rc;
     if (rc != CLI_OK) {
         return rc;
     }
@@ -174,12 +192,16 @@ enum cli_exit kubernetes_job_convert(struct cli *cli, const json_t *document,
     set = set ? set : member(document, "metadata", "name", NULL);
     json_t *file = json_object();
     json_t *jobs = json_array();
+    struct array_terms terms = array_begin(cli);
+    terms.limit = parallel < count ? parallel : 0;
     for (json_int_t i = 0; i < count; i++) {
         json_t *job = make_job(document);
         if (is_indexed(document)) {
-            json_t *indexed = array_member(job, i);
+            json_t *indexed = array_member(job, i, &terms);
             json_decref(job);
             job = indexed;
+        } else if (terms.limit > 0) {
+            array_join(job, &terms);
         }
         (void)json_array_append_new(jobs, job);
     }

@@ -15,6 +15,10 @@ enum {
 /* The label that holds a job's name. */
 #define SELECTION_NAME_LABEL "berth.dev/name"
 
+/* Of the jobs of an array: its id, and the job's index in it. */
+#define SELECTION_ARRAY_LABEL "berth.dev/array"
+#define SELECTION_INDEX_LABEL "berth.dev/arrayIndex"
+
 /* Options of commands that take a selection; see selection_find(). */
 #define SELECTION_FILTER_OPTIONS                                               \
     {"queue", 'q', OPTION_TEXT, "NAME", "only jobs of this queue"},            \

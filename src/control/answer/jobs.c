@@ -55,7 +55,9 @@ static const char *held_word(const struct control *c, uint32_t job)
     if (held.holds & JOB_HOLD_BY_USER) {
         return "held";
     }
-    return held.holds & JOB_HOLD_UNTIL ? "beginTime" : "dependency";
+    return held.holds & JOB_HOLD_UNTIL      ? "beginTime"
+           : held.holds & JOB_HOLD_FOR_JOBS ? "dependency"
+                                            : "concurrency";
 }
 
 /* The same of a job that is planned. */

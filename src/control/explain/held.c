@@ -50,6 +50,12 @@ void held_put_reason(struct strbuf *buf, const struct job_held *held)
     if (held->holds & JOB_HOLD_FOR_JOBS) {
         strbuf_add_text(buf, between);
         put_waits(buf, held);
+        between = "; ";
+    }
+    if (held->holds & JOB_HOLD_FOR_TURN) {
+        strbuf_addf(buf,
+                    "%sits group %.*s has as many jobs as may run at once (%u)",
+                    between, STR_ARG(held->turn_group), held->turn_limit);
     }
 }
 
@@ -95,6 +101,10 @@ void held_put_json(struct strbuf *buf, struct control *c, uint32_t job)
         strbuf_addf(buf, "%s\"%s\"%s", i ? "," : ",\"waitsFor\":[",
                     job_id_format(held.waits[i].on, id),
                     i + 1 == held.wait_count ? "]" : "");
+    }
+    if (held.holds & JOB_HOLD_FOR_TURN) {
+        explain_put_json_text(buf, "concurrencyGroup", held.turn_group);
+        strbuf_addf(buf, ",\"concurrencyLimit\":%u", held.turn_limit);
     }
     if (held.wait_until_ms) {
         strbuf_addf(buf, ",\"waitUntilMs\":%" PRId64, held.wait_until_ms);

@@ -201,6 +201,20 @@ static void get_waits(struct decoder *d, struct extra_row *extra)
     }
 }
 
+static void get_turn(struct decoder *d, uint32_t job)
+{
+    uint32_t limit = unpack_count(&d->reader, UINT32_MAX);
+
+    if (limit == 0) {
+        return;
+    }
+    struct str group = unpack_str(&d->reader);
+    bool has_turn = unpack_count(&d->reader, 1);
+    if (!d->reader.is_bad) {
+        turns_restore(d->jobs, job, group, limit, has_turn);
+    }
+}
+
 static void get_extra(struct decoder *d, uint32_t job)
 {
     struct extra_row *extra = extra_of(d->jobs, job);
@@ -233,6 +247,10 @@ static void get_extra(struct decoder *d, uint32_t job)
     }
     if (d->version >= 9) {
         extra->retry_policy = get_string(d);
+    }
+    if (d->version >= 10) {
+        get_turn(d, job);
+        extra = extra_of(d->jobs, job);
     }
     uint32_t count = unpack_count(&d->reader, JOBS_TRIED_MAX);
     if (count > 0) {

@@ -107,6 +107,9 @@ static void decide_on_waiting(struct deciding *d)
     if (held.wait_count == 0) {
         cleared |= held.holds & JOB_HOLD_FOR_JOBS;
     }
+    if (held.has_turn) {
+        cleared |= held.holds & JOB_HOLD_FOR_TURN;
+    }
     if (held.begin_ms <= d->rules->now_ms) {
         cleared |= held.holds & JOB_HOLD_UNTIL;
     }

@@ -111,6 +111,7 @@ static void move(struct jobs *jobs, uint32_t job, enum job_happening happening,
     if (job_state_is_ended(after)) {
         struct job_id id = jobs->rows.items[job].id;
         group_ended(jobs, job, after, fold_failure(event));
+        turns_leave(jobs, job);
         row_free(jobs, job);
         waits_end(jobs, id, after);
     } else {

@@ -233,6 +233,7 @@ struct extra_row *extra_of(struct jobs *jobs, uint32_t job)
         .error_subcategory = INTERN_NONE,
         .hold_user = INTERN_NONE,
         .retry_policy = INTERN_NONE,
+        .turn = JOBS_NONE,
     };
     return &jobs->extras.items[row->extra];
 }

@@ -28,12 +28,12 @@
 enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
-    JOBS_TRIED_MAX = 32,     /* nodes that a job remembers to avoid */
-    JOBS_FORMAT_VERSION = 9, /* 8: no retry policies of jobs; 7: nobody waiting
-                                for others; 6: nobody held; 5: errors without
-                                category and exit code; 4: nobody is unproven;
-                                3: nothing counted of gangs; 2: no terms of
-                                gangs; 1: neither admission nor applications */
+    JOBS_TRIED_MAX = 32, /* nodes that a job remembers to avoid */
+    JOBS_FORMAT_VERSION =
+        10, /* 9: no groups of turns; 8: no retry policies of jobs; 7: nobody
+              waiting for others; 6: nobody held; 5: errors without category and
+              exit code; 4: nobody is unproven; 3: nothing counted of gangs; 2:
+              no terms of gangs; 1: neither admission nor applications */
     /* Of an error's encoding that is kept until the job's fate is decided;
      * a longer one is made anew from its message. */
     JOBS_ERROR_BYTES_MAX = 64 << 10,
@@ -68,6 +68,10 @@ struct job_held {
     bool is_broken;
     struct job_wait broken;
     enum job_state broken_as;
+    /* Of JOB_HOLD_FOR_TURN, and of a job that has the turn. */
+    struct str turn_group; /* "": none */
+    uint32_t turn_limit;
+    bool has_turn;
 };
 
 /* A node that a run of the job was tried on, in vain. */

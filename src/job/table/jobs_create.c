@@ -14,6 +14,7 @@ void jobs_destroy(struct jobs *jobs)
     jobs_snapshot_end(jobs);
     VEC_FREE(&jobs->timers);
     waits_fini(jobs);
+    turns_fini(jobs);
     for (size_t i = 0; i < jobs->extras.count; i++) {
         mem_free(jobs->extras.items[i].tried);
         mem_free(jobs->extras.items[i].waits);

@@ -104,6 +104,21 @@ static void put_waits(struct encoder *e, const struct extra_row *extra)
     pack_u64(e->buf, extra->broken_as);
 }
 
+/* Its group's limit: 0 where it has none. */
+static void put_turn(struct encoder *e, const struct extra_row *extra)
+{
+    uint32_t limit = 0;
+
+    if (extra->turn == JOBS_NONE) {
+        pack_u64(e->buf, 0);
+        return;
+    }
+    struct str group = turns_group(e->jobs, extra->turn, &limit);
+    pack_u64(e->buf, limit);
+    pack_str(e->buf, group);
+    pack_u64(e->buf, extra->has_turn);
+}
+
 static void put_extra(struct encoder *e, uint32_t index)
 {
     const struct extra_row *extra = &e->jobs->extras.items[index];
@@ -128,6 +143,7 @@ static void put_extra(struct encoder *e, uint32_t index)
     pack_i64(e->buf, extra->wait_until_ms);
     put_waits(e, extra);
     put_string(e, extra->retry_policy);
+    put_turn(e, extra);
     pack_u64(e->buf, extra->tried_count);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         put_string(e, extra->tried[i].executor);

@@ -101,6 +101,9 @@ void held_begin(struct jobs *jobs, uint32_t job,
     if (waits_begin(jobs, job, digest->waits)) {
         holds |= JOB_HOLD_FOR_JOBS;
     }
+    if (turns_begin(jobs, job, digest)) {
+        holds |= JOB_HOLD_FOR_TURN;
+    }
     if (!holds && !digest->wait_ms_max) {
         return;
     }
@@ -116,8 +119,9 @@ void held_change(struct jobs *jobs, uint32_t job, const struct event *event)
 {
     struct extra_row *extra = extra_of(jobs, job);
     /* Only its submission makes a job wait for others. */
-    uint32_t holds = (extra->holds & ~event->hold.cleared) |
-                     (event->hold.set & ~(uint32_t)JOB_HOLD_FOR_JOBS);
+    uint32_t holds =
+        (extra->holds & ~event->hold.cleared) |
+        (event->hold.set & ~(uint32_t)(JOB_HOLD_FOR_JOBS | JOB_HOLD_FOR_TURN));
 
     if (event->hold.set & JOB_HOLD_BY_USER) {
         extra_set(jobs, &extra->hold_user, event->hold.user);
@@ -157,7 +161,12 @@ void jobs_held(const struct jobs *jobs, uint32_t job, struct job_held *ret_held)
             .is_broken = row->broken_as != JOB_NONE,
             .broken = row->broken,
             .broken_as = (enum job_state)row->broken_as,
+            .has_turn = row->has_turn,
         };
+        if (row->turn != JOBS_NONE) {
+            ret_held->turn_group =
+                turns_group(jobs, row->turn, &ret_held->turn_limit);
+        }
     }
 }
 

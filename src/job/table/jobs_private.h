@@ -81,6 +81,21 @@ struct extra_row {
     uint32_t wait_count;
     struct job_wait broken; /* the first that came to nothing */
     uint32_t broken_as;     /* enum job_state; JOB_NONE: none did */
+    uint32_t turn;          /* its row in turns; JOBS_NONE: none */
+    bool has_turn;
+};
+
+/* A job that waits for its group's turn, or did. */
+struct turn_item {
+    struct job_id id;
+    uint32_t job;
+};
+
+/* A group of a queue's jobs of which some have the turn; turns.c. */
+struct turn_row {
+    uint32_t name; /* a string: queue, 0, group */
+    uint32_t limit, busy_count, member_count;
+    VEC(struct turn_item) waiting; /* a heap; some do not wait any more */
 };
 
 /* A job that waits, or did, for another to end. */
@@ -193,6 +208,8 @@ struct jobs {
     SLOTS(struct waiter_row) waiters;
     struct map waited_for;        /* job ids to the first of their waiters */
     VEC(struct timer_row) timers; /* a heap; jobs_held.c */
+    SLOTS(struct turn_row) turns;
+    struct map turn_of; /* names, {0, string}, to turns */
     struct named_groups named;
     struct id_index by_id, by_run;
     struct map tally_of; /* queue and pool to tallies */
@@ -201,6 +218,21 @@ struct jobs {
     struct snapshot *snapshot; /* owned; NULL: none is being written */
     uint32_t snapshot_no;      /* how many were begun */
 };
+
+/* The name and the limit of a group of turns. */
+static inline struct str turns_group(const struct jobs *jobs, uint32_t turn,
+                                     uint32_t *ret_limit)
+{
+    const struct turn_row *row = &jobs->turns.items[turn];
+    struct str name = intern_get(&jobs->strings, row->name);
+    size_t at = 0;
+
+    while (name.p[at]) {
+        at++;
+    }
+    *ret_limit = row->limit;
+    return str_make(name.p + at + 1, name.byte_count - at - 1);
+}
 
 /* A row's bit of `count` words; beyond them it is not set. */
 static inline bool row_has_bit(const uint64_t *words, size_t count,
@@ -316,6 +348,21 @@ void waits_restore(struct jobs *jobs, uint32_t job);
 void waits_end(struct jobs *jobs, struct job_id id, enum job_state after);
 /* Free all that is kept of them. */
 void waits_fini(struct jobs *jobs);
+
+/* Jobs of which only some may be planned at once; turns.c. */
+
+/* A new job joins the group of its digest: whether it waits for the turn. */
+bool turns_begin(struct jobs *jobs, uint32_t job,
+                 const struct job_digest *digest);
+/* It was read back. */
+void turns_restore(struct jobs *jobs, uint32_t job, struct str group,
+                   uint32_t limit, bool has_turn);
+/* It goes: another may have its turn. */
+void turns_leave(struct jobs *jobs, uint32_t job);
+/* Check that as many have the turn as can. */
+void turns_assert_valid(const struct jobs *jobs);
+/* Free all that is kept of them. */
+void turns_fini(struct jobs *jobs);
 
 /* Note what an event asks of jobs; jobs_ask.c. */
 enum jobs_answer jobs_ask(struct jobs *jobs, const struct event_scope *scope,

@@ -78,4 +78,5 @@ void jobs_assert_valid(const struct jobs *jobs)
     ASSERT(live == jobs->count && jobs->by_id.count == live);
     ASSERT(jobs->by_run.count == with_run && check_tallies(jobs) == with_run);
     check_named(jobs);
+    turns_assert_valid(jobs);
 }

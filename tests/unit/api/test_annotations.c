@@ -155,7 +155,47 @@ static void test_unknown_own_annotations_are_refused(void **state)
         "berth.dev/maxHops, berth.dev/freezingWindowSeconds, "
         "berth.dev/fakeRunMs, berth.dev/fakeExitCode, berth.dev/hold, "
         "berth.dev/beginTime, berth.dev/maxWaitSeconds, berth.dev/dependsOn, "
-        "berth.dev/retryPolicy; it says \"60\"");
+        "berth.dev/retryPolicy, berth.dev/concurrencyGroup, "
+        "berth.dev/concurrencyLimit; it says \"60\"");
+}
+
+static void test_concurrency_groups(void **state)
+{
+    static const struct {
+        const char *group, *limit, *text;
+    } cases[] = {
+        {"g", "20", ""},
+        {"g", NULL,
+         "annotations berth.dev/concurrencyGroup and "
+         "berth.dev/concurrencyLimit must be given together"},
+        {NULL, "20",
+         "annotations berth.dev/concurrencyGroup and "
+         "berth.dev/concurrencyLimit must be given together"},
+        {"g", "0",
+         "annotation berth.dev/concurrencyLimit must be a number from 1 to "
+         "1000000, not 0"},
+        {"g", "1.5",
+         "annotation berth.dev/concurrencyLimit must be a number from 1 to "
+         "1000000, not 1.5"},
+        {"", "2",
+         "annotation berth.dev/concurrencyGroup must have 1 to 63 bytes, not "
+         "0"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        auto_arena arena = {0};
+        Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+        if (cases[i].group) {
+            sample_annotation(&arena, item, ANNOTATION_TURN_GROUP,
+                              cases[i].group);
+        }
+        if (cases[i].limit) {
+            sample_annotation(&arena, item, ANNOTATION_TURN_LIMIT,
+                              cases[i].limit);
+        }
+        assert_string_equal(text_of_rest(item, &arena), cases[i].text);
+    }
 }
 
 static void test_lifetimes(void **state)
@@ -193,6 +233,7 @@ int main(void)
         TEST(test_i19_price_band),
         TEST(test_own_annotations),
         TEST(test_unknown_own_annotations_are_refused),
+        TEST(test_concurrency_groups),
         TEST(test_lifetimes),
     };
 

@@ -28,7 +28,7 @@ static void members_know_their_index(void **state)
               "x}]}]}]},"
               "{podSpecs: [{containers: [{name: c}]}]}]}",
               "submit", "-"),
-          CLI_OK, "", "");
+          CLI_OK, "", "berthctl: Array 01hf7yat00040g2081040g2081: 3 jobs\n");
     const Api__JobSubmitRequest *request = submitted(script, &arena);
     assert_int_equal(request->n_job_request_items, 4);
     assert_string_equal(request->job_request_items[0]->client_id, "a-1");
@@ -39,6 +39,48 @@ static void members_know_their_index(void **state)
                         "berth.dev/arrayIndex");
     assert_int_equal(
         request->job_request_items[3]->pod_specs[0]->containers[0]->n_env, 0);
+}
+
+/* Whether the first job has such an annotation. */
+static void assert_annotated(const Api__JobSubmitRequest *request,
+                             const char *key, const char *value)
+{
+    const Api__JobSubmitRequestItem *item = request->job_request_items[0];
+
+    for (size_t i = 0; i < item->n_annotations; i++) {
+        if (strcmp(item->annotations[i]->key, key) == 0) {
+            assert_string_equal(item->annotations[i]->value, value);
+            return;
+        }
+    }
+    fail_msg("no annotation %s", key);
+}
+
+static void only_some_members_run_at_once(void **state)
+{
+    struct script *script = *state;
+    Api__JobSubmitResponse response = API__JOB_SUBMIT_RESPONSE__INIT;
+    auto_arena arena = {0};
+
+    answer(script, &response.base);
+    check(ASK(script, "", "run", "-q", "q", "--array", "0-9%3", "x"), CLI_OK,
+          "", "berthctl: Array 01hf7yat00040g2081040g2081: 10 jobs\n");
+    const Api__JobSubmitRequest *request = submitted(script, &arena);
+    assert_int_equal(request->n_job_request_items, 10);
+    assert_annotated(request, "berth.dev/concurrencyLimit", "3");
+    assert_annotated(request, "berth.dev/concurrencyGroup",
+                     "01hf7yat00040g2081040g2081");
+    /* Kubernetes' own word for it. */
+    answer(script, &response.base);
+    check(ASK(script,
+              "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {"
+              "completions: 3, parallelism: 2, template: {spec: {"
+              "containers: [{name: c}]}}}}",
+              "submit", "-", "-q", "q"),
+          CLI_OK, "", "");
+    auto_arena other = {0};
+    assert_annotated(submitted(script, &other), "berth.dev/concurrencyLimit",
+                     "2");
 }
 
 static void indexed_jobs_of_kubernetes_are_taken(void **state)
@@ -59,17 +101,22 @@ static void indexed_jobs_of_kubernetes_are_taken(void **state)
     assert_string_equal(variable(request->job_request_items[2], 1), "2");
 }
 
+#define NO_INDEXES                                                         \
+    "must be indexes such as 0-99 or 1,4,7-9, with %N behind them for at " \
+    "most N at once, not "
+
 static void what_is_no_index_is_refused(void **state)
 {
     static const struct {
         const char *text, *said;
     } rows[] = {
-        {"x", "must be indexes such as 0-99 or 1,4,7-9, not \"x\""},
-        {"3-1", "must be indexes such as 0-99 or 1,4,7-9, not \"3-1\""},
-        {"1,", "must be indexes such as 0-99 or 1,4,7-9, not \"1,\""},
+        {"x", NO_INDEXES "\"x\""},
+        {"3-1", NO_INDEXES "\"3-1\""},
+        {"1,", NO_INDEXES "\"1,\""},
+        {"0-9%0", NO_INDEXES "\"0-9%0\""},
+        {"0-9%x", NO_INDEXES "\"0-9%x\""},
+        {"%3", NO_INDEXES "\"%3\""},
         {"0-10000", "more than 10000 members"},
-        {"0-9%2", "a limit on how many run at once (%2) is not supported; the "
-                  "queue's limits are"},
     };
     struct script *script = *state;
 
@@ -87,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(members_know_their_index),
+        SERVED(only_some_members_run_at_once),
         SERVED(indexed_jobs_of_kubernetes_are_taken),
         SERVED(what_is_no_index_is_refused),
     };

@@ -107,6 +107,39 @@ static void a_held_job_is_cancelled_and_reprioritised_as_any(void **state)
     stage_end(s);
 }
 
+static void only_some_of_a_group_are_planned(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct stage_job like = {
+        .cpu_milli = 100, .turn_group = "g", .turn_limit = 2};
+    struct job_id jobs[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        jobs[i] = stage_submit(s, "q", like);
+    }
+    stage_settle(s);
+    assert_false(key128_is_none(stage_run(s, jobs[0]).v));
+    assert_false(key128_is_none(stage_run(s, jobs[1]).v));
+    assert_true(key128_is_none(stage_run(s, jobs[2]).v));
+    assert_says(stage_explain(s, jobs[3])->explain.text,
+                "its group g has as many jobs as may run at once (2)");
+    assert_says(stage_explain(s, jobs[3])->explain.json,
+                "\"concurrencyGroup\":\"g\",\"concurrencyLimit\":2");
+    stage_crash(s); /* another leader knows it, too */
+    stage_start(s);
+    stage_exchange(s, "e", 1, NULL, 0);
+    stage_pass(s, 60000);
+    assert_true(key128_is_none(stage_run(s, jobs[2]).v));
+    stage_report(s, jobs[1], EVENT_RUN_SUCCEEDED);
+    stage_settle(s);
+    assert_false(key128_is_none(stage_run(s, jobs[2]).v));
+    assert_true(key128_is_none(stage_run(s, jobs[3]).v));
+    control_assert_valid(s->control);
+    assert_true(stage_is_made_again(s, NULL));
+    stage_end(s);
+}
+
 /* What its submission would say: a job that waits for another. */
 static struct job_id submit_after(struct stage *s, struct job_id on,
                                   enum job_want want)
@@ -170,6 +203,7 @@ int main(void)
         TEST(a_time_that_comes_lets_a_job_go),
         TEST(a_held_job_is_cancelled_and_reprioritised_as_any),
         TEST(jobs_wait_for_others_and_end_with_them),
+        TEST(only_some_of_a_group_are_planned),
         TEST(nobody_waits_for_what_is_not_there),
     };
     return RUN_TESTS(tests);

@@ -52,6 +52,22 @@ static void digests_of_the_first_version_are_read(void **state)
     assert_false(out.has_stateaware_off);
 }
 
+static void a_group_is_read_back(void **state)
+{
+    struct job_digest in = {.gang_cardinality = 1,
+                            .gang_minimum = 1,
+                            .turn_group = STR("array"),
+                            .turn_limit = 20};
+    struct job_digest out;
+    auto_strbuf buf = {0};
+    (void)state;
+
+    digest_pack(&buf, &in);
+    assert_int_equal(digest_unpack(strbuf_str(&buf), &out), 0);
+    assert_true(str_equal(out.turn_group, STR("array")));
+    assert_int_equal(out.turn_limit, 20);
+}
+
 static void newer_versions_and_rubbish_are_refused(void **state)
 {
     struct job_digest out;
@@ -67,6 +83,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(packed_form_is_read_back),
         TEST(digests_of_the_first_version_are_read),
+        TEST(a_group_is_read_back),
         TEST(newer_versions_and_rubbish_are_refused),
     };
     return RUN_TESTS(tests);
