@@ -82,6 +82,8 @@
            NONE, ANYONE, 0)                                                    \
     METHOD("berth.api.Berth/GetPermissions", get_permissions, UNARY, NONE,     \
            NONE, ANYONE, 0)                                                    \
+    METHOD("berth.api.Berth/WhatIf", what_if, UNARY, WATCH_ALL_EVENTS, NONE,   \
+           SERVER, 0)                                                          \
     METHOD("berth.api.Berth/ListNodes", list_nodes, UNARY, NONE, NONE, ANYONE, \
            0)                                                                  \
     METHOD("berth.api.Berth/ListExecutors", list_executors, UNARY, NONE, NONE, \

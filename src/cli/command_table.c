@@ -98,6 +98,23 @@ static const struct option_spec usage_options[] = {
      "a row for each queue, user and day, as named (queue); an empty list "
      "gives one row"},
 };
+static const struct option_spec what_if_options[] = {
+    {"set", 0, OPTION_LIST, "PATH=VALUE,...",
+     "queue.NAME.weight=2, class.NAME.priority=500 or "
+     "class.NAME.limit.RESOURCE=0.5"},
+    {"add-nodes", 0, OPTION_LIST, "COUNT[=NODE],...",
+     "so many more nodes like this one (the first by name)"},
+    {"drain", 0, OPTION_LIST, "NODE,...",
+     "these nodes lose their jobs and get no more"},
+    {"submit", 0, OPTION_TEXT, "FILE", "the jobs of this file are submitted"},
+    {"queue", 'q', OPTION_TEXT, "NAME", "to this queue instead of the file's"},
+    {"job-set", 'j', OPTION_TEXT, "NAME",
+     "in this job set instead of the file's"},
+    {"scheduling", 0, OPTION_TEXT, "FILE",
+     "the server's section `scheduling` is this file"},
+    {"for", 0, OPTION_TEXT, "TIME", "how far to look, such as 90s or 1h (1m)"},
+    {"limit", 0, OPTION_TEXT, "N", "show so many jobs at most (1000)"},
+};
 static const struct option_spec job_sets_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
 };
@@ -333,6 +350,9 @@ const struct command_spec command_table[] = {
              "report what queues and users have used"),
     ROW_WITH("get podgroups", "get podgroup", "[ID]", 0, 1, cmd_get_pod_groups,
              groups_options, "show gangs and groups of pods by sub-group"),
+    ROW_WITH("what-if", NULL, "", 0, 0, cmd_what_if, what_if_options,
+             "say what changes would do: which jobs would start, move or be "
+             "preempted, and when"),
     ROW("explain", NULL, "ID", 1, 1, cmd_explain,
         "explain why a job waits, or how it ended"),
     ROW_WITH("logs", NULL, "ID", 1, 1, cmd_logs, logs_options,

@@ -85,6 +85,11 @@ struct control_hooks {
     /* Store `bytes` as the checkpoint after record `seq`, in its own time;
      * takes `bytes` (mem_free).  NULL: elog_checkpoint_put() at once. */
     void (*checkpoint)(void *ctx, uint64_t seq, char *bytes, size_t byte_count);
+    /* Answer a COMMAND_WHAT_IF in its own time, from whichever thread, from
+     * the live state of time `now_ms` as a checkpoint has it; takes both
+     * (mem_free).  NULL: the command is answered COMMAND_UNAVAILABLE. */
+    void (*what_if)(void *ctx, struct command *command, char *bytes,
+                    size_t byte_count, int64_t now_ms);
 };
 
 struct control_config {
@@ -121,6 +126,8 @@ struct control_metrics {
     int64_t replay_ms;
     uint64_t checkpoint_count;
     uint32_t checkpoint_pause_us_last;
+    uint64_t what_if_count; /* states that were given for them */
+    uint32_t what_if_pause_us_last;
     uint32_t job_count, queued_count, leased_now_count, pending_count,
         running_count;
     uint32_t queue_count, executor_count, node_count, session_count;

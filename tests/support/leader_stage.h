@@ -58,6 +58,7 @@ struct stage_job {
     const char *application;
     const char *pool; /* its home; NULL: names none */
     bool has_stateaware_off;
+    int64_t deadline_ms;         /* 0: unknown */
     const struct job_wait *wait; /* what it waits for; NULL: nothing */
     bool is_wait_known;          /* the store has that job, not ended */
     const char *turn_group;      /* of which `turn_limit` run; NULL: none */

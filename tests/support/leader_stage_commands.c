@@ -78,6 +78,7 @@ static void pack_class(struct strbuf *key, const struct stage_job *job)
 
     snprintf(salt, sizeof(salt), "%u", job->class_salt);
     toleration.value = str_of(salt);
+    requirement.deadline_ms = job->deadline_ms;
     requirement_pack(key, &requirement);
 }
 

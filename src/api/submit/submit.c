@@ -1,4 +1,6 @@
 /* Submit.SubmitJobs (armada-api.md 3.1). */
+#include "api/submit/submit.h"
+
 #include <stdio.h>
 
 #include "api/core/state.h"
@@ -129,9 +131,7 @@ static bool find_depends(struct api_call *call,
     return rc == 0;
 }
 
-/* The command that a request asks for, by every rule that needs no leader;
- * NULL: the call is over. */
-static struct command *build(struct api_call *call, struct str request)
+struct command *submit_command_make(struct api_call *call, struct str request)
 {
     const struct api_ports *ports = &call->api->ports;
     Berth__Submission__Request *message;
@@ -169,7 +169,7 @@ static struct command *build(struct api_call *call, struct str request)
 
 void handle_submit_jobs(struct api_call *call, struct str request)
 {
-    struct command *command = build(call, request);
+    struct command *command = submit_command_make(call, request);
 
     if (!command) {
         return;
@@ -184,7 +184,7 @@ void handle_submit_jobs(struct api_call *call, struct str request)
 
 void handle_check_jobs(struct api_call *call, struct str request)
 {
-    struct command *command = build(call, request);
+    struct command *command = submit_command_make(call, request);
 
     if (command) {
         command_destroy(command);

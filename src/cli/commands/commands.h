@@ -57,6 +57,7 @@ enum cli_exit cmd_preempt_node(struct cli *cli);
 enum cli_exit cmd_preempt_queues(struct cli *cli);
 enum cli_exit cmd_reprioritize_job(struct cli *cli);
 enum cli_exit cmd_reprioritize_job_set(struct cli *cli);
+enum cli_exit cmd_what_if(struct cli *cli);
 enum cli_exit cmd_completion(struct cli *cli);
 enum cli_exit cmd_apply(struct cli *cli);
 enum cli_exit cmd_create(struct cli *cli);

@@ -1,9 +1,10 @@
 /* Decides when to write a checkpoint, and how much of the log to prune after
- * it. */
+ * it; gives the same bytes to who asks what would happen. */
 
 #include "control/checkpoint/checkpoint.h"
 
 #include "control/round/rounds.h"
+#include "control/state/inbox.h"
 #include "control/state/state.h"
 
 enum {
@@ -35,12 +36,12 @@ int control_checkpoint(struct control *c, struct err *err)
  * is written before it does. */
 static void begin(struct control *c)
 {
+    ASSERT(!c->is_snapshot_open);
     c->snapshot = strbuf_make(SIZE_MAX / 2);
-    ASSERT(c->seq > c->checkpoint_seq); /* there is news since the last */
     c->is_snapshot_open = true;
+    c->is_snapshot_for_what_if = false;
     c->snapshot_seq = c->seq;
     c->snapshot_pause_us = 0;
-    c->events_since_checkpoint = 0;
     checkpoint_encode_head(c, &c->snapshot, true);
     jobs_snapshot_begin(c->jobs, &c->snapshot);
 }
@@ -105,6 +106,56 @@ static void note_pause(struct control *c, uint64_t began_ns)
         us > c->snapshot_pause_us ? us : c->snapshot_pause_us;
 }
 
+/* Begin one for who waits for a state, unless another is being encoded, or the
+ * planner's state is not the log's. */
+static void begin_for_what_if(struct control *c)
+{
+    uint64_t began_ns = control_mono_ns(c);
+
+    if (!c->what_if || c->is_snapshot_open || c->batch.is_in_flight) {
+        return;
+    }
+    if (pools_is_any_busy(c->pools)) {
+        c->holds_plans = true; /* it is made as soon as all are back */
+        return;
+    }
+    begin(c);
+    c->is_snapshot_for_what_if = true;
+    c->snapshot_ms = control_now_ms(c);
+    note_pause(c, began_ns);
+}
+
+static void give_what_if(struct control *c)
+{
+    const struct control_hooks *hooks = &c->config.hooks;
+    size_t byte_count = c->snapshot.byte_count;
+
+    c->metrics.what_if_count++;
+    c->metrics.what_if_pause_us_last = c->snapshot_pause_us;
+    hooks->what_if(hooks->ctx, steal_ptr(c->what_if),
+                   strbuf_steal(&c->snapshot), byte_count, c->snapshot_ms);
+}
+
+void what_if_take(struct control *c, struct command *command)
+{
+    if (!c->config.hooks.what_if) {
+        command_answer(command, COMMAND_UNAVAILABLE,
+                       "nobody answers such questions here");
+    } else if (c->what_if) {
+        command_answer(command, COMMAND_OVERLOADED,
+                       "another what-if is being answered; try again");
+    } else if (jobs_count(c->jobs) > WHAT_IF_JOBS_MAX) {
+        command_answer_full(command, WHAT_IF_JOBS_MAX, "jobs of a what-if");
+    } else {
+        c->what_if = command;
+    }
+}
+
+void what_if_refuse(struct control *c, const char *text)
+{
+    command_answer_all(steal_ptr(c->what_if), COMMAND_UNAVAILABLE, text);
+}
+
 static void finish(struct control *c)
 {
     c->metrics.checkpoint_count++;
@@ -118,6 +169,7 @@ void checkpoint_go_on(struct control *c)
     uint64_t began_ns = control_mono_ns(c);
 
     if (!c->is_snapshot_open) {
+        begin_for_what_if(c);
         return;
     }
     bool is_whole = jobs_snapshot_write(c->jobs, SNAPSHOT_JOBS);
@@ -126,6 +178,10 @@ void checkpoint_go_on(struct control *c)
         size_t byte_count = c->snapshot.byte_count;
         jobs_snapshot_end(c->jobs);
         c->is_snapshot_open = false;
+        if (c->is_snapshot_for_what_if) {
+            give_what_if(c);
+            return;
+        }
         ASSERT(c->snapshot_seq > c->checkpoint_seq);
         c->checkpoint_seq = c->snapshot_seq;
         hooks->checkpoint(hooks->ctx, c->snapshot_seq,
@@ -141,6 +197,7 @@ void checkpoint_if_due(struct control *c)
     if (c->trim_seq) {
         trim_some(c);
     }
+    begin_for_what_if(c);
     if (c->state != CONTROL_LEADING || c->is_snapshot_open ||
         c->events_since_checkpoint < c->config.checkpoint_events) {
         return;
@@ -151,7 +208,9 @@ void checkpoint_if_due(struct control *c)
     }
     uint64_t began_ns = control_mono_ns(c);
     if (c->config.hooks.checkpoint) {
+        ASSERT(c->seq > c->checkpoint_seq); /* there is news since the last */
         begin(c);
+        c->events_since_checkpoint = 0;
         note_pause(c, began_ns);
         return;
     }

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/strbuf.h"
 
+struct command;
 struct control;
 
 /* encode.c */
@@ -34,3 +35,8 @@ void checkpoint_if_due(struct control *c);
 void checkpoint_go_on(struct control *c);
 /* Give up one that was begun. */
 void checkpoint_abandon(struct control *c);
+
+/* A COMMAND_WHAT_IF: the next state that is encoded is for it. */
+void what_if_take(struct control *c, struct command *command);
+/* Answer it COMMAND_UNAVAILABLE, if one waits. */
+void what_if_refuse(struct control *c, const char *text);

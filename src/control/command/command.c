@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "model/pack.h"
+
 struct inbox {
     pthread_mutex_t mutex;
     struct command *first, *last; /* waiting, oldest first */
@@ -25,8 +27,51 @@ void command_destroy(struct command *command)
     if (!command) {
         return;
     }
+    if (command->kind == COMMAND_WHAT_IF) {
+        command_destroy(command->what_if.changes.submission);
+    }
     arena_fini(&command->arena);
     mem_free(command);
+}
+
+void command_set_sequences(struct command *command, struct str payload)
+{
+    struct pack_reader reader = {.rest = arena_str(&command->arena, payload)};
+    VEC(struct event_sequence) sequences = {0};
+
+    ASSERT(command->kind == COMMAND_EVENTS);
+    while (reader.rest.byte_count > 0) {
+        unpack_u64(&reader); /* the tag */
+        struct event_sequence sequence = {unpack_str(&reader)};
+        VEC_PUSH(&sequences, sequence);
+    }
+    command->events.sequence_count = (uint32_t)sequences.count;
+    command->events.sequences = arena_alloc_array(
+        &command->arena, sequences.count, sizeof(*command->events.sequences));
+    if (sequences.count) {
+        memcpy(command->events.sequences, sequences.items,
+               sequences.count * sizeof(*sequences.items));
+    }
+    VEC_FREE(&sequences);
+}
+
+const char *what_if_effect_word(enum what_if_effect effect)
+{
+    static const char *const words[] = {
+        [WHAT_IF_SAME] = "same",
+        [WHAT_IF_STARTS] = "starts",
+        [WHAT_IF_WAITS] = "waits",
+        [WHAT_IF_EARLIER] = "earlier",
+        [WHAT_IF_LATER] = "later",
+        [WHAT_IF_MOVES] = "moves",
+        [WHAT_IF_PREEMPTED] = "preempted",
+        [WHAT_IF_KEPT] = "kept",
+        [WHAT_IF_REFUSED] = "refused",
+        [WHAT_IF_NOT_REFUSED] = "not-refused",
+    };
+
+    _Static_assert(ARRAY_COUNT(words) == WHAT_IF_EFFECTS, "a word for each");
+    return words[effect];
 }
 
 struct inbox *inbox_create(void (*wake)(void *ctx), void *ctx)

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "control/command/command_rows.h"
+#include "control/command/what_if.h"
 #include "model/event.h"
 
 enum {
@@ -48,6 +49,8 @@ enum command_kind {
     COMMAND_TRAINING_DELETE,  /* cancel what is left of it, and forget it */
     COMMAND_QUERY_TRAINING,   /* TrainingJobs and how they stand */
     COMMAND_QUERY_GANGS,      /* gangs and how they stand */
+    COMMAND_WHAT_IF,          /* what would happen; answered by another
+                                 thread, see control_hooks.what_if */
 };
 
 /* How a command ended. */
@@ -254,6 +257,11 @@ struct command {
             bool has_more; /* answer */
         } gangs;
         struct {
+            struct what_if_changes changes;
+            int64_t span_ms;              /* up to WHAT_IF_SPAN_MS_MAX */
+            struct what_if_answer answer; /* answer */
+        } what_if;
+        struct {
             struct job_id job;
             struct str text;  /* answer: sentences for people */
             struct str json;  /* answer: the same as data */
@@ -275,6 +283,10 @@ struct command *command_create(enum command_kind kind) must_check;
 /* Free the command and its arena.  NULL is fine. */
 void command_destroy(struct command *command);
 DEFINE_AUTO(command, command_destroy)
+
+/* Have a COMMAND_EVENTS append the events of a batch's payload
+ * (wire/log/log_codec.h), which is copied. */
+void command_set_sequences(struct command *command, struct str payload);
 
 struct inbox;
 

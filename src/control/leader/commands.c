@@ -1,6 +1,7 @@
 /* Moves waiting commands into a batch, in order, while there is room and their
  * answer does not depend on the rest of the batch. */
 #include "control/answer/answers.h"
+#include "control/checkpoint/checkpoint.h"
 #include "control/decide/decide.h"
 #include "control/exchange/exchange.h"
 #include "control/leader/leader.h"
@@ -59,6 +60,9 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_TRAINING_DELETE:
         c->batch.has_training = true;
         training_take(c, command);
+        break;
+    case COMMAND_WHAT_IF:
+        what_if_take(c, command);
         break;
     case COMMAND_QUERY_REPORT:
     case COMMAND_QUERY_QUEUES:

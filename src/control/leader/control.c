@@ -54,6 +54,7 @@ void control_destroy(struct control *c)
     waiting_refuse(c, "the server is stopping");
     waiting_take(c);
     waiting_refuse(c, "the server is stopping");
+    what_if_refuse(c, "the server is stopping");
     command_answer_all(c->batch.first, COMMAND_UNAVAILABLE,
                        "the server is stopping");
     c->batch.first = c->batch.last = NULL;
@@ -192,12 +193,51 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* The moment by the clock that never goes back at which a wall time comes. */
+static uint64_t ns_of_wall(uint64_t now_ns, int64_t now_ms, int64_t at_ms)
+{
+    if (at_ms <= now_ms) {
+        return now_ns;
+    }
+    return at_ms - now_ms < CONTROL_FAR_MS
+               ? now_ns + (uint64_t)(at_ms - now_ms) * (uint64_t)NS_PER_MS
+               : UINT64_MAX;
+}
+
+uint64_t leader_due_ns(struct control *c)
+{
+    uint64_t now_ns = control_mono_ns(c);
+    int64_t time_ms = control_now_ms(c);
+
+    if (c->batch.is_in_flight || c->state != CONTROL_LEADING) {
+        return now_ns;
+    }
+    /* Those of a pool that is being planned are asked about when it is back. */
+    bool has_unchecked = c->unchecked.count > 0 && c->metrics.node_count > 0 &&
+                         !pools_is_any_busy(c->pools);
+    if ((c->waiting_first && !rounds_are_held(c)) || c->is_snapshot_open) {
+        return now_ns;
+    }
+    uint64_t due_ns = rounds_due_ns(c, time_ms);
+    if (jobs_has_dirty(c->jobs) || has_unchecked ||
+        c->fresh_members.count > 0) {
+        due_ns = now_ns;
+    }
+    due_ns = earlier(due_ns,
+                     ns_of_wall(now_ns, time_ms, jobs_groups_due_ms(c->jobs)));
+    due_ns = earlier(due_ns,
+                     ns_of_wall(now_ns, time_ms, jobs_expire_due_ms(c->jobs)));
+    due_ns = earlier(
+        due_ns, ns_of_wall(now_ns, time_ms, pools_health_wake_ms(c->pools)));
+    due_ns = earlier(due_ns, executors_due_ns(c));
+    return due_ns < c->retry_ns ? c->retry_ns : due_ns;
+}
+
 /* How long there is nothing to do, unless something is posted. */
 static int wake_ms(struct control *c)
 {
     uint64_t now_ns = control_mono_ns(c);
-    uint64_t due_ns = now_ns + CONTROL_WAKE_MS_MAX * (uint64_t)NS_PER_MS;
-    int64_t time_ms = control_now_ms(c);
+    uint64_t last_ns = now_ns + CONTROL_WAKE_MS_MAX * (uint64_t)NS_PER_MS;
 
     if (c->batch.is_in_flight) {
         return IN_FLIGHT_MS;
@@ -205,29 +245,10 @@ static int wake_ms(struct control *c)
     if (c->state != CONTROL_LEADING) {
         return c->retry_ns > now_ns ? IN_FLIGHT_MS : 0;
     }
-    /* Those of a pool that is being planned are asked about when it is back. */
-    bool has_unchecked = c->unchecked.count > 0 && c->metrics.node_count > 0 &&
-                         !pools_is_any_busy(c->pools);
-    if ((c->waiting_first && !rounds_are_held(c)) || c->is_snapshot_open) {
+    if (c->what_if && !c->is_snapshot_open && !pools_is_any_busy(c->pools)) {
         return 0;
     }
-    if (jobs_has_dirty(c->jobs) || has_unchecked ||
-        c->fresh_members.count > 0) {
-        due_ns = now_ns;
-    }
-    due_ns = earlier(due_ns, rounds_due_ns(c, time_ms));
-    if (jobs_groups_due_ms(c->jobs) <= time_ms ||
-        jobs_expire_due_ms(c->jobs) <= time_ms) {
-        due_ns = now_ns;
-    }
-    int64_t health_ms = pools_health_wake_ms(c->pools);
-    if (health_ms <= time_ms) {
-        due_ns = now_ns;
-    }
-    due_ns = earlier(due_ns, executors_due_ns(c));
-    if (due_ns < c->retry_ns) {
-        due_ns = c->retry_ns;
-    }
+    uint64_t due_ns = earlier(leader_due_ns(c), last_ns);
     return due_ns <= now_ns
                ? 0
                : (int)((due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
@@ -240,6 +261,7 @@ static int stop(struct control *c, int rc, const struct err *err)
     c->stop_code = rc;
     c->stop_text = *err;
     flight_refuse(c, "the server is no longer the leader");
+    what_if_refuse(c, "the server is no longer the leader");
     waiting_refuse(c, "the server is no longer the leader");
     sessions_release(c);
     publish_metrics(c);

@@ -22,6 +22,12 @@ struct flight {
     struct log_batch log;    /* then the payload's, owned */
 };
 
+/* control.c */
+
+/* When its next step has something to do, by the clock that never goes back;
+ * UINT64_MAX: not before something is posted. */
+uint64_t leader_due_ns(struct control *c);
+
 /* live_state.c */
 
 /* Set up empty state under `policy`, which is taken. */
@@ -36,6 +42,10 @@ void state_fini(struct control *c);
 int start_acquire(struct control *c, struct err *err) must_check;
 /* Set the state up from the newest checkpoint that c->reader shows. */
 int start_from_checkpoint(struct control *c, struct err *err) must_check;
+/* Become the writer of an empty log, with the state that a checkpoint's bytes
+ * say; nothing is left to be read. */
+int start_from_state(struct control *c, struct str bytes,
+                     struct err *err) must_check;
 /* The like: 1 when all is read, 0 when there is more, or a negative code. */
 int start_replay(struct control *c, struct err *err) must_check;
 

@@ -62,6 +62,19 @@ int start_acquire(struct control *c, struct err *err)
     return rc;
 }
 
+int start_from_state(struct control *c, struct str bytes, struct err *err)
+{
+    int rc = elog_acquire(c->config.log, &c->epoch, err);
+
+    if (rc == 0) {
+        rc = checkpoint_decode(c, bytes, err);
+    }
+    if (rc == 0) {
+        c->state = CONTROL_REPLAYING;
+    }
+    return rc;
+}
+
 struct replaying {
     struct control *c;
     struct err *err;

@@ -175,7 +175,8 @@ static uint64_t shard_due_ns(const struct control *c,
         due_ns = look_ns;
     }
     if (rounds->wake_ms != INT64_MAX &&
-        rounds->wake_ms - wall_ms < CONTROL_WAKE_MS_MAX) {
+        (rounds->wake_ms <= wall_ms ||
+         rounds->wake_ms - wall_ms < CONTROL_FAR_MS)) {
         int64_t in_ms =
             rounds->wake_ms > wall_ms ? rounds->wake_ms - wall_ms : 0;
         uint64_t wake_ns = now_ns + (uint64_t)in_ms * NS_PER_MS;

@@ -97,6 +97,10 @@ struct control {
     /* A checkpoint that is being encoded, a little in each step. */
     struct strbuf snapshot;
     bool is_snapshot_open;
+    struct command
+        *what_if; /* whom a state is made for, or is to be; or NULL */
+    bool is_snapshot_for_what_if;
+    int64_t snapshot_ms;
     uint64_t snapshot_seq;
     uint32_t snapshot_pause_us; /* the longest step so far */
     int64_t now_ms;             /* of the last record, or later */
@@ -162,6 +166,9 @@ struct control {
 };
 
 enum { NS_PER_MS = 1000000 };
+
+/* What is so far away comes never, for who waits. */
+#define CONTROL_FAR_MS (INT64_C(1) << 40)
 
 /* The time of what is said and decided now: the wall clock's, but never before
  * the last record or what this has told before.  When the wall clock was set

@@ -6,6 +6,7 @@
 
 #include "control/round/planner.h"
 #include "main/berthd/checkpointer.h"
+#include "main/berthd/wonderer.h"
 #include "main/common/say.h"
 
 enum { TWIN_SAID_MS = 60000 };
@@ -16,6 +17,7 @@ struct leader {
     struct control *control; /* owned; its metrics are asked for until the
                                 thread is joined, also when it has failed */
     struct checkpointer *checkpointer; /* owned; stopped by the thread */
+    struct wonderer *wonderer;         /* owned */
     struct planner *planner;           /* owned; its threads */
     struct store_reader *reader;       /* owned; the leader's thread's */
     int64_t twin_said_ms;              /* likewise */
@@ -153,6 +155,14 @@ static void keep_checkpoint(void *ctx, uint64_t seq, char *bytes,
     checkpointer_put(leader->checkpointer, seq, bytes, byte_count);
 }
 
+static void wonder(void *ctx, struct command *command, char *bytes,
+                   size_t byte_count, int64_t now_ms)
+{
+    struct leader *leader = ctx;
+
+    wonderer_take(leader->wonderer, command, bytes, byte_count, now_ms);
+}
+
 /* It comes again every second: one line a minute is enough. */
 static void warn_of_twin(void *ctx, struct str executor_id)
 {
@@ -207,7 +217,8 @@ static struct control *make_control(struct leader *leader)
                   .twin = warn_of_twin,
                   .executor_changed = say_executor,
                   .may_trim = options->jumps ? may_trim : NULL,
-                  .checkpoint = keep_checkpoint},
+                  .checkpoint = keep_checkpoint,
+                  .what_if = wonder},
         .checkpoint_events = options->checkpoint_record_count,
         .retention_ms = options->retention_ms,
     };
@@ -252,6 +263,11 @@ struct leader *leader_start(const struct leader_options *options,
     }
     leader->checkpointer = checkpointer_start(options->log, err);
     if (!leader->checkpointer) {
+        leader_destroy(leader);
+        return NULL;
+    }
+    leader->wonderer = wonderer_start(options->clock, err);
+    if (!leader->wonderer) {
         leader_destroy(leader);
         return NULL;
     }
@@ -309,6 +325,7 @@ void leader_stop(struct leader *leader)
     leader->is_joined = true;
     control_destroy(leader->control);
     leader->control = NULL;
+    wonderer_stop(steal_ptr(leader->wonderer));
 }
 
 void leader_destroy(struct leader *leader)
@@ -318,6 +335,7 @@ void leader_destroy(struct leader *leader)
     }
     ASSERT(leader->is_joined);
     checkpointer_stop(leader->checkpointer);
+    wonderer_stop(leader->wonderer);
     planner_threads_stop(leader->planner);
     store_reader_close(leader->reader);
     inbox_destroy(leader->inbox);

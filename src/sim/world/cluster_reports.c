@@ -129,27 +129,6 @@ static void on_reported(struct command *command, void *ctx)
     command_destroy(command);
 }
 
-/* Split a payload into its sequences. */
-static void set_sequences(struct command *command, struct str payload)
-{
-    struct pack_reader reader = {.rest = arena_str(&command->arena, payload)};
-    VEC(struct event_sequence) sequences = {0};
-
-    while (reader.rest.byte_count > 0) {
-        unpack_u64(&reader); /* the tag */
-        struct event_sequence sequence = {unpack_str(&reader)};
-        VEC_PUSH(&sequences, sequence);
-    }
-    command->events.sequence_count = (uint32_t)sequences.count;
-    command->events.sequences = arena_alloc_array(
-        &command->arena, sequences.count, sizeof(*command->events.sequences));
-    if (sequences.count) {
-        memcpy(command->events.sequences, sequences.items,
-               sequences.count * sizeof(*sequences.items));
-    }
-    VEC_FREE(&sequences);
-}
-
 void cluster_flush(struct cluster *cluster)
 {
     struct cluster_report *report = cluster->report;
@@ -158,7 +137,7 @@ void cluster_flush(struct cluster *cluster)
     cluster->report = NULL;
     if (report) {
         struct command *command = command_create(COMMAND_EVENTS);
-        set_sequences(command, log_batch_finish(&report->batch));
+        command_set_sequences(command, log_batch_finish(&report->batch));
         command->done = on_reported;
         command->ctx = report;
         world_post(cluster->world, command);

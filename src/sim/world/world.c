@@ -125,6 +125,15 @@ static int check_empty(struct elog *log, struct err *err)
 
 /* Create and destroy. */
 
+static void on_what_if(void *ctx, struct command *command, char *bytes,
+                       size_t byte_count, int64_t now_ms)
+{
+    const struct world *world = ctx;
+
+    world->config.what_if(world->config.watch.ctx, command, bytes, byte_count,
+                          now_ms);
+}
+
 static void open_leader(struct world *world)
 {
     struct control_config config = {
@@ -139,7 +148,8 @@ static void open_leader(struct world *world)
         .hooks = {.ctx = world,
                   .rejected = on_rejected,
                   .left_out = on_left_out,
-                  .cancelled = on_cancelled},
+                  .cancelled = on_cancelled,
+                  .what_if = world->config.what_if ? on_what_if : NULL},
         .plans_alone = world->config.is_wall_stepped,
     };
 

@@ -114,6 +114,9 @@ struct world_config {
      * a log in memory that forgets. */
     struct elog *log;
     struct world_watch watch;
+    /* What control_hooks.what_if is, with `watch.ctx`; or NULL. */
+    void (*what_if)(void *ctx, struct command *command, char *bytes,
+                    size_t byte_count, int64_t now_ms);
 };
 
 struct cluster;

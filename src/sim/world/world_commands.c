@@ -63,14 +63,8 @@ static void post_event(struct world *world, const struct event *event)
     struct event_scope scope = {.user = STR("operator")};
 
     log_batch_add(&batch, &scope, event);
-    struct pack_reader reader = {
-        .rest = arena_str(&command->arena, log_batch_finish(&batch))};
+    command_set_sequences(command, log_batch_finish(&batch));
     log_batch_fini(&batch);
-    unpack_u64(&reader); /* the tag of the one sequence */
-    command->events.sequences =
-        arena_alloc(&command->arena, sizeof(*command->events.sequences));
-    command->events.sequences[0].bytes = unpack_str(&reader);
-    command->events.sequence_count = 1;
     world_post(world, command);
 }
 

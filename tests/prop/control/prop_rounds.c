@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "control/round/planner.h"
+#include "control/what_if/what_if.h"
 #include "leader_stage.h"
 #include "prop.h"
 #include "wire/kube/pool_codec.h"
@@ -268,12 +269,32 @@ static void pass(struct world *world)
     }
 }
 
+/* A copy of the leader begins with its state, however plans are made, and comes
+ * to rest. */
+static void take_state(void *ctx, struct command *command, char *bytes,
+                       size_t byte_count, int64_t now_ms)
+{
+    struct what_if_state state = {str_make(bytes, byte_count), now_ms};
+    struct what_if_bounds bounds = {.span_ms = 0};
+    struct what_if *what_if;
+    struct err err;
+
+    (void)ctx;
+    int rc = what_if_create(&state, NULL, &what_if, &err);
+    ASSERT(rc == 0);
+    rc = what_if_play(what_if, &bounds, &err);
+    ASSERT(rc == 0);
+    what_if_destroy(what_if);
+    command->done(command, command->ctx);
+    mem_free(bytes);
+}
+
 static void act(struct world *world)
 {
     struct stage *stage = &world->stage;
     struct tape *tape = world->tape;
 
-    switch (draw(tape, 0, 13)) {
+    switch (draw(tape, 0, 14)) {
     case 0:
     case 1:
     case 2:
@@ -311,6 +332,9 @@ static void act(struct world *world)
                     queues[draw(tape, 0, 1)],
                     orderings[draw(tape, 0, ARRAY_COUNT(orderings) - 1)]));
         }
+        break;
+    case 13:
+        stage_post(stage, command_create(COMMAND_WHAT_IF));
         break;
     default:
         restart(world);
@@ -350,6 +374,7 @@ static bool histories(struct tape *tape)
     world->planner = (struct planner){late_begin, late_is_done, late_wait};
     world->tape = tape;
     stage_init(&world->stage);
+    world->stage.hooks = (struct control_hooks){.what_if = take_state};
     choose_policy(&world->stage.policy, tape);
     world->stage.planner = draw(tape, 0, 4) ? &world->planner : NULL;
     stage_start(&world->stage);

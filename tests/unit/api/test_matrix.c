@@ -130,6 +130,7 @@ static const struct cell_row rows[] = {
     {"/berth.api.Berth/ExplainJob", SEERS, 0, 0, 1, 0, NULL, 0},
     PLAIN("/berth.api.Berth/GetQueueShares", ANYBODY),
     PLAIN("/berth.api.Berth/GetPermissions", ANYBODY),
+    PLAIN("/berth.api.Berth/WhatIf", PERMITTED),
     PLAIN("/berth.api.Berth/ListNodes", ANYBODY),
     PLAIN("/berth.api.Berth/ListExecutors", ANYBODY),
     PLAIN("/berth.api.Berth/QuarantineNode", PERMITTED),

@@ -8,6 +8,8 @@
 #include "executor/loop/log_server.h"
 #include "executor/loop/transport.h"
 #include "main/berthd/checkpointer.h"
+#include "main/berthd/wonderer.h"
+#include "main/common/machine.h"
 #include "rpc/rpc_server.h"
 #include "unit.h"
 
@@ -145,6 +147,16 @@ static void test_a_checkpointer_without_a_thread_is_none(void **state)
     elog_memory_storage_destroy(storage);
 }
 
+static void test_a_wonderer_without_a_thread_is_none(void **state)
+{
+    struct err err;
+
+    (void)state;
+    threads_left = 0;
+    assert_null(wonderer_start(&machine_clock, &err));
+    assert_said(&err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +167,7 @@ int main(void)
         TEST(test_a_log_hub_without_a_thread_is_none),
         TEST(test_a_log_server_without_a_thread_is_none),
         TEST(test_a_checkpointer_without_a_thread_is_none),
+        TEST(test_a_wonderer_without_a_thread_is_none),
     };
 
     return RUN_TESTS(tests);

@@ -1,0 +1,367 @@
+/*
+ * what-if: what changes would do, as the server plays them on a copy of its
+ * state.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "berth/api.pb-c.h"
+#include "cli/commands/commands.h"
+#include "cli/shared/job_file.h"
+#include "wire/settings/settings.h"
+
+static const char *const job_headings[] = {"JOB",   "QUEUE",   "EFFECT",
+                                           "AS IS", "WHAT IF", "NODE"};
+static const char *const queue_headings[] = {"QUEUE",    "STARTED", "PREEMPTED",
+                                             "ENDED",    "WAITING", "RUNNING",
+                                             "MEAN WAIT"};
+
+/* What people say of each effect, in the order in which they read it. */
+static const struct {
+    const char *effect, *text;
+} sentences[] = {
+    {"starts", "start that would wait"},
+    {"waits", "wait that would start"},
+    {"earlier", "start earlier"},
+    {"later", "start later"},
+    {"moves", "start on another node"},
+    {"preempted", "are preempted"},
+    {"kept", "keep the place that they would lose"},
+    {"refused", "can never start"},
+    {"not-refused", "can start that never could"},
+};
+
+/* The answer. */
+
+static const char *seconds(struct cli *cli, int64_t ms)
+{
+    return ms < 0 ? "-" : cli_format(cli, "%.1fs", (double)ms / 1000);
+}
+
+/* What becomes of a job, in a few words. */
+static const char *fate(struct cli *cli, const Berth__Api__WhatIfFate *fate)
+{
+    const char *start =
+        fate->started_ms >= 0
+            ? cli_format(cli, "starts at %s", seconds(cli, fate->started_ms))
+        : *fate->node ? "runs"
+                      : "waits";
+
+    return fate->preempted_ms >= 0
+               ? cli_format(cli, "%s, preempted at %s", start,
+                            seconds(cli, fate->preempted_ms))
+               : start;
+}
+
+/* A count in both courses, told once where it is the same. */
+static void add_counts(struct table *table, uint32_t as_is, uint32_t what_if)
+{
+    if (as_is == what_if) {
+        table_addf(table, "%u", as_is);
+    } else {
+        table_addf(table, "%u -> %u", as_is, what_if);
+    }
+}
+
+static void print_queues(struct cli *cli,
+                         const Berth__Api__WhatIfResponse *response)
+{
+    struct table table = {
+        &cli->arena, queue_headings, ARRAY_COUNT(queue_headings), {0}, NULL,
+        NULL,        false};
+
+    for (size_t i = 0; i < response->n_queues; i++) {
+        const Berth__Api__WhatIfFortune *as_is = response->queues[i]->as_is;
+        const Berth__Api__WhatIfFortune *what_if = response->queues[i]->what_if;
+        table_add(&table, response->queues[i]->name);
+        add_counts(&table, as_is->started, what_if->started);
+        add_counts(&table, as_is->preempted, what_if->preempted);
+        add_counts(&table, as_is->ended, what_if->ended);
+        add_counts(&table, as_is->waiting, what_if->waiting);
+        add_counts(&table, as_is->running, what_if->running);
+        table_addf(&table, "%.1fs -> %.1fs", as_is->mean_wait_seconds,
+                   what_if->mean_wait_seconds);
+    }
+    cli_print_table(cli, &table);
+    VEC_FREE(&table.cells);
+}
+
+static void print_jobs(struct cli *cli,
+                       const Berth__Api__WhatIfResponse *response)
+{
+    struct table table = {&cli->arena, job_headings, ARRAY_COUNT(job_headings),
+                          {0},         NULL,         NULL,
+                          false};
+
+    for (size_t i = 0; i < response->n_jobs; i++) {
+        const Berth__Api__WhatIfJob *job = response->jobs[i];
+        table_add(&table, job->job_id);
+        table_add(&table, job->queue);
+        table_add(&table, job->effect);
+        table_add(&table, fate(cli, job->as_is));
+        table_add(&table, fate(cli, job->what_if));
+        table_add(&table,
+                  *job->what_if->node ? job->what_if->node : job->as_is->node);
+    }
+    cli_print_table(cli, &table);
+    VEC_FREE(&table.cells);
+}
+
+static uint32_t count_of(const Berth__Api__WhatIfResponse *response,
+                         const char *effect)
+{
+    for (size_t i = 0; i < response->n_counts; i++) {
+        if (strcmp(response->counts[i]->effect, effect) == 0) {
+            return response->counts[i]->jobs;
+        }
+    }
+    return 0;
+}
+
+static void print_text(struct cli *cli,
+                       const Berth__Api__WhatIfResponse *response)
+{
+    uint64_t changed_count = 0;
+
+    cli_say(cli, "From %s on, %s ahead%s:", cli_time(cli, response->began),
+            seconds(cli, response->span_ms),
+            response->cut ? " (cut: it took the server too long)" : "");
+    for (size_t i = 0; i < ARRAY_COUNT(sentences); i++) {
+        uint32_t count = count_of(response, sentences[i].effect);
+        changed_count += count;
+        if (count) {
+            cli_say(cli, "  %u jobs %s", count, sentences[i].text);
+        }
+    }
+    if (!changed_count) {
+        cli_say(cli, "  the changes make no difference");
+    }
+    print_queues(cli, response);
+    if (response->n_jobs) {
+        cli_say(cli, "%s", "");
+        print_jobs(cli, response);
+    }
+    if (changed_count > response->n_jobs) {
+        cli_remark(cli, "%" PRIu64 " more jobs; --limit shows more",
+                   changed_count - response->n_jobs);
+    }
+}
+
+/* The request. */
+
+static bool read_double(const char *text, double *ret_value)
+{
+    char *end;
+
+    *ret_value = strtod(text, &end);
+    return *text && !*end && isfinite(*ret_value);
+}
+
+static enum cli_exit bad_set(struct cli *cli, const char *item)
+{
+    return cli_fail(cli, CLI_USAGE,
+                    "--set takes queue.NAME.weight=NUMBER, "
+                    "class.NAME.priority=NUMBER or "
+                    "class.NAME.limit.RESOURCE=FRACTION, not \"%s\"",
+                    item);
+}
+
+/* "a.weight" into "a" and "weight": at the last dot, since names have dots. */
+static bool split_last(char *path, char dot, char **ret_rest)
+{
+    char *at = strrchr(path, dot);
+
+    if (!at || at == path || !at[1]) {
+        return false;
+    }
+    *at = '\0';
+    *ret_rest = at + 1;
+    return true;
+}
+
+static enum cli_exit add_weight(struct cli *cli, char *path, double value,
+                                const char *item,
+                                Berth__Api__WhatIfRequest *request)
+{
+    Berth__Api__WhatIfWeight *weight =
+        wire_new(&berth__api__what_if_weight__descriptor, &cli->arena);
+    char *key;
+
+    if (!split_last(path, '.', &key) || strcmp(key, "weight") != 0) {
+        return bad_set(cli, item);
+    }
+    weight->queue = path;
+    weight->weight = value;
+    request->weights[request->n_weights++] = weight;
+    return CLI_OK;
+}
+
+static enum cli_exit add_class(struct cli *cli, char *path, double value,
+                               const char *item,
+                               Berth__Api__WhatIfRequest *request)
+{
+    Berth__Api__WhatIfClass *class =
+        wire_new(&berth__api__what_if_class__descriptor, &cli->arena);
+    char *limit = strstr(path, ".limit.");
+    char *key;
+
+    class->priority_class = path;
+    if (limit && limit[sizeof(".limit.") - 1]) {
+        *limit = '\0';
+        class->resource = limit + sizeof(".limit.") - 1;
+        class->fraction = value;
+    } else if (split_last(path, '.', &key) && strcmp(key, "priority") == 0 &&
+               value == (int32_t)value) {
+        Google__Protobuf__Int32Value *priority =
+            wire_new(&google__protobuf__int32_value__descriptor, &cli->arena);
+        priority->value = (int32_t)value;
+        class->priority = priority;
+    } else {
+        return bad_set(cli, item);
+    }
+    request->classes[request->n_classes++] = class;
+    return CLI_OK;
+}
+
+static enum cli_exit read_set(struct cli *cli,
+                              Berth__Api__WhatIfRequest *request)
+{
+    const struct option_value *set = cli_option(cli, "set");
+    enum cli_exit rc = CLI_OK;
+
+    request->weights =
+        arena_alloc_array(&cli->arena, set->count, sizeof(*request->weights));
+    request->classes =
+        arena_alloc_array(&cli->arena, set->count, sizeof(*request->classes));
+    for (uint32_t i = 0; i < set->count && rc == CLI_OK; i++) {
+        char *path = cli_format(cli, "%s", set->items[i]);
+        char *text;
+        double value;
+        if (!split_last(path, '=', &text) || !read_double(text, &value)) {
+            rc = bad_set(cli, set->items[i]);
+        } else if (strncmp(path, "queue.", 6) == 0) {
+            rc = add_weight(cli, path + 6, value, set->items[i], request);
+        } else if (strncmp(path, "class.", 6) == 0) {
+            rc = add_class(cli, path + 6, value, set->items[i], request);
+        } else {
+            rc = bad_set(cli, set->items[i]);
+        }
+    }
+    return rc;
+}
+
+/* COUNT or COUNT=NODE. */
+static enum cli_exit read_nodes(struct cli *cli,
+                                Berth__Api__WhatIfRequest *request)
+{
+    const struct option_value *nodes = cli_option(cli, "add-nodes");
+
+    request->add_nodes = arena_alloc_array(&cli->arena, nodes->count,
+                                           sizeof(*request->add_nodes));
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        Berth__Api__WhatIfNodes *some =
+            wire_new(&berth__api__what_if_nodes__descriptor, &cli->arena);
+        char *end;
+        unsigned long count = strtoul(nodes->items[i], &end, 10);
+        if (end == nodes->items[i] || (*end && *end != '=') || count == 0 ||
+            count > UINT32_MAX) {
+            return cli_fail(cli, CLI_USAGE,
+                            "--add-nodes takes COUNT or COUNT=NODE, not \"%s\"",
+                            nodes->items[i]);
+        }
+        some->count = (uint32_t)count;
+        some->like = cli_format(cli, "%s", *end ? end + 1 : "");
+        request->add_nodes[request->n_add_nodes++] = some;
+    }
+    struct cli_names drained = cli_list(cli, "drain");
+    request->drain_nodes = drained.items;
+    request->n_drain_nodes = drained.count;
+    return CLI_OK;
+}
+
+static enum cli_exit read_files(struct cli *cli,
+                                Berth__Api__WhatIfRequest *request)
+{
+    const char *jobs = cli_text(cli, "submit", NULL);
+    const char *scheduling = cli_text(cli, "scheduling", NULL);
+    struct submission submission = {.queue = NULL};
+    struct str text;
+    json_t *document;
+
+    if (scheduling) {
+        enum cli_exit rc = cli_read_file(cli, scheduling, &text);
+        if (rc != CLI_OK) {
+            return rc;
+        }
+        request->scheduling = cli_format(cli, "%.*s", STR_ARG(text));
+    }
+    if (!jobs) {
+        return CLI_OK;
+    }
+    enum cli_exit rc = cli_read_document(cli, jobs, &document);
+    if (rc == CLI_OK) {
+        rc = submission_read(cli, document, &submission);
+        json_decref(document);
+    }
+    if (rc == CLI_OK) {
+        Api__JobSubmitRequest *asked =
+            wire_new(&api__job_submit_request__descriptor, &cli->arena);
+        asked->queue = submission.queue;
+        asked->job_set_id = submission.job_set;
+        asked->job_request_items = submission.items;
+        asked->n_job_request_items = submission.item_count;
+        request->submission = asked;
+    }
+    return rc;
+}
+
+static enum cli_exit read_bounds(struct cli *cli,
+                                 Berth__Api__WhatIfRequest *request)
+{
+    const char *span = cli_text(cli, "for", NULL);
+    const char *limit = cli_text(cli, "limit", NULL);
+    int64_t span_ms = 0;
+    double count = 0;
+
+    if (span && (setting_parse_duration(str_of(span), &span_ms) < 0 ||
+                 span_ms < 1000 || span_ms / 1000 > UINT32_MAX)) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--for takes a time such as 90s or 1h30m, not \"%s\"",
+                        span);
+    }
+    if (limit && (!read_double(limit, &count) || count < 1 ||
+                  count != (uint32_t)count)) {
+        return cli_fail(cli, CLI_USAGE, "--limit takes a number, not \"%s\"",
+                        limit);
+    }
+    request->span_seconds = (uint32_t)(span_ms / 1000);
+    request->job_limit = (uint32_t)count;
+    return CLI_OK;
+}
+
+enum cli_exit cmd_what_if(struct cli *cli)
+{
+    Berth__Api__WhatIfRequest request = BERTH__API__WHAT_IF_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    enum cli_exit rc = read_set(cli, &request);
+    if (rc == CLI_OK) {
+        rc = read_nodes(cli, &request);
+    }
+    if (rc == CLI_OK) {
+        rc = read_files(cli, &request);
+    }
+    if (rc == CLI_OK) {
+        rc = read_bounds(cli, &request);
+    }
+    if (rc == CLI_OK) {
+        rc = cli_call(cli, "/berth.api.Berth/WhatIf", &request.base,
+                      &berth__api__what_if_response__descriptor, &reply);
+    }
+    if (rc != CLI_OK || cli_print_message(cli, reply)) {
+        return rc;
+    }
+    print_text(cli, (void *)reply);
+    return CLI_OK;
+}

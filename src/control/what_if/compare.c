@@ -1,0 +1,256 @@
+/* Holds two courses against each other. */
+#include <stdlib.h>
+
+#include "control/what_if/private.h"
+
+enum { NEVER = -1 };
+
+/* A moment that a course did not come to is never. */
+static int64_t until(int64_t at_ms, int64_t span_ms)
+{
+    return at_ms > span_ms ? NEVER : at_ms;
+}
+
+/* How a job fared up to a moment; `job` NULL: nothing befell it. */
+static struct what_if_fate fate_of(const struct what_if *what_if,
+                                   const struct what_if_job *job,
+                                   int64_t span_ms)
+{
+    struct what_if_fate fate = {
+        .started_ms = NEVER, .preempted_ms = NEVER, .ended_ms = NEVER};
+
+    if (!job) {
+        return fate;
+    }
+    fate.started_ms = until(job->started_ms, span_ms);
+    fate.preempted_ms = until(job->preempted_ms, span_ms);
+    fate.ended_ms = until(job->ended_ms, span_ms);
+    fate.preempted_count =
+        fate.preempted_ms == NEVER ? 0 : job->preempted_count;
+    fate.is_refused = job->is_refused && fate.ended_ms != NEVER;
+    if (job->ran_at_first || fate.started_ms != NEVER) {
+        fate.node = intern_get(&what_if->names, job->node);
+        fate.executor = intern_get(&what_if->names, job->executor);
+        fate.pool = intern_get(&what_if->names, job->pool);
+    }
+    return fate;
+}
+
+static const struct what_if_job *find(const struct what_if *what_if,
+                                      struct job_id id)
+{
+    uint32_t at = map_find(&what_if->index, id.v);
+
+    return at == MAP_NONE ? NULL : &what_if->jobs.items[at];
+}
+
+bool what_if_fate_of(const struct what_if *what_if, struct job_id id,
+                     struct what_if_fate *ret_fate)
+{
+    const struct what_if_job *job = find(what_if, id);
+
+    *ret_fate = fate_of(what_if, job, INT64_MAX);
+    return job != NULL;
+}
+
+static enum what_if_effect effect_of(const struct what_if_fate *as_is,
+                                     const struct what_if_fate *what_if)
+{
+    if (as_is->is_refused != what_if->is_refused) {
+        return what_if->is_refused ? WHAT_IF_REFUSED : WHAT_IF_NOT_REFUSED;
+    }
+    if (as_is->preempted_ms != what_if->preempted_ms) {
+        bool is_worse = what_if->preempted_ms != NEVER &&
+                        (as_is->preempted_ms == NEVER ||
+                         what_if->preempted_ms < as_is->preempted_ms);
+        return is_worse ? WHAT_IF_PREEMPTED : WHAT_IF_KEPT;
+    }
+    if (as_is->started_ms == NEVER || what_if->started_ms == NEVER) {
+        return as_is->started_ms == what_if->started_ms ? WHAT_IF_SAME
+               : as_is->started_ms == NEVER             ? WHAT_IF_STARTS
+                                                        : WHAT_IF_WAITS;
+    }
+    if (as_is->started_ms != what_if->started_ms) {
+        return what_if->started_ms < as_is->started_ms ? WHAT_IF_EARLIER
+                                                       : WHAT_IF_LATER;
+    }
+    return str_equal(as_is->node, what_if->node) &&
+                   str_equal(as_is->executor, what_if->executor)
+               ? WHAT_IF_SAME
+               : WHAT_IF_MOVES;
+}
+
+/* When a row's effect shows first. */
+static int64_t shows_ms(const struct what_if_row *row)
+{
+    int64_t at_ms = row->what_if.started_ms != NEVER ? row->what_if.started_ms
+                                                     : row->as_is.started_ms;
+
+    return row->what_if.preempted_ms != NEVER ? row->what_if.preempted_ms
+                                              : at_ms;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct what_if_row *left = a, *right = b;
+
+    if (left->effect != right->effect) {
+        return left->effect < right->effect ? -1 : 1;
+    }
+    int64_t left_ms = shows_ms(left), right_ms = shows_ms(right);
+    if (left_ms != right_ms) {
+        return left_ms < right_ms ? -1 : 1;
+    }
+    return key128_compare(left->job.v, right->job.v);
+}
+
+typedef VEC(struct what_if_row) rows_vec;
+
+/* A job that something befell in one course or both; the names are those of the
+ * course `of`. */
+static void add_row(rows_vec *rows, const struct what_if *of,
+                    const struct what_if_job *job,
+                    const struct what_if_fate *as_is,
+                    const struct what_if_fate *what_if,
+                    struct what_if_answer *answer)
+{
+    enum what_if_effect effect = effect_of(as_is, what_if);
+    struct what_if_row row = {
+        .job = job->id,
+        .queue = intern_get(&of->queue_names, job->queue),
+        .job_set = intern_get(&of->names, job->job_set),
+        .effect = effect,
+        .as_is = *as_is,
+        .what_if = *what_if,
+    };
+
+    answer->counts[effect]++;
+    if (effect != WHAT_IF_SAME) {
+        VEC_PUSH(rows, row);
+    }
+}
+
+static void copy_fate(struct what_if_fate *fate, struct arena *arena)
+{
+    fate->node = arena_str(arena, fate->node);
+    fate->executor = arena_str(arena, fate->executor);
+    fate->pool = arena_str(arena, fate->pool);
+}
+
+static void compare_jobs(const struct what_if *as_is,
+                         const struct what_if *what_if, struct arena *arena,
+                         struct what_if_answer *answer)
+{
+    rows_vec rows = {0};
+    int64_t span_ms = answer->span_ms;
+
+    for (size_t i = 0; i < what_if->jobs.count; i++) {
+        const struct what_if_job *job = &what_if->jobs.items[i];
+        struct what_if_fate before =
+            fate_of(as_is, find(as_is, job->id), span_ms);
+        struct what_if_fate after = fate_of(what_if, job, span_ms);
+        add_row(&rows, what_if, job, &before, &after, answer);
+    }
+    for (size_t i = 0; i < as_is->jobs.count; i++) {
+        const struct what_if_job *job = &as_is->jobs.items[i];
+        if (!find(what_if, job->id)) {
+            struct what_if_fate before = fate_of(as_is, job, span_ms);
+            struct what_if_fate after = fate_of(what_if, NULL, span_ms);
+            add_row(&rows, as_is, job, &before, &after, answer);
+        }
+    }
+    if (rows.count > 1) {
+        qsort(rows.items, rows.count, sizeof(*rows.items), compare_rows);
+    }
+    answer->row_count =
+        rows.count < WHAT_IF_ROWS_MAX ? (uint32_t)rows.count : WHAT_IF_ROWS_MAX;
+    answer->rows =
+        arena_alloc_array(arena, answer->row_count, sizeof(*answer->rows));
+    for (uint32_t i = 0; i < answer->row_count; i++) {
+        struct what_if_row *row = &answer->rows[i];
+        *row = rows.items[i];
+        row->queue = arena_str(arena, row->queue);
+        row->job_set = arena_str(arena, row->job_set);
+        copy_fate(&row->as_is, arena);
+        copy_fate(&row->what_if, arena);
+    }
+    VEC_FREE(&rows);
+}
+
+/* Queues. */
+
+static struct what_if_fortune fortune_of(const struct what_if *what_if,
+                                         struct str queue, int64_t span_ms)
+{
+    struct what_if_fortune fortune = {0};
+    uint32_t index = intern_find(&what_if->queue_names, queue);
+    uint32_t waited_count = 0;
+
+    if (index == INTERN_NONE) {
+        return fortune;
+    }
+    for (size_t i = 0; i < what_if->jobs.count; i++) {
+        const struct what_if_job *job = &what_if->jobs.items[i];
+        if (job->queue != index) {
+            continue;
+        }
+        struct what_if_fate fate = fate_of(what_if, job, span_ms);
+        if (fate.started_ms != NEVER) {
+            fortune.started_count++;
+            fortune.wait_ms_sum += fate.started_ms;
+        }
+        fortune.preempted_count += fate.preempted_ms != NEVER;
+        fortune.ended_count += fate.ended_ms != NEVER;
+    }
+    const struct what_if_tally *tally = &what_if->tallies.items[index];
+    fortune.waited_count = tally->waited_count;
+    fortune.waiting_count = tally->waiting_count;
+    fortune.running_count = tally->running_count;
+    waited_count = fortune.started_count < tally->waited_count
+                       ? tally->waited_count - fortune.started_count
+                       : 0;
+    fortune.wait_ms_sum += waited_count * span_ms;
+    return fortune;
+}
+
+static int compare_queues(const void *a, const void *b)
+{
+    return str_compare(((const struct what_if_queue *)a)->name,
+                       ((const struct what_if_queue *)b)->name);
+}
+
+static void compare_fortunes(const struct what_if *as_is,
+                             const struct what_if *what_if, struct arena *arena,
+                             struct what_if_answer *answer)
+{
+    const struct intern *names = &what_if->queue_names; /* it knows them all */
+
+    answer->queue_count = intern_count(names);
+    answer->queues =
+        arena_alloc_array(arena, answer->queue_count, sizeof(*answer->queues));
+    for (uint32_t i = 0; i < answer->queue_count; i++) {
+        struct str name = intern_get(names, i);
+        answer->queues[i] = (struct what_if_queue){
+            .name = arena_str(arena, name),
+            .as_is = fortune_of(as_is, name, answer->span_ms),
+            .what_if = fortune_of(what_if, name, answer->span_ms),
+        };
+    }
+    if (answer->queue_count > 1) {
+        qsort(answer->queues, answer->queue_count, sizeof(*answer->queues),
+              compare_queues);
+    }
+}
+
+void what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
+                     struct arena *arena, struct what_if_answer *ret_answer)
+{
+    *ret_answer = (struct what_if_answer){
+        .began_ms = what_if->began_ms,
+        .span_ms = as_is->span_ms < what_if->span_ms ? as_is->span_ms
+                                                     : what_if->span_ms,
+        .is_cut = as_is->is_cut || what_if->is_cut,
+    };
+    compare_jobs(as_is, what_if, arena, ret_answer);
+    compare_fortunes(as_is, what_if, arena, ret_answer);
+}

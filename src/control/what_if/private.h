@@ -1,0 +1,96 @@
+/*
+ * private - what the files of this room share: a course, and what it notes.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/rng.h"
+#include "control/what_if/what_if.h"
+#include "elog/elog_memory.h"
+#include "wire/log/log_codec.h"
+
+struct control;
+
+/* A job that has a place, or to which something happened.  The queue is by its
+ * index in what_if.queue_names, other names by theirs in what_if.names; times
+ * as in struct what_if_fate. */
+struct what_if_job {
+    struct job_id id;
+    uint32_t queue, job_set, node, executor, pool;
+    int64_t started_ms, preempted_ms, ended_ms;
+    uint32_t preempted_count;
+    bool ran_at_first;
+    bool is_refused;
+};
+
+/* A run that is to end. */
+struct what_if_end {
+    int64_t at_ms; /* of the course */
+    struct run_id run;
+};
+
+/* How many jobs of a queue wait and have a place. */
+struct what_if_tally {
+    uint32_t waited_count;                 /* at the beginning */
+    uint32_t waiting_count, running_count; /* at the end */
+};
+
+struct what_if {
+    struct clock clock; /* first member */
+    struct rng rng;
+    uint64_t mono_ns;
+    int64_t began_ms, now_ms; /* wall time */
+    int64_t span_ms;          /* played */
+    bool is_cut;
+    struct elog_memory_storage *storage;
+    struct elog *log;
+    struct elog_reader *reader;
+    uint64_t read_seq; /* the last record that was read */
+    struct inbox *inbox;
+    struct queue_table *queues, *retry_policies;
+    struct control *control;
+    int refused; /* the code of a command that was; 0: none; the text: */
+    struct err refusal;
+    struct log_batch reports; /* of executors, to be posted */
+    struct intern names, queue_names;
+    struct map index; /* of `jobs`, by id */
+    VEC(struct what_if_job) jobs;
+    VEC(struct what_if_end) ends;      /* a heap */
+    VEC(struct what_if_tally) tallies; /* by queue */
+};
+
+/* copy.c */
+
+/* Post a command, which is taken. */
+void what_if_post(struct what_if *what_if, struct command *command);
+/* Post an event in nobody's queue, as an operator does it. */
+void what_if_post_event(struct what_if *what_if, const struct event *event);
+/* Step until nothing is left to do at this moment; in how long there is, by the
+ * clock that never goes back, or a negative code. */
+int what_if_rest(struct what_if *what_if, uint64_t *ret_due_ns,
+                 struct err *err) must_check;
+/* Move the clock. */
+void what_if_move(struct what_if *what_if, int64_t by_ms);
+
+/* changes.c */
+
+/* Make them; -ERR_INVALID or -ERR_NOT_FOUND with a text. */
+int what_if_change(struct what_if *what_if, struct what_if_changes *changes,
+                   struct err *err) must_check;
+
+/* fates.c */
+
+/* Note who has a place at the beginning, and when such runs end. */
+void what_if_note_first(struct what_if *what_if);
+/* Read what the leader has decided since, and note it: 1 if executors have
+ * something to report of it, else 0, or a negative code. */
+int what_if_note_news(struct what_if *what_if, struct err *err) must_check;
+/* Report the runs that end by now. */
+void what_if_end_runs(struct what_if *what_if);
+/* When the next does, in ms of the course; INT64_MAX: none. */
+int64_t what_if_next_end(const struct what_if *what_if);
+/* Post what executors report. */
+void what_if_report(struct what_if *what_if);
+/* Note how the queues stand at the end. */
+void what_if_note_last(struct what_if *what_if);

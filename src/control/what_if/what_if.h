@@ -1,0 +1,55 @@
+/*
+ * what_if - plays a course of events on a copy of the leader, and compares two
+ * (control/command/what_if.h).
+ *
+ * A course begins with the bytes of a checkpoint and runs the leader's own
+ * step over a log in memory, on a clock of its own that jumps from one moment
+ * at which something is to be done to the next.  It knows the leader that it is
+ * a copy of by those bytes alone, so it may be played by any thread.
+ *
+ * Threads: each course has one owner.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "control/command/command.h"
+
+struct what_if;
+
+/* The state of a moment, as control_hooks.what_if gives it. */
+struct what_if_state {
+    struct str bytes;
+    int64_t now_ms; /* wall time */
+};
+
+/* How far a course is played. */
+struct what_if_bounds {
+    int64_t span_ms;           /* at most WHAT_IF_SPAN_MS_MAX */
+    const struct clock *clock; /* of the work; NULL: it has no bound */
+    const bool *is_stopping;   /* read atomically; NULL: nobody stops it */
+};
+
+/* A course that has not been played, with `changes` made; NULL: with none.
+ * The submission of `changes` is taken.  0, or -ERR_INVALID or -ERR_NOT_FOUND
+ * say which change cannot be made; -ERR_CORRUPT, -ERR_VERSION are those of the
+ * bytes. */
+int what_if_create(const struct what_if_state *state,
+                   struct what_if_changes *changes,
+                   struct what_if **ret_what_if, struct err *err) must_check;
+/* NULL is fine. */
+void what_if_destroy(struct what_if *what_if);
+DEFINE_AUTO(what_if, what_if_destroy)
+
+/* Play it; -ERR_UNAVAILABLE: `is_stopping`.  A course that has no more time to
+ * work in is cut, which is no error. */
+int what_if_play(struct what_if *what_if, const struct what_if_bounds *bounds,
+                 struct err *err) must_check;
+
+/* Hold two courses that were played against each other; all that the answer
+ * points to is in the arena. */
+void what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
+                     struct arena *arena, struct what_if_answer *ret_answer);
+
+/* What became of a job; false: nothing did.  The texts are borrowed. */
+bool what_if_fate_of(const struct what_if *what_if, struct job_id job,
+                     struct what_if_fate *ret_fate);

@@ -1,0 +1,190 @@
+#include "main/berthd/wonderer.h"
+
+#include <pthread.h>
+
+#include "control/what_if/what_if.h"
+#include "main/common/say.h"
+
+enum { NS_PER_MS = 1000000 };
+
+struct wonderer {
+    const struct clock *clock;
+    bool is_stopping; /* atomic too: courses look at it */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;  /* of what follows */
+    struct command *command; /* owned; NULL: nothing to do */
+    char *bytes;             /* owned */
+    size_t byte_count;
+    int64_t now_ms;
+    bool is_busy;
+    pthread_t thread;
+};
+
+/* One course, on whichever thread. */
+struct course {
+    struct wonderer *wonderer;
+    struct what_if_state state;
+    struct what_if_changes *changes; /* NULL: as it is */
+    int64_t span_ms;
+    struct what_if *what_if; /* played; NULL: it failed */
+    int rc;
+    struct err err;
+};
+
+static void *play(void *ctx)
+{
+    struct course *course = ctx;
+    struct what_if_bounds bounds = {
+        .span_ms = course->span_ms,
+        .clock = course->wonderer->clock,
+        .is_stopping = &course->wonderer->is_stopping,
+    };
+
+    course->rc = what_if_create(&course->state, course->changes,
+                                &course->what_if, &course->err);
+    if (course->rc == 0) {
+        course->rc = what_if_play(course->what_if, &bounds, &course->err);
+    }
+    return NULL;
+}
+
+/* Play both, at the same time if there is a thread for it. */
+static void play_both(struct course *as_is, struct course *what_if)
+{
+    pthread_t thread;
+
+    bool has_thread = pthread_create(&thread, NULL, play, as_is) == 0;
+    (void)play(what_if);
+    if (has_thread) {
+        (void)pthread_join(thread, NULL);
+    } else {
+        (void)play(as_is);
+    }
+}
+
+static void end(struct command *command, int rc, const struct err *err)
+{
+    command->result = rc == 0                  ? COMMAND_OK
+                      : rc == -ERR_NOT_FOUND   ? COMMAND_NOT_FOUND
+                      : rc == -ERR_UNAVAILABLE ? COMMAND_UNAVAILABLE
+                      : rc == -ERR_LIMIT       ? COMMAND_OVERLOADED
+                                               : COMMAND_INVALID;
+    if (rc < 0) {
+        command->result_text = arena_str(&command->arena, str_of(err->text));
+    }
+    command->done(command, command->ctx);
+}
+
+static void answer(struct wonderer *wonderer, struct command *command,
+                   struct what_if_state state)
+{
+    uint64_t began_ns = wonderer->clock->mono_ns(wonderer->clock);
+    struct course as_is = {
+        .wonderer = wonderer,
+        .state = state,
+        .span_ms = command->what_if.span_ms,
+    };
+    struct course what_if = as_is;
+
+    what_if.changes = &command->what_if.changes;
+    play_both(&as_is, &what_if);
+    struct course *failed = what_if.rc < 0 ? &what_if : &as_is;
+    if (failed->rc == 0) {
+        what_if_compare(as_is.what_if, what_if.what_if, &command->arena,
+                        &command->what_if.answer);
+    }
+    uint64_t took_ns = wonderer->clock->mono_ns(wonderer->clock) - began_ns;
+    say(SAY_INFO, "what-if.answered",
+        say_int("bytes", (int64_t)state.bytes.byte_count),
+        say_int("ms", (int64_t)(took_ns / NS_PER_MS)),
+        say_int("code", -failed->rc));
+    end(command, failed->rc, &failed->err);
+    what_if_destroy(as_is.what_if);
+    what_if_destroy(what_if.what_if);
+}
+
+static void *run(void *ctx)
+{
+    struct wonderer *wonderer = ctx;
+
+    pthread_mutex_lock(&wonderer->lock);
+    for (;;) {
+        while (!wonderer->command && !wonderer->is_stopping) {
+            pthread_cond_wait(&wonderer->changed, &wonderer->lock);
+        }
+        if (!wonderer->command) {
+            break;
+        }
+        struct command *command = steal_ptr(wonderer->command);
+        char *bytes = steal_ptr(wonderer->bytes);
+        struct what_if_state state = {str_make(bytes, wonderer->byte_count),
+                                      wonderer->now_ms};
+        wonderer->is_busy = true;
+        pthread_mutex_unlock(&wonderer->lock);
+        answer(wonderer, command, state);
+        mem_free(bytes);
+        pthread_mutex_lock(&wonderer->lock);
+        wonderer->is_busy = false;
+    }
+    pthread_mutex_unlock(&wonderer->lock);
+    return NULL;
+}
+
+static void wonderer_free(struct wonderer *wonderer)
+{
+    (void)pthread_cond_destroy(&wonderer->changed);
+    (void)pthread_mutex_destroy(&wonderer->lock);
+    mem_free(wonderer);
+}
+
+struct wonderer *wonderer_start(const struct clock *clock, struct err *err)
+{
+    struct wonderer *wonderer = mem_alloc(sizeof(*wonderer));
+
+    wonderer->clock = clock;
+    (void)pthread_mutex_init(&wonderer->lock, NULL);
+    (void)pthread_cond_init(&wonderer->changed, NULL);
+    if (pthread_create(&wonderer->thread, NULL, run, wonderer) != 0) {
+        (void)err_set(err, -ERR_IO, "cannot start a thread");
+        wonderer_free(wonderer);
+        return NULL;
+    }
+    return wonderer;
+}
+
+void wonderer_stop(struct wonderer *wonderer)
+{
+    if (!wonderer) {
+        return;
+    }
+    pthread_mutex_lock(&wonderer->lock);
+    __atomic_store_n(&wonderer->is_stopping, true, __ATOMIC_RELAXED);
+    pthread_cond_signal(&wonderer->changed);
+    pthread_mutex_unlock(&wonderer->lock);
+    (void)pthread_join(wonderer->thread, NULL);
+    wonderer_free(wonderer);
+}
+
+void wonderer_take(struct wonderer *wonderer, struct command *command,
+                   char *bytes, size_t byte_count, int64_t now_ms)
+{
+    struct err err;
+
+    pthread_mutex_lock(&wonderer->lock);
+    bool is_taken = !wonderer->is_busy && !wonderer->command;
+    if (is_taken) {
+        wonderer->command = command;
+        wonderer->bytes = bytes;
+        wonderer->byte_count = byte_count;
+        wonderer->now_ms = now_ms;
+        pthread_cond_signal(&wonderer->changed);
+    }
+    pthread_mutex_unlock(&wonderer->lock);
+    if (!is_taken) {
+        mem_free(bytes);
+        end(command,
+            err_set(&err, -ERR_LIMIT,
+                    "another what-if is being answered; try again"),
+            &err);
+    }
+}

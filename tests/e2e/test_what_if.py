@@ -1,0 +1,128 @@
+"""berthctl what-if: what it says comes true when it is done."""
+
+import json
+import unittest
+
+import harness
+
+CONFIG = """
+executor:
+  runtime: fake
+  fake:
+    runTime: 1h
+    nodes:
+      - name: n
+        count: 4
+        resources: {cpu: 4, memory: 16Gi, ephemeral-storage: 64Gi}
+"""
+
+
+def job_file(queue, count, priority_class, cpu):
+    return json.dumps({"queue": queue, "jobSetId": "set", "jobs": [
+        {"namespace": "default", "podSpec": {
+            "priorityClassName": priority_class,
+            "containers": [{
+                "name": "main", "image": "none",
+                "resources": {kind: {"cpu": cpu, "memory": "16Mi",
+                                     "ephemeral-storage": "16Mi"}
+                              for kind in ("requests", "limits")}}]}}
+    ] * count})
+
+
+class WhatIf(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.berth = harness.Berth(CONFIG).start()
+        cls.addClassCleanup(cls.berth.close)
+        for queue in ("a", "b"):
+            cls.berth.ctl("create", "queue", queue)
+        cls.berth.ctl("submit", "-", input_text=job_file(
+            "a", 20, "armada-preemptible", "1"))
+        harness.wait_for("all nodes to be full",
+                         lambda: len(cls.running()) == 16)
+
+    @classmethod
+    def jobs(cls):
+        told = json.loads(cls.berth.ctl("get", "jobs", "-o", "json").stdout)
+        return {job["jobId"]: job for job in told}
+
+    @classmethod
+    def running(cls):
+        return {id_: job for id_, job in cls.jobs().items()
+                if job.get("state") == "RUNNING"}
+
+    def ask(self, *arguments, **options):
+        told = self.berth.ctl("what-if", *arguments, "-o", "json", **options)
+        return json.loads(told.stdout)
+
+    def effects(self, told, effect):
+        return {job["jobId"]: job for job in told.get("jobs", [])
+                if job["effect"] == effect}
+
+    def test_nothing_changes_nothing(self):
+        told = self.ask()
+        self.assertEqual(told.get("jobs", []), [])
+        self.assertEqual([queue["name"] for queue in told["queues"]], ["a"])
+        self.assertIn("no difference", self.berth.ctl("what-if").stdout)
+
+    def test_nodes_let_who_waits_start(self):
+        waiting = {id_ for id_, job in self.jobs().items()
+                   if job.get("state", "QUEUED") == "QUEUED"}
+        started = self.effects(self.ask("--add-nodes", "1"), "starts")
+        self.assertEqual(set(started), waiting)
+        self.assertEqual({job["whatIf"]["node"] for job in started.values()},
+                         {"what-if-1"})
+        self.assertEqual(set(self.running()) & set(started), set())
+
+    def test_weights_are_as_people_say_them(self):
+        told = self.ask("--set", "queue.a.weight=3,queue.b.weight=1.5",
+                        "--for", "1h")
+        self.assertFalse(told.get("cut", False))
+
+    def test_a_job_that_is_submitted_takes_the_place_it_was_said_to(self):
+        text = job_file("a", 1, "production", "1")
+        told = self.ask("--submit", "-", input_text=text)
+        fates = self.effects(told, "starts")
+        victims = self.effects(told, "preempted")
+        self.assertEqual((len(fates), len(victims)), (1, 1))
+        before = self.running()
+        out = self.berth.ctl("submit", "-", input_text=text).stdout
+        job_id = out.split("id ")[1].split()[0]
+        harness.wait_for("the job to run", lambda: job_id in self.running())
+        self.assertEqual(self.running()[job_id]["node"],
+                         list(fates.values())[0]["whatIf"]["node"])
+        self.assertEqual(set(before) - set(self.running()), set(victims))
+
+    def test_a_node_that_is_drained_loses_what_it_was_said_to(self):
+        node = sorted(job["node"] for job in self.running().values())[0]
+        told = self.ask("--drain", node)
+        victims = set(self.effects(told, "preempted"))
+        before = self.running()
+        self.assertTrue(any(before[id_]["node"] == node for id_ in victims))
+        executor = list(self.running().values())[0]["executor"]
+        self.berth.ctl("cordon", "node", node)
+        self.berth.ctl("preempt", "node", node, "--executor", executor,
+                       "-q", "a,b", "--all-priority-classes")
+        harness.wait_for("them to lose their places",
+                         lambda: not victims & set(self.running()))
+        self.assertEqual(set(before) - set(self.running()), victims)
+        self.berth.ctl("uncordon", "node", node)
+
+    def test_what_is_not_there_is_refused(self):
+        for change, text in {
+                ("--set", "queue.none.weight=2"): 'no queue "none"',
+                ("--set", "class.none.priority=2"): 'class "none"',
+                ("--drain", "none"): 'no node "none"',
+                ("--add-nodes", "1=none"): 'no node "none"'}.items():
+            done = self.berth.ctl("what-if", *change, check=False)
+            self.assertEqual((done.returncode, text in done.stderr),
+                             (3, True), done.stderr)
+        for change in ("queue.a.weight=-1", "queue.a.weight=0"):
+            done = self.berth.ctl("what-if", "--set", change, check=False)
+            self.assertEqual(done.returncode, 6, done.stderr)
+        done = self.berth.ctl("what-if", "--set", "a=2", check=False)
+        self.assertEqual(done.returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
