@@ -79,13 +79,7 @@ static int check_scheduling(const K8s__Io__Api__Core__V1__PodSpec *pod,
 static int check_resources(const K8s__Io__Api__Core__V1__PodSpec *pod,
                            struct refusal *refusal)
 {
-    if (pod->resources &&
-        (pod->resources->n_requests || pod->resources->n_limits ||
-         pod->resources->n_claims)) {
-        return refuse(refusal, "resources of the pod",
-                      "set requests and limits in its containers");
-    }
-    if (pod->n_resourceclaims) {
+    if (pod->n_resourceclaims || (pod->resources && pod->resources->n_claims)) {
         return refuse(refusal, "resourceClaims",
                       "request devices as resources of a container");
     }

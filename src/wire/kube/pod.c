@@ -65,32 +65,41 @@ static bool has_name(const struct resource_list *list, struct str name)
     return false;
 }
 
+static int
+read_resources(const K8s__Io__Api__Core__V1__ResourceRequirements *resources,
+               struct arena *arena, struct resource_list *ret_requests,
+               struct resource_list *ret_limits, struct err *err)
+{
+    *ret_requests = list_create(arena);
+    *ret_limits = list_create(arena);
+    if (!resources) {
+        return 0;
+    }
+    int rc = entries_amounts(resources->requests, resources->n_requests,
+                             ret_requests, err);
+
+    return rc ? rc
+              : entries_amounts(resources->limits, resources->n_limits,
+                                ret_limits, err);
+}
+
 /* What a container asks: its requests, and its limits where it has none. */
 static int container_requests(const container_message *container,
                               struct arena *arena,
                               struct resource_list *ret_list, struct err *err)
 {
-    const K8s__Io__Api__Core__V1__ResourceRequirements *resources =
-        container->resources;
-    struct resource_list requests = list_create(arena);
-    struct resource_list limits = list_create(arena);
+    struct resource_list requests, limits;
+    int rc =
+        read_resources(container->resources, arena, &requests, &limits, err);
 
-    if (resources) {
-        int rc = entries_amounts(resources->requests, resources->n_requests,
-                                 &requests, err);
-        if (rc == 0) {
-            rc = entries_amounts(resources->limits, resources->n_limits,
-                                 &limits, err);
-        }
-        if (rc < 0) {
-            return rc;
-        }
+    if (rc < 0) {
+        return rc;
     }
     for (uint32_t i = 0; i < limits.count; i++) {
         const struct resource_amount *limit = &limits.items[i];
-        int rc = has_name(&requests, limit->name)
-                     ? 0
-                     : add_amount(&requests, limit->name, limit->milli, err);
+        rc = has_name(&requests, limit->name)
+                 ? 0
+                 : add_amount(&requests, limit->name, limit->milli, err);
         if (rc < 0) {
             return rc;
         }
@@ -160,6 +169,63 @@ static int add_containers(struct totals *totals,
     return rc;
 }
 
+/* What Kubernetes lets a pod ask for as a whole. */
+static bool is_of_pods(struct str name)
+{
+    const struct str pages = STR("hugepages-");
+
+    return str_equal(name, STR("cpu")) || str_equal(name, STR("memory")) ||
+           (name.byte_count > pages.byte_count &&
+            memcmp(name.p, pages.p, pages.byte_count) == 0);
+}
+
+static int check_pod_amount(const struct resource_amount *amount,
+                            const struct resource_list *sum, bool is_request,
+                            struct err *err)
+{
+    const char *what = is_request ? "request" : "limit";
+
+    if (!is_of_pods(amount->name)) {
+        return err_set(err, -ERR_INVALID,
+                       "resources of the pod: %.*s can only be asked for by a "
+                       "container; allowed are cpu, memory and hugepages-*",
+                       STR_ARG(amount->name));
+    }
+    return amount->milli >= resource_list_get(sum, amount->name)
+               ? 0
+               : err_set(err, -ERR_INVALID,
+                         "resources of the pod: the %s for %.*s is less than "
+                         "%s",
+                         what, STR_ARG(amount->name),
+                         is_request ? "its containers ask for"
+                                    : "what is requested");
+}
+
+/* What the pod asks for as a whole stands in the place of its containers' sum;
+ * a limit does so if nothing is requested. */
+static int add_pod_level(struct totals *totals,
+                         const K8s__Io__Api__Core__V1__PodSpec *spec,
+                         struct err *err)
+{
+    struct resource_list requests, limits;
+    struct resource_list *sum = &totals->running;
+    int rc =
+        read_resources(spec->resources, totals->arena, &requests, &limits, err);
+
+    for (uint32_t i = 0; rc == 0 && i < requests.count; i++) {
+        rc = check_pod_amount(&requests.items[i], sum, true, err);
+    }
+    rc = rc ? rc : raise_list(sum, &requests, err);
+    for (uint32_t i = 0; rc == 0 && i < limits.count; i++) {
+        rc = check_pod_amount(&limits.items[i], sum, false, err);
+        if (rc == 0 && !has_name(sum, limits.items[i].name)) {
+            rc = add_amount(sum, limits.items[i].name, limits.items[i].milli,
+                            err);
+        }
+    }
+    return rc;
+}
+
 static int pod_requests(const K8s__Io__Api__Core__V1__PodSpec *spec,
                         struct arena *arena, struct resource_list *ret_list,
                         struct err *err)
@@ -177,6 +243,7 @@ static int pod_requests(const K8s__Io__Api__Core__V1__PodSpec *spec,
         rc = entries_amounts(spec->overhead, spec->n_overhead, &overhead, err);
     }
     rc = rc ? rc : raise_list(&totals.running, &totals.starting, err);
+    rc = rc ? rc : add_pod_level(&totals, spec, err);
     rc = rc ? rc : add_list(&totals.running, &overhead, err);
     if (rc < 0) {
         return rc;

@@ -5,7 +5,8 @@
  * containers' sum and of any init container's request, plus overhead.  An init
  * container that always restarts keeps running beside the containers after it,
  * so it counts with them.  A resource that has only a limit is requested at
- * its limit.  Amounts of zero are left out.
+ * its limit.  What the pod asks for as a whole stands in the place of its
+ * containers' sum, which it must cover.  Amounts of zero are left out.
  *
  * Placement: nodeSelector, required node affinity, tolerations, priority
  * class.  Preferred affinity and affinity to pods are ignored.
@@ -21,7 +22,8 @@
 #include "model/requirement.h"
 
 /* The requirement of `spec`, canonical.  -ERR_INVALID: a quantity, operator or
- * effect that does not read; -ERR_LIMIT: more than a requirement holds. */
+ * effect that does not read, or resources of the pod that Kubernetes refuses;
+ * -ERR_LIMIT: more than a requirement holds. */
 int pod_requirement(const K8s__Io__Api__Core__V1__PodSpec *spec,
                     struct arena *arena, struct requirement *ret_requirement,
                     struct err *err) must_check;

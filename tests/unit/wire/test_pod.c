@@ -94,6 +94,28 @@ static void test_overhead_comes_on_top(void **state)
                      1250);
 }
 
+#define WITH_POD(level) \
+    "{\"containers\":[" CPU("1") "," CPU("2") "],\"resources\":" level "}"
+
+static void test_resources_of_the_pod_stand_for_its_containers(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        request_of(WITH_POD("{\"requests\":{\"cpu\":\"5\"}}"), "cpu"), 5000);
+    assert_int_equal(
+        request_of(WITH_POD("{\"limits\":{\"cpu\":\"5\"}}"), "cpu"), 3000);
+    assert_int_equal(
+        request_of(WITH_POD("{\"limits\":{\"memory\":\"5\"}}"), "memory"),
+        5000);
+    assert_int_equal(
+        request_of("{\"containers\":[" CPU(
+                       "1") "],"
+                            "\"resources\":{\"requests\":{\"cpu\":\"2\"}},"
+                            "\"overhead\":{\"cpu\":\"250m\"}}",
+                   "cpu"),
+        2250);
+}
+
 static void test_a_limit_alone_is_a_request_and_zero_is_none(void **state)
 {
     auto_arena arena = {0};
@@ -210,6 +232,17 @@ static void test_what_does_not_read_is_refused(void **state)
                    -ERR_INVALID, "node affinity: In cannot have 0 values");
     assert_refused("{\"containers\":[" CPU("99999999999999999") "]}",
                    -ERR_LIMIT, "cpu: 99999999999999999 is too large");
+    assert_refused(WITH_POD("{\"requests\":{\"cpu\":\"2\"}}"), -ERR_INVALID,
+                   "resources of the pod: the request for cpu is less than its "
+                   "containers ask for");
+    assert_refused(WITH_POD("{\"limits\":{\"cpu\":\"4\"},"
+                            "\"requests\":{\"cpu\":\"5\"}}"),
+                   -ERR_INVALID,
+                   "resources of the pod: the limit for cpu is less than what "
+                   "is requested");
+    assert_refused(WITH_POD("{\"requests\":{\"gpu\":\"1\"}}"), -ERR_INVALID,
+                   "resources of the pod: gpu can only be asked for by a "
+                   "container; allowed are cpu, memory and hugepages-*");
 }
 
 int main(void)
@@ -219,6 +252,7 @@ int main(void)
         TEST(test_the_largest_init_container_counts_if_larger),
         TEST(test_a_sidecar_runs_on_beside_what_follows),
         TEST(test_overhead_comes_on_top),
+        TEST(test_resources_of_the_pod_stand_for_its_containers),
         TEST(test_a_limit_alone_is_a_request_and_zero_is_none),
         TEST(test_placement_is_read),
         TEST(test_equal_needs_pack_to_equal_bytes),
