@@ -36,6 +36,7 @@ void projection_fini(struct projection *projection)
     VEC_FREE(&projection->runs);
     VEC_FREE(&projection->specs);
     VEC_FREE(&projection->client_ids);
+    VEC_FREE(&projection->objects);
     VEC_FREE(&projection->set_records);
     VEC_FREE(&projection->sets);
     VEC_FREE(&projection->usage);
@@ -51,6 +52,7 @@ void projection_reset(struct projection *projection, int64_t next_job_number)
     projection->runs.count = 0;
     projection->specs.count = 0;
     projection->client_ids.count = 0;
+    projection->objects.count = 0;
     projection->set_records.count = 0;
     projection->sets.count = 0;
     projection->usage.count = 0;
@@ -172,7 +174,7 @@ static int add_event(struct projection *projection,
     case EVENT_INGRESS_INFO:
         return projection_run_event(projection, event);
     /* Requests whose results follow as events of their own, and facts about
-     * queues and executors: not in the tables. */
+     * queues and executors: of jobs they change nothing. */
     case EVENT_NONE:
     case EVENT_REPRIORITISE:
     case EVENT_REPRIORITISE_SET:
@@ -221,6 +223,10 @@ int projection_add_item(struct projection *projection, uint64_t seq,
         if (rc < 0) {
             return rc;
         }
+    }
+    struct object_row object;
+    if (object_row_of(item, seq, &object)) {
+        VEC_PUSH(&projection->objects, object);
     }
     return add_event(projection, scope, &item->event);
 }

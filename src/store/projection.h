@@ -15,6 +15,7 @@
 
 #include "base/intern.h"
 #include "base/vec.h"
+#include "store/objects.h"
 #include "store/store.h"
 #include "store/usage.h"
 #include "wire/log/log_codec.h"
@@ -88,6 +89,7 @@ struct projection {
     VEC(struct set_record_row) set_records;
     VEC(struct set_row) sets;
     VEC(struct usage_note) usage;
+    VEC(struct object_row) objects;
     struct map job_indexes, run_indexes;
     struct intern *set_names; /* "queue\0name" -> index into sets */
     struct strbuf scratch;

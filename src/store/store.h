@@ -287,6 +287,21 @@ int store_usage(struct store_reader *reader,
                 const struct store_usage_filter *filter, struct arena *arena,
                 struct stored_usage **ret_rows, struct err *err) must_check;
 
+/* The last event about an object that is no job. */
+struct stored_object {
+    enum event_type kind; /* of the event that makes one, such as QUEUE_SET */
+    struct str name;
+    struct str queue, job_set, user; /* of the event's sequence */
+    struct str event;                /* an EventSequence.Event */
+    uint64_t seq;                    /* of its record */
+};
+
+/* Objects whose last event is of a record after `after_seq`, in the order of
+ * records; the return is their count. */
+int store_objects(struct store_reader *reader, uint64_t after_seq,
+                  struct arena *arena, struct stored_object **ret_objects,
+                  struct err *err) must_check;
+
 /* The job that was submitted to `queue` with `client_id`. */
 int store_client_id(struct store_reader *reader, struct str queue,
                     struct str client_id, struct job_id *ret_job,

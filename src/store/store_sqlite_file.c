@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "elog/sq_sums.h"
+#include "store/objects.h"
 
 #define SET_COUNT_TABLE            \
     "CREATE TABLE set_count ("     \
@@ -116,7 +117,7 @@ static const char schema[] =
     " queue TEXT NOT NULL,"
     " job_count INTEGER NOT NULL,"
     " PRIMARY KEY (pool, queue)) WITHOUT ROWID;" SET_COUNT_TABLE USAGE_TABLE
-    "CREATE TABLE page_sums (are_kept INTEGER);";
+        OBJECT_TABLE "CREATE TABLE page_sums (are_kept INTEGER);";
 
 /* What brings a file of each format to the next. */
 static const char *const steps[] = {
@@ -134,6 +135,8 @@ static const char *const steps[] = {
           "ALTER TABLE job ADD COLUMN gpu_milli INTEGER NOT NULL DEFAULT "
           "0;" USAGE_TABLE,
     [5] = LIST_INDEXES,
+    /* Objects that do not change any more stay unknown. */
+    [6] = OBJECT_TABLE,
 };
 _Static_assert(ARRAY_COUNT(steps) == STORE_SQLITE_VERSION,
                "a step from each format");

@@ -22,6 +22,7 @@ enum query {
     QUERY_QUEUE_JOBS,
     QUERY_JOBS_BY_URI,
     QUERY_ACTIVE_QUEUES,
+    QUERY_OBJECTS,
     QUERY_JOB_SET,
     QUERY_JOB_SET_SEQS,
     QUERY_CLIENT_ID,
@@ -81,6 +82,9 @@ static const char *const sql[QUERY_COUNT] = {
         " AND uri = ?3 AND uri <> '' ORDER BY id LIMIT ?4",
     [QUERY_ACTIVE_QUEUES] = "SELECT pool, queue FROM active"
                             " WHERE job_count > 0 ORDER BY pool, queue",
+    [QUERY_OBJECTS] = "SELECT kind, name, scope_queue, scope_job_set, user,"
+                      " event, seq FROM object WHERE seq > ? ORDER BY seq,"
+                      " kind, scope_queue, name",
     [QUERY_JOB_SET] = "SELECT key FROM job_set WHERE queue = ? AND name = ?",
     [QUERY_JOB_SET_SEQS] = "SELECT seq FROM set_record WHERE set_key = ?"
                            " AND seq > ? ORDER BY seq LIMIT ?",
@@ -389,6 +393,36 @@ int store_active_queues(struct store_reader *reader, struct arena *arena,
         rc = (int)pairs.count;
     }
     VEC_FREE(&pairs);
+    return rc;
+}
+
+int store_objects(struct store_reader *reader, uint64_t after_seq,
+                  struct arena *arena, struct stored_object **ret_objects,
+                  struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_OBJECTS];
+    VEC(struct stored_object) objects = {0};
+    int rc;
+
+    sq_bind_int(stmt, 1, (int64_t)after_seq);
+    while ((rc = sq_step(stmt, err)) == 1) {
+        struct stored_object object = {
+            .kind = (enum event_type)sqlite3_column_int(stmt, 0),
+            .name = arena_str(arena, sq_column_str(stmt, 1)),
+            .queue = arena_str(arena, sq_column_str(stmt, 2)),
+            .job_set = arena_str(arena, sq_column_str(stmt, 3)),
+            .user = arena_str(arena, sq_column_str(stmt, 4)),
+            .event = arena_str(arena, sq_column_str(stmt, 5)),
+            .seq = (uint64_t)sqlite3_column_int64(stmt, 6),
+        };
+        VEC_PUSH(&objects, object);
+    }
+    if (rc == 0) {
+        *ret_objects = to_arena(arena, objects.items, objects.count,
+                                sizeof(*objects.items));
+        rc = (int)objects.count;
+    }
+    VEC_FREE(&objects);
     return rc;
 }
 

@@ -42,6 +42,8 @@ static const char *const sql[WRITER_STATEMENT_COUNT] = {
                              " job_count = job_count + ?3",
     [WRITER_DELETE_INACTIVE] = "DELETE FROM active WHERE job_count <= 0",
     [WRITER_UPSERT_USAGE] = usage_upsert_sql,
+    [WRITER_UPSERT_OBJECT] = object_upsert_sql,
+    [WRITER_FORGET_OBJECTS] = object_forget_sql,
     [WRITER_UPDATE_PROGRESS] = "UPDATE progress SET seq = ?, checksum = ?,"
                                " next_job_number = ?",
 };
@@ -405,6 +407,19 @@ static int write_usage(struct store_writer *writer,
     return rc;
 }
 
+static int write_objects(struct store_writer *writer,
+                         const struct projection *projection, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < projection->objects.count; i++) {
+        rc = object_write(&projection->objects.items[i],
+                          writer->statements[WRITER_UPSERT_OBJECT],
+                          writer->statements[WRITER_FORGET_OBJECTS], err);
+    }
+    return rc;
+}
+
 int store_writer_flush(struct store_writer *writer,
                        const struct projection *projection, struct err *err)
 {
@@ -420,6 +435,9 @@ int store_writer_flush(struct store_writer *writer,
     }
     if (rc == 0) {
         rc = write_client_ids(writer, projection, err);
+    }
+    if (rc == 0) {
+        rc = write_objects(writer, projection, err);
     }
     return rc < 0 ? rc : write_set_records(writer, projection, err);
 }

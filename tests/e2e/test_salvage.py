@@ -6,7 +6,7 @@ import unittest
 
 import bad_input
 import harness
-from bad_input import Client, field, item
+from bad_input import Client, field, item, number
 
 CANCELLED = 9
 
@@ -20,12 +20,17 @@ class Salvage(unittest.TestCase):
         self.berth.start()
         with Client(self.berth.grpc) as client:
             client.make_queue("q")
+            client.make_queue("gone")
             self.cancelled, *self.kept = client.submit("q", "s", [item()] * 9)
             self.berth.stop()
             self.log = self.berth.data / "log.db"
             self.older = self.log.read_bytes()
         self.berth.start()
         with Client(self.berth.grpc) as client:
+            client.make_queue("new")
+            client.call("/api.Submit/DeleteQueue", field(1, "gone"))
+            client.call("/api.RetryPolicyService/CreateRetryPolicy",
+                        field(1, "often") + number(2, 3) + number(3, 1))
             self.lost = client.submit(
                 "q", "s", [item(client_id="one")] + [item()] * 9)
             client.call("/api.Submit/CancelJobs", field(2, "s") +
@@ -54,6 +59,12 @@ class Salvage(unittest.TestCase):
         self.assertRegex(said, "log.note.* lost")
         return said
 
+    def queues(self):
+        """The names of all, as the server knows them."""
+        with Client(self.berth.grpc) as client:
+            return [name for name in ("gone", "new", "q") if client.outcome(
+                "/api.Submit/GetQueue", field(1, name))[0] == "OK"]
+
     def assert_in_log(self, jobs):
         """A store that is made anew knows the jobs, and the one cancelled."""
         self.berth.stop()
@@ -67,7 +78,12 @@ class Salvage(unittest.TestCase):
     def test_what_the_store_knows_is_taken_up_again(self):
         self.log.write_bytes(self.older)
         self.assert_refused()
-        self.assertRegex(self.accept(), "log.salvaged jobs=10 ended=1")
+        self.assertRegex(self.accept(),
+                         "log.salvaged jobs=10 ended=1 objects=3")
+        self.assertEqual(self.queues(), ["new", "q"])
+        with Client(self.berth.grpc) as client:
+            client.call("/api.RetryPolicyService/GetRetryPolicy",
+                        field(1, "often"))
         with Client(self.berth.grpc) as client:
             with self.subTest("a client id still means its job"):
                 self.assertEqual(
@@ -78,11 +94,12 @@ class Salvage(unittest.TestCase):
     def test_a_log_that_is_gone_leaves_the_jobs_that_had_not_ended(self):
         self.log.unlink()
         self.assert_refused()
-        self.assertRegex(self.accept(), "log.salvaged jobs=18 ended=0")
+        self.assertRegex(self.accept(),
+                         "log.salvaged jobs=18 ended=0 objects=4")
+        self.assertEqual(self.queues(), ["new", "q"])
         with Client(self.berth.grpc) as client:
             self.wait_states(client, [self.cancelled], CANCELLED)
-            with self.subTest("and work when their queue is made again"):
-                client.make_queue("q")
+            with self.subTest("and their queue is there again"):
                 client.submit("q", "s", [item()])
         self.assertEqual(self.assert_in_log(self.kept + self.lost),
                          bad_input.UNKNOWN)

@@ -36,7 +36,7 @@ struct salvage {
     struct command *command;              /* being filled, or NULL */
     VEC(struct event_sequence) sequences; /* of it */
     size_t byte_count;                    /* of them */
-    uint64_t ended_count, submit_count;
+    uint64_t ended_count, submit_count, object_count;
 };
 
 /* How many events the leader had no use for.  It publishes that behind each
@@ -138,24 +138,75 @@ static int settle(struct salvage *s, struct err *err)
                             "has lost; start again with --accept-loss");
 }
 
-/* Add one event about a job to the command. */
-static void add_event(struct salvage *s, const struct stored_job *job,
-                      const struct event *event)
+/* Add one event to the command. */
+static void add_encoded(struct salvage *s, const struct event_scope *scope,
+                        struct str encoded)
 {
-    auto_strbuf encoded = {0}, sequence = {0};
+    auto_strbuf sequence = {0};
 
     if (!s->command) {
         s->command = command_create(COMMAND_EVENTS);
     }
-    log_encode_event(&encoded, event);
-    field_put_bytes(&sequence, SEQUENCE_QUEUE, job->queue);
-    field_put_bytes(&sequence, SEQUENCE_JOB_SET, job->job_set);
-    field_put_bytes(&sequence, SEQUENCE_USER, job->owner);
-    field_put_bytes(&sequence, SEQUENCE_EVENTS, strbuf_str(&encoded));
+    field_put_bytes(&sequence, SEQUENCE_QUEUE, scope->queue);
+    field_put_bytes(&sequence, SEQUENCE_JOB_SET, scope->job_set);
+    field_put_bytes(&sequence, SEQUENCE_USER, scope->user);
+    field_put_bytes(&sequence, SEQUENCE_EVENTS, encoded);
     struct event_sequence item = {
         arena_str(&s->command->arena, strbuf_str(&sequence))};
     VEC_PUSH(&s->sequences, item);
     s->byte_count += item.bytes.byte_count;
+}
+
+/* Add one event about a job to the command. */
+static void add_event(struct salvage *s, const struct stored_job *job,
+                      const struct event *event)
+{
+    struct event_scope scope = {job->queue, job->job_set, job->owner};
+    auto_strbuf encoded = {0};
+
+    log_encode_event(&encoded, event);
+    add_encoded(s, &scope, strbuf_str(&encoded));
+}
+
+static const char *kind_word(const struct stored_object *object)
+{
+    return object->kind == EVENT_QUEUE_SET          ? "queue"
+           : object->kind == EVENT_RETRY_POLICY_SET ? "retry policy"
+           : object->kind == EVENT_POOL_SET         ? "pool"
+           : object->kind == EVENT_TRAINING_JOB_SET ? "TrainingJob"
+                                                    : "executor settings";
+}
+
+/* Make, change or delete an object as the lost event did. */
+static void add_object(struct salvage *s, const struct stored_object *object)
+{
+    struct event_scope scope = {object->queue, object->job_set, object->user};
+
+    struct err refusal;
+
+    add_encoded(s, &scope, object->event);
+    if (settle(s, &refusal) == 0) {
+        s->object_count++;
+    } else {
+        say(SAY_WARN, "log.not_salvaged", say_text("kind", kind_word(object)),
+            say_str("name", object->name),
+            say_text("advice", "make or change it again"));
+    }
+}
+
+/* What the lost records said of queues and all else that is no job: before the
+ * jobs, which need it. */
+static int take_up_objects(struct salvage *s, struct err *err)
+{
+    auto_arena arena = {0};
+    struct stored_object *objects = NULL;
+
+    int count = store_objects(s->reader, store_seq(s->options->store), &arena,
+                              &objects, err);
+    for (int i = 0; i < count; i++) {
+        add_object(s, &objects[i]);
+    }
+    return count < 0 ? count : 0;
 }
 
 /* Speak of one job. */
@@ -190,6 +241,7 @@ static int take_up(struct salvage *s, struct err *err)
 {
     int rc = find_since(s, err);
 
+    rc = rc < 0 ? rc : take_up_objects(s, err);
     rc = rc < 0 ? rc : find_jobs(s, err);
     /* The oldest first: that is how they stood in their queues. */
     for (size_t i = s->jobs.count; rc == 0 && i > 0; i--) {
@@ -213,6 +265,7 @@ int salvage(const struct salvage_options *options, struct err *err)
             say_int("jobs",
                     (int64_t)(s.submit_count - (late_count(&s) - late))),
             say_int("ended", (int64_t)s.ended_count),
+            say_int("objects", (int64_t)s.object_count),
             say_text("advice",
                      "check with berthctl get queues that all queues exist"));
     }

@@ -4,8 +4,9 @@
  *
  * A job is submitted again as it was, under its id; of its runs only the store
  * knows.  A job that has not ended here, but had ended by the store, is
- * cancelled.  Queues, policies, and all else that only the log had, are not
- * recovered.
+ * cancelled.  Queues, retry policies, pools, TrainingJobs and settings of
+ * executors that lost records made, changed or deleted are as those records
+ * left them; what cannot be is said.
  */
 #pragma once
 

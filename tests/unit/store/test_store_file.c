@@ -35,6 +35,7 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
                              "ALTER TABLE job DROP COLUMN core_milli;"
                              "ALTER TABLE job DROP COLUMN gpu_milli;"
                              "DROP TABLE usage;"
+                             "DROP TABLE object;"
                              "PRAGMA user_version = 1",
                              &err),
                      0);
