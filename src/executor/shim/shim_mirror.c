@@ -48,9 +48,10 @@ static int open_entry(int dir_fd, struct entry *entry)
     return entry->fd < 0 ? -ERR_IO : 0;
 }
 
-static int list_entries(const char *path, struct entries *entries)
+static int list_entries(int dir_fd, struct entries *entries)
 {
-    DIR *dir = opendir(path);
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     int rc = dir ? 0 : -ERR_IO;
 
     for (struct dirent *found; rc == 0 && (found = readdir(dir));) {
@@ -78,9 +79,10 @@ static int list_entries(const char *path, struct entries *entries)
     return rc;
 }
 
-static int make_file(const char *path)
+static int make_file(int dir_fd, const char *name)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    int fd =
+        openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 
     if (fd >= 0) {
         close(fd);
@@ -89,54 +91,74 @@ static int make_file(const char *path)
 }
 
 /* Show an entry in the copy. */
-static int mirror_entry(const char *stage, const struct entry *entry)
+static int mirror_entry(int copy_fd, const struct entry *entry)
 {
-    char path[PATH_MAX], link[PATH_MAX];
+    const char *name = entry->name;
+    char link[PATH_MAX];
 
-    snprintf(path, sizeof(path), "%.3000s/%s", stage, entry->name);
     if (S_ISLNK(entry->mode)) {
         ssize_t n = readlinkat(entry->fd, "", link, sizeof(link) - 1);
         link[n < 0 ? 0 : n] = '\0';
-        return n < 0 || symlink(link, path) < 0 ? -ERR_IO : 0;
+        return n < 0 || symlinkat(link, copy_fd, name) < 0 ? -ERR_IO : 0;
     }
-    if (S_ISDIR(entry->mode) ? mkdir(path, 0700) < 0 : make_file(path) < 0) {
+    if (S_ISDIR(entry->mode) ? mkdirat(copy_fd, name, 0700) < 0
+                             : make_file(copy_fd, name) < 0) {
         return -ERR_IO;
     }
-    return move_mount(entry->fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) <
-                   0
+    return move_mount(entry->fd, "", copy_fd, name, MOVE_MOUNT_F_EMPTY_PATH) < 0
                ? -ERR_IO
                : 0;
 }
 
-/* Make the copy at `stage` the root. */
-static int turn_root(const char *stage)
+/* Make the copy the root. */
+static int turn_root(int copy_fd)
 {
-    return chdir(stage) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
+    return fchdir(copy_fd) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
                    umount2(".", MNT_DETACH) < 0 || chdir("/") < 0
                ? -ERR_IO
                : 0;
 }
 
-static int build(const char *path, const struct stat *st,
+/* An empty directory in memory, nowhere yet; -1 with errno. */
+static int make_memory(mode_t mode)
+{
+    char octal[16];
+    int fs = fsopen("tmpfs", FSOPEN_CLOEXEC), fd = -1;
+
+    snprintf(octal, sizeof(octal), "%o", mode & 0755);
+    if (fs >= 0 && fsconfig(fs, FSCONFIG_SET_STRING, "mode", octal, 0) == 0 &&
+        fsconfig(fs, FSCONFIG_SET_STRING, "size", "1m", 0) == 0 &&
+        fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0) {
+        fd = fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+    }
+    if (fs >= 0) {
+        int error = errno;
+        close(fs);
+        errno = error;
+    }
+    return fd;
+}
+
+/* Cover the directory by one in memory that shows the same. */
+static int build(int dir_fd, bool is_root, int copy_fd,
                  const struct entries *entries)
 {
-    bool is_root = strcmp(path, "/") == 0;
-    const char *stage = is_root ? stage_of_root : path;
-    char options[64];
-    int rc = 0;
-
-    snprintf(options, sizeof(options), "mode=%o,size=1m", st->st_mode & 0755);
-    if (mount("tmpfs", stage, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0) {
+    int rc =
+        is_root ? move_mount(copy_fd, "", AT_FDCWD, stage_of_root,
+                             MOVE_MOUNT_F_EMPTY_PATH)
+                : move_mount(copy_fd, "", dir_fd, "",
+                             MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+    if (rc < 0) {
         return -ERR_IO;
     }
     for (size_t i = 0; rc == 0 && i < entries->count; i++) {
-        rc = mirror_entry(stage, &entries->items[i]);
+        rc = mirror_entry(copy_fd, &entries->items[i]);
     }
-    return rc == 0 && is_root ? turn_root(stage) : rc;
+    return rc == 0 && is_root ? turn_root(copy_fd) : rc;
 }
 
-/* Replace the directory `path` by its copy. */
-static int mirror(struct shim_mirrors *mirrors, const char *path)
+/* Replace a directory by its copy; that, borrowed, or negative with errno. */
+static int mirror(struct shim_mirrors *mirrors, int dir_fd, bool is_root)
 {
     struct entries entries = {0};
     struct stat st;
@@ -145,28 +167,30 @@ static int mirror(struct shim_mirrors *mirrors, const char *path)
         errno = E2BIG;
         return -ERR_LIMIT;
     }
-    int rc = stat(path, &st) < 0 ? -ERR_IO : list_entries(path, &entries);
-    rc = rc < 0 ? rc : build(path, &st, &entries);
+    int rc = fstat(dir_fd, &st) < 0 ? -ERR_IO : list_entries(dir_fd, &entries);
+    int fd = rc < 0 ? -1 : make_memory(st.st_mode);
+    rc = rc < 0 ? rc : fd < 0 ? -ERR_IO : build(dir_fd, is_root, fd, &entries);
     int error = errno;
     for (size_t i = 0; i < entries.count; i++) {
         close(entries.items[i].fd);
     }
     VEC_FREE(&entries);
     errno = error;
-    if (rc == 0 && stat(path, &st) == 0) {
-        mirrors->items[mirrors->count].device = st.st_dev;
-        snprintf(mirrors->items[mirrors->count++].path, PATH_MAX, "%s", path);
+    if (rc < 0 || fstat(fd, &st) < 0) {
+        return -ERR_IO; /* the process ends with it, and so does `fd` */
     }
-    return rc;
+    mirrors->items[mirrors->count].device = st.st_dev;
+    mirrors->items[mirrors->count++].fd = fd;
+    return fd;
 }
 
-/* Whether what is there lies in a copy, where something may be made. */
-static bool is_copy(const struct shim_mirrors *mirrors, const char *path)
+/* Whether a directory lies in a copy, where something may be made. */
+static bool is_copy(const struct shim_mirrors *mirrors, int dir_fd)
 {
     struct stat st;
     bool is_found = false;
 
-    for (size_t i = 0; stat(path, &st) == 0 && i < mirrors->count; i++) {
+    for (size_t i = 0; fstat(dir_fd, &st) == 0 && i < mirrors->count; i++) {
         is_found |= mirrors->items[i].device == st.st_dev;
     }
     return is_found;
@@ -192,33 +216,14 @@ static size_t existing_part(const char *target)
     return found;
 }
 
-/* Make what is missing of a path in a copy. */
-static int make_rest(const char *target, size_t from, bool is_dir)
-{
-    char part[PATH_MAX];
-
-    for (size_t at = from + 1; at <= strlen(target); at++) {
-        if (target[at] != '/' && target[at] != '\0') {
-            continue;
-        }
-        snprintf(part, sizeof(part), "%.*s", (int)at, target);
-        bool is_last = target[at] == '\0';
-        if (is_last && !is_dir ? make_file(part) < 0
-                               : mkdir(part, 0755) < 0 && errno != EEXIST) {
-            return -ERR_IO;
-        }
-    }
-    return 0;
-}
-
-/* Make a path in a directory that is the pod's own, through no link that
+/* Make a path below a directory that is the pod's own, through no link that
  * another container puts there. */
-static int make_in(const char *own, const char *path, bool is_dir)
+static int make_below(int dir_fd, const char *path, bool is_dir)
 {
     char name[NAME_MAX + 1];
-    int fd = open(own, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(dir_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    for (const char *p = path + strlen(own) + 1; fd >= 0 && *p;) {
+    for (const char *p = path + strspn(path, "/"); fd >= 0 && *p;) {
         size_t n = strcspn(p, "/");
         bool is_file = p[n] == '\0' && !is_dir;
         snprintf(name, sizeof(name), "%.*s", (int)n, p);
@@ -245,22 +250,39 @@ static int make_in(const char *own, const char *path, bool is_dir)
     return -ERR_IO;
 }
 
+static int make_in(const char *own, const char *path, bool is_dir)
+{
+    int fd = open(own, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 ? -ERR_IO : make_below(fd, path + strlen(own), is_dir);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return rc;
+}
+
 int shim_mirror_close(const struct shim_mirrors *mirrors)
 {
+    struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+
     for (size_t i = 0; i < mirrors->count; i++) {
-        if (shim_view_forbid(mirrors->items[i].path, MS_RDONLY) < 0) {
+        if (mount_setattr(mirrors->items[i].fd, "", AT_EMPTY_PATH, &read_only,
+                          sizeof(read_only)) < 0) {
             return -ERR_IO;
         }
+        close(mirrors->items[i].fd);
     }
     return 0;
 }
 
+/* A job of this pod or another may exchange what lies on the way at any time.
+ * So the directory is opened once, and all is done below descriptors: of what
+ * is opened a copy is made, whatever it is, and only in copies is written. */
 int shim_mirror_make(struct shim_mirrors *mirrors, const char *target,
                      bool is_dir)
 {
-    char part[PATH_MAX], real[PATH_MAX];
+    char part[PATH_MAX];
     size_t found = existing_part(target);
-    int rc = 0;
 
     if (found == strlen(target)) {
         return 0;
@@ -269,11 +291,15 @@ int shim_mirror_make(struct shim_mirrors *mirrors, const char *target,
         return make_in(shim_view_own(target), target, is_dir);
     }
     snprintf(part, sizeof(part), "%.*s", (int)found, target);
-    if (!realpath(found > 0 ? part : "/", real)) {
+    int dir_fd = open(found ? part : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0) {
         return -ERR_IO;
     }
-    if (!is_copy(mirrors, real)) {
-        rc = mirror(mirrors, real);
-    }
-    return rc < 0 ? rc : make_rest(target, found, is_dir);
+    int fd =
+        is_copy(mirrors, dir_fd) ? dir_fd : mirror(mirrors, dir_fd, found == 0);
+    int rc = fd < 0 ? fd : make_below(fd, target + found, is_dir);
+    int error = errno;
+    close(dir_fd);
+    errno = error;
+    return rc;
 }

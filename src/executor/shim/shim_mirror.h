@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include <limits.h>
 #include <sys/types.h>
 
 #include "base/base.h"
@@ -24,7 +23,7 @@ enum {
 struct shim_mirrors {
     struct {
         dev_t device;
-        char path[PATH_MAX];
+        int fd; /* of its root */
     } items[SHIM_MIRRORS_MAX];
     size_t count;
 };
