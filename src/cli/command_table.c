@@ -296,6 +296,8 @@ static const struct option_spec jobs_options[] = {
      "largest number of jobs to list (100); 0: all"},
     {"gang", 0, OPTION_TEXT, "ID",
      "all jobs of this gang or group of pods that have not ended"},
+    {"members", 0, OPTION_FLAG, NULL,
+     "list each job of an array, instead of one row with its counts"},
 };
 static const struct option_spec groups_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
@@ -343,7 +345,7 @@ const struct command_spec command_table[] = {
     {"run", NULL, "[COMMAND...]", 0, -1, "run a command as a job", cmd_run,
      run_options, ARRAY_COUNT(run_options), .takes_command_line = true},
     ROW_WITH("get jobs", "get job", "[ID...]", 0, -1, cmd_get_jobs,
-             jobs_options, "list jobs"),
+             jobs_options, "list jobs; ARRAY, ARRAY_7: members of an array"),
     ROW_WITH("get jobsets", "get jobset", "", 0, 0, cmd_get_job_sets,
              job_sets_options, "list job sets, and the states of their jobs"),
     ROW_WITH("report usage", NULL, "", 0, 0, cmd_report_usage, usage_options,

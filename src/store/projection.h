@@ -43,6 +43,7 @@ struct run_row {
 
 struct spec_row {
     int64_t job_number;
+    struct job_id job;
     struct str bytes; /* armadaevents.SubmitJob */
 };
 

@@ -103,7 +103,7 @@ static void add_job(struct projection *projection,
     map_put(&projection->job_indexes, event->job.v,
             (uint32_t)projection->jobs.count);
     VEC_PUSH(&projection->jobs, row);
-    struct spec_row spec = {row->number, event->submit.encoded};
+    struct spec_row spec = {row->number, event->job, event->submit.encoded};
     VEC_PUSH(&projection->specs, spec);
 }
 

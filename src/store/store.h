@@ -95,6 +95,10 @@ struct store_filter {
     uint32_t states;          /* bits 1 << stored_job_state */
     struct job_id older_than; /* none: from the newest on; for paging */
     uint32_t count_max;       /* 1..STORE_LIST_MAX */
+    /* Only jobs with this label, as far as it is indexed: see
+     * store_label_since(); one in a hundred thousand million may not have it.
+     */
+    struct str label_key, label_value;
 };
 
 struct store;
@@ -193,6 +197,22 @@ int store_run(struct store_reader *reader, struct run_id id,
 int store_spec(struct store_reader *reader, struct job_id id,
                struct arena *arena, struct str *ret_spec,
                struct err *err) must_check;
+
+/* The last of the jobs that are in the store without its index of labels, which
+ * were there before it; none if all are.  The return is a code. */
+int store_label_since(struct store_reader *reader, struct job_id *ret_id,
+                      struct err *err) must_check;
+/* Whether the index has a label: keys whose every value is rare are not worth
+ * it. */
+bool store_label_is_indexed(struct str key) must_check;
+/* The newest of the indexed jobs that have a label, or none; a code. */
+int store_label_newest(struct store_reader *reader, struct str key,
+                       struct str value, struct job_id *ret_id,
+                       struct err *err) must_check;
+/* How many of them are in each state; a code. */
+int store_label_states(struct store_reader *reader, struct str key,
+                       struct str value, uint32_t ret_counts[STORED_JOB_STATES],
+                       struct err *err) must_check;
 
 /* Jobs that match a filter, newest first; the return is their count. */
 int store_list(struct store_reader *reader, const struct store_filter *filter,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "elog/sq_sums.h"
+#include "store/labels.h"
 #include "store/store_sqlite_query.h"
 #include "store/store_sqlite_writer.h"
 
@@ -324,10 +325,32 @@ static int find_victims(sqlite3 *db, int64_t before_ms, struct victims *victims,
     return rc;
 }
 
-static int delete_job(sqlite3 *db, const struct victim *victim, struct err *err)
+/* The labels stand in the spec, which is still there. */
+static int delete_labels(struct store_writer *writer,
+                         const struct victim *victim, struct err *err)
 {
+    sqlite3_stmt *stmt = writer->statements[WRITER_SELECT_SPEC];
+
+    sq_bind_int(stmt, 1, victim->number);
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        rc = labels_run(sq_column_str(stmt, 0), victim->id,
+                        writer->statements[WRITER_DELETE_LABEL], err);
+        sqlite3_reset(stmt);
+    }
+    return rc;
+}
+
+static int delete_job(struct store_writer *writer, const struct victim *victim,
+                      struct err *err)
+{
+    sqlite3 *db = writer->db;
     char sql[600];
 
+    int rc = delete_labels(writer, victim, err);
+    if (rc < 0) {
+        return rc;
+    }
     snprintf(sql, sizeof(sql),
              "DELETE FROM job WHERE id = x'%016llx%016llx';"
              "DELETE FROM spec WHERE job_number = %lld;"
@@ -379,8 +402,11 @@ static int is_last_of_set(sqlite3 *db, int64_t set_key, struct err *err)
 }
 
 /* Delete one job: 1; 0 if it has to stay for now, with part of its set. */
-static int prune_job(sqlite3 *db, const struct victim *victim, struct err *err)
+static int prune_job(struct store_writer *writer, const struct victim *victim,
+                     struct err *err)
 {
+    sqlite3 *db = writer->db;
+
     int rc = is_last_of_set(db, victim->set_key, err);
     if (rc == 1) {
         rc = delete_set_records(db, victim->set_key, err);
@@ -389,15 +415,16 @@ static int prune_job(sqlite3 *db, const struct victim *victim, struct err *err)
         }
     }
     if (rc >= 0) {
-        rc = delete_job(db, victim, err);
+        rc = delete_job(writer, victim, err);
     }
     return rc < 0 ? rc : 1;
 }
 
 /* In a transaction: as store_prune(). */
-static int prune(sqlite3 *db, int64_t before_ms, int64_t client_ids_before_ms,
-                 struct err *err)
+static int prune(struct store_writer *writer, int64_t before_ms,
+                 int64_t client_ids_before_ms, struct err *err)
 {
+    sqlite3 *db = writer->db;
     auto_mem struct victims *victims = mem_alloc(sizeof(*victims));
     char sql[240];
 
@@ -411,7 +438,7 @@ static int prune(sqlite3 *db, int64_t before_ms, int64_t client_ids_before_ms,
         rc = find_victims(db, before_ms, victims, err);
     }
     for (int i = 0; rc >= 0 && i < victims->count; i++) {
-        rc = prune_job(db, &victims->items[i], err);
+        rc = prune_job(writer, &victims->items[i], err);
         if (rc == 0) {
             break; /* a set with many records: go on in the next step */
         }
@@ -428,7 +455,7 @@ int store_prune(struct store *store, int64_t before_ms,
     if (rc < 0) {
         return rc;
     }
-    int count = prune(writer->db, before_ms, client_ids_before_ms, err);
+    int count = prune(writer, before_ms, client_ids_before_ms, err);
     if (count < 0) {
         sq_rollback(writer->db);
         return count;

@@ -12,6 +12,15 @@
     " job_count INTEGER NOT NULL," \
     " PRIMARY KEY (set_key, state)) WITHOUT ROWID;"
 
+/* Which jobs have a label, by its hash; those up to `label_since` were there
+ * before this table. */
+#define LABEL_TABLES                           \
+    "CREATE TABLE label ("                     \
+    " hash INTEGER NOT NULL,"                  \
+    " job BLOB NOT NULL,"                      \
+    " PRIMARY KEY (hash, job)) WITHOUT ROWID;" \
+    "CREATE TABLE label_since (job BLOB);"
+
 #define USAGE_TABLE                     \
     "CREATE TABLE usage ("              \
     " day INTEGER NOT NULL,"            \
@@ -117,7 +126,7 @@ static const char schema[] =
     " queue TEXT NOT NULL,"
     " job_count INTEGER NOT NULL,"
     " PRIMARY KEY (pool, queue)) WITHOUT ROWID;" SET_COUNT_TABLE USAGE_TABLE
-        OBJECT_TABLE "CREATE TABLE page_sums (are_kept INTEGER);";
+        OBJECT_TABLE LABEL_TABLES "CREATE TABLE page_sums (are_kept INTEGER);";
 
 /* What brings a file of each format to the next. */
 static const char *const steps[] = {
@@ -137,6 +146,7 @@ static const char *const steps[] = {
     [5] = LIST_INDEXES,
     /* Objects that do not change any more stay unknown. */
     [6] = OBJECT_TABLE,
+    [7] = LABEL_TABLES "INSERT INTO label_since SELECT max(id) FROM job;",
 };
 _Static_assert(ARRAY_COUNT(steps) == STORE_SQLITE_VERSION,
                "a step from each format");

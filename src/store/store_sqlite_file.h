@@ -12,6 +12,8 @@
  *     client_id    for de-duplication, 7 days
  *     active       how many jobs of a queue hold resources of a pool
  *     set_count    how many jobs of a job set are in a state
+ *     label        which jobs have a label (labels.h)
+ *     label_since  the last job that was there before that table, if any
  *     page_sums    is there if the file's pages have checksums (sq_sums.h)
  *     usage        what queues and users have used, by day
  */
@@ -21,7 +23,7 @@
 #include "model/id.h"
 
 enum {
-    STORE_SQLITE_VERSION = 7,
+    STORE_SQLITE_VERSION = 8,
     STORE_SQLITE_APPLICATION_ID = 0x42655374, /* "BeSt" */
     /* Bytes of an id in a column: big-endian, so that blobs sort as ids. */
     STORE_ID_BYTES = 16,

@@ -1,5 +1,6 @@
 #include "store/store_sqlite_query.h"
 
+#include "store/labels.h"
 #include "store/store_sqlite_row.h"
 
 /* A queue with so few jobs is read as a whole, rather than all that is newer
@@ -19,6 +20,10 @@ enum query {
     QUERY_LIST_OF_OWNER,
     QUERY_LIST_OF_SET,
     QUERY_LIST_OF_QUEUE,
+    QUERY_LIST_OF_LABEL,
+    QUERY_LABEL_SINCE,
+    QUERY_LABEL_NEWEST,
+    QUERY_LABEL_STATES,
     QUERY_QUEUE_JOBS,
     QUERY_JOBS_BY_URI,
     QUERY_ACTIVE_QUEUES,
@@ -32,10 +37,11 @@ enum query {
 };
 
 /* What all lists share: the filter, the order and the limit. */
-#define LIST_CONDITION                                       \
+#define LIST_FILTER                                          \
     "(?1 = '' OR s.queue = ?1) AND (?2 = '' OR s.name = ?2)" \
     " AND (?3 = 0 OR ((?3 >> j.state) & 1)) AND j.id < ?4"   \
-    " AND (?6 = '' OR j.owner = ?6) ORDER BY j.id DESC LIMIT ?5"
+    " AND (?6 = '' OR j.owner = ?6)"
+#define LIST_CONDITION LIST_FILTER " ORDER BY j.id DESC LIMIT ?5"
 
 static const char *const sql[QUERY_COUNT] = {
     [QUERY_SEQ] = "SELECT seq FROM progress",
@@ -73,6 +79,16 @@ static const char *const sql[QUERY_COUNT] = {
     [QUERY_LIST_OF_QUEUE] =
         "SELECT " STORE_JOB_COLUMNS " FROM job_set s CROSS JOIN job j"
         " WHERE s.queue = ?1 AND j.set_key = s.key AND " LIST_CONDITION,
+    [QUERY_LIST_OF_LABEL] =
+        "SELECT " STORE_JOB_COLUMNS " FROM label l CROSS JOIN job j"
+        " ON j.id = l.job CROSS JOIN job_set s ON s.key = j.set_key"
+        " WHERE l.hash = ?7 AND l.job < ?4 AND " LIST_FILTER
+        " ORDER BY l.job DESC LIMIT ?5",
+    [QUERY_LABEL_SINCE] = "SELECT job FROM label_since WHERE job IS NOT NULL",
+    [QUERY_LABEL_NEWEST] = "SELECT max(job) FROM label WHERE hash = ?",
+    [QUERY_LABEL_STATES] = "SELECT j.state, count(*) FROM label l CROSS JOIN"
+                           " job j ON j.id = l.job WHERE l.hash = ?"
+                           " GROUP BY j.state",
     [QUERY_QUEUE_JOBS] = "SELECT coalesce(sum(c.job_count), 0) FROM job_set s"
                          " CROSS JOIN set_count c ON c.set_key = s.key"
                          " WHERE s.queue = ?",
@@ -297,6 +313,9 @@ static int choose_list(struct store_reader *reader,
         1u << STORED_JOB_FAILED | 1u << STORED_JOB_CANCELLED |
         1u << STORED_JOB_PREEMPTED | 1u << STORED_JOB_REJECTED;
 
+    if (filter->label_key.byte_count > 0) {
+        return QUERY_LIST_OF_LABEL;
+    }
     if (filter->states && !(filter->states & ~open)) {
         return QUERY_LIST_OPEN;
     }
@@ -337,6 +356,10 @@ int store_list(struct store_reader *reader, const struct store_filter *filter,
     sq_bind_blob(stmt, 4, upper_bound(filter->older_than, older_than));
     sq_bind_int(stmt, 5, filter->count_max);
     sq_bind_text(stmt, 6, filter->owner);
+    if (rc == QUERY_LIST_OF_LABEL) {
+        sq_bind_int(stmt, 7,
+                    label_hash(filter->label_key, filter->label_value));
+    }
     while ((rc = sq_step(stmt, err)) == 1) {
         VEC_PUSH(&jobs, store_job_row(stmt, arena).job);
     }
@@ -346,6 +369,52 @@ int store_list(struct store_reader *reader, const struct store_filter *filter,
         rc = (int)jobs.count;
     }
     VEC_FREE(&jobs);
+    return rc;
+}
+
+/* One id that a statement answers with; none where it has no row, or NULL. */
+static int read_id(sqlite3_stmt *stmt, struct job_id *ret_id, struct err *err)
+{
+    int rc = sq_step(stmt, err);
+
+    *ret_id = (struct job_id){{0, 0}};
+    if (rc == 1) {
+        ret_id->v = store_id_column(stmt, 0);
+        sqlite3_reset(stmt);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+int store_label_since(struct store_reader *reader, struct job_id *ret_id,
+                      struct err *err)
+{
+    return read_id(reader->statements[QUERY_LABEL_SINCE], ret_id, err);
+}
+
+int store_label_newest(struct store_reader *reader, struct str key,
+                       struct str value, struct job_id *ret_id, struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_LABEL_NEWEST];
+
+    sq_bind_int(stmt, 1, label_hash(key, value));
+    return read_id(stmt, ret_id, err);
+}
+
+int store_label_states(struct store_reader *reader, struct str key,
+                       struct str value, uint32_t ret_counts[STORED_JOB_STATES],
+                       struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_LABEL_STATES];
+    int rc;
+
+    memset(ret_counts, 0, STORED_JOB_STATES * sizeof(*ret_counts));
+    sq_bind_int(stmt, 1, label_hash(key, value));
+    while ((rc = sq_step(stmt, err)) == 1) {
+        int64_t state = sqlite3_column_int64(stmt, 0);
+        if (state > 0 && state < STORED_JOB_STATES) {
+            ret_counts[state] = (uint32_t)sqlite3_column_int64(stmt, 1);
+        }
+    }
     return rc;
 }
 

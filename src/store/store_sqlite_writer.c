@@ -1,5 +1,6 @@
 #include "store/store_sqlite_writer.h"
 
+#include "store/labels.h"
 #include "store/store_sqlite_row.h"
 
 static const char *const sql[WRITER_STATEMENT_COUNT] = {
@@ -20,6 +21,9 @@ static const char *const sql[WRITER_STATEMENT_COUNT] = {
                           " run_count = ?16, pool = ?17, error = ?18"
                           " WHERE id = ?1",
     [WRITER_INSERT_SPEC] = "INSERT INTO spec VALUES (?, ?)",
+    [WRITER_SELECT_SPEC] = "SELECT bytes FROM spec WHERE job_number = ?",
+    [WRITER_INSERT_LABEL] = "INSERT OR IGNORE INTO label VALUES (?, ?)",
+    [WRITER_DELETE_LABEL] = "DELETE FROM label WHERE hash = ? AND job = ?",
     [WRITER_SELECT_RUN] = "SELECT " STORE_RUN_COLUMNS " FROM run"
                           /* By the job: the index by run id is random. */
                           " WHERE job_number = ? AND +id = ?",
@@ -345,6 +349,10 @@ static int write_specs(struct store_writer *writer,
         sq_bind_int(stmt, 1, row->job_number);
         sq_bind_blob(stmt, 2, row->bytes);
         int rc = sq_run(stmt, err);
+        if (rc == 0) {
+            rc = labels_run(row->bytes, row->job,
+                            writer->statements[WRITER_INSERT_LABEL], err);
+        }
         if (rc < 0) {
             return rc;
         }

@@ -113,13 +113,31 @@ class UserDay(unittest.TestCase):
         self.assertEqual((len(jobs), len(held)), (7, 5))
         self.assertEqual({job["waitReason"] for job in held}, {"concurrency"})
         self.assertIn(f"its group {array} has as many jobs as may run at once "
-                      "(2)", self.ctl("explain", held[0]["jobId"]))
+                      "(2)", self.ctl("explain", f"{array}_6"))
+        # The array is one row, and its id stands for all members.
+        harness.wait_for("the list says so", lambda: "2 running, 5 queued" in
+                         self.ctl("get", "jobs", "-q", self.queue))
+        rows = self.ctl("get", "jobs", "-q", self.queue).splitlines()
+        self.assertEqual((len(rows), rows[1].split()[0]), (2, array))
+        self.assertEqual(len(self.ctl("get", "jobs", "-q", self.queue,
+                                      "--members").splitlines()), 8)
+        self.assertEqual(len(self.ctl("get", "jobs", array).splitlines()), 8)
+        second = json.loads(self.ctl("get", "jobs", f"{array}_2", "-o",
+                                     "json"))
+        self.assertEqual([job["arrayIndex"] for job in second], ["2"])
+        self.assertIn("no member", self.ends(3, "cancel", "job",
+                                             f"{array}_7").stderr)
         # The turn of one that is cancelled goes on, too.
-        self.ctl("cancel", "job", min(job["jobId"] for job in jobs))
+        self.ctl("cancel", "job", f"{array}_0")
         harness.wait_for("the third runs", lambda: "2" in os.listdir(folder))
+        self.ctl("cancel", "job", f"{array}_5", f"{array}_6")
         (folder / "go").touch()
-        self.ends(7, "wait", "--name", "few")
-        self.assertEqual(len(list(folder.glob("seen-*"))), 6)
+        told = json.loads(self.ends(7, "wait", array, "-o", "json").stdout)
+        self.assertEqual((len(told["succeeded"]), len(told["failed"])), (4, 3))
+        self.assertEqual(self.ctl("logs", f"{array}_2"), "")
+        self.assertIn("4 succeeded, 3 cancelled",
+                      self.ctl("get", "jobs", "-q", self.queue))
+        self.assertEqual(len(list(folder.glob("seen-*"))), 4)
 
     def test_lists_are_written_as_asked(self):
         a = self.run_job("true", options=["--name", "a"])

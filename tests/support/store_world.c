@@ -55,9 +55,15 @@ void store_world_encode_submit(struct strbuf *buf, struct job_id job,
                                const char *client_id, const char *uri)
 {
     char text[ID_TEXT_BYTES_MAX];
+    auto_strbuf entry = {0}, meta = {0};
 
+    /* With the label client=CLIENT_ID. */
+    field_put_bytes(&entry, 1, STR("client"));
+    field_put_bytes(&entry, 2, str_of(client_id));
+    field_put_bytes(&meta, 6, strbuf_str(&entry));
     field_put_bytes(buf, 2, str_of(client_id));
     field_put_u64(buf, 3, 5);
+    field_put_bytes(buf, 4, strbuf_str(&meta));
     field_put_bytes(buf, 14, str_of(job_id_format(job, text)));
     field_put_bytes(buf, 16, str_of(uri));
 }
@@ -78,8 +84,8 @@ static void dump_row(sqlite3_stmt *row, struct strbuf *buf)
 void store_world_dump(const char *path, struct strbuf *buf)
 {
     static const char *const tables[] = {
-        "progress",   "job_set",   "job",    "spec",      "run",
-        "set_record", "client_id", "active", "set_count", "usage"};
+        "progress",  "job_set", "job",       "spec",  "run",  "set_record",
+        "client_id", "active",  "set_count", "usage", "label"};
     struct sq_open how = {.path = path, .is_read_only = true};
     sqlite3 *db = NULL;
 

@@ -1,46 +1,20 @@
 #include "api/queries/job_labels.h"
 
-#include "wire/message/field.h"
+#include "wire/message/spec_labels.h"
 
-/* Field numbers of armadaevents. */
-enum { SUBMIT_OBJECT_META = 4, META_LABELS = 6, ENTRY_KEY = 1, ENTRY_VALUE };
+/* A label that is looked for. */
+struct wanted {
+    struct str key, value;
+    bool is_found;
+};
 
-static bool is_wanted_pair(struct str entry,
-                           const Berth__Api__ListJobsRequest__LabelsEntry *pair)
+static bool compare(void *ctx, struct str key, struct str value)
 {
-    struct field_cursor cursor = field_cursor_make(entry);
-    struct str key = STR(""), value = STR("");
-    struct field field;
+    struct wanted *wanted = ctx;
 
-    while (!field_cursor_is_done(&cursor) && field_read(&cursor, &field)) {
-        if (field.number == ENTRY_KEY) {
-            key = field.bytes;
-        } else if (field.number == ENTRY_VALUE) {
-            value = field.bytes;
-        }
-    }
-    return str_equal(key, str_of(pair->key)) &&
-           str_equal(value, str_of(pair->value));
-}
-
-/* Whether a message has the pair, in a submission's metadata or, with `number`
- * META_LABELS, in the metadata themselves. */
-static bool has_pair(struct str message, uint32_t number,
-                     const Berth__Api__ListJobsRequest__LabelsEntry *pair)
-{
-    struct field_cursor cursor = field_cursor_make(message);
-    struct field field;
-    bool is_found = false;
-
-    while (!is_found && !field_cursor_is_done(&cursor) &&
-           field_read(&cursor, &field)) {
-        if (field.number == number && field.type == FIELD_BYTES) {
-            is_found = number == META_LABELS
-                           ? is_wanted_pair(field.bytes, pair)
-                           : has_pair(field.bytes, META_LABELS, pair);
-        }
-    }
-    return is_found;
+    wanted->is_found =
+        str_equal(key, wanted->key) && str_equal(value, wanted->value);
+    return !wanted->is_found;
 }
 
 int job_labels_match(struct store_reader *reader, struct job_id id,
@@ -55,7 +29,10 @@ int job_labels_match(struct store_reader *reader, struct job_id id,
     }
     int rc = store_spec(reader, id, &arena, &spec, err);
     for (size_t i = 0; rc > 0 && i < request->n_labels; i++) {
-        rc = has_pair(spec, SUBMIT_OBJECT_META, request->labels[i]);
+        struct wanted wanted = {.key = str_of(request->labels[i]->key),
+                                .value = str_of(request->labels[i]->value)};
+        spec_labels(spec, compare, &wanted);
+        rc = wanted.is_found;
     }
     return rc;
 }

@@ -1,8 +1,9 @@
 /*
  * job_labels - whether a job has the labels that a listing requires.
  *
- * Labels have no index: they are looked up in the spec that was submitted, so
- * a request looks at no more than JOB_LABELS_SCAN_MAX jobs.
+ * Those that the store's index has not, or not yet, are looked up in the spec
+ * that was submitted, so a request looks at no more than JOB_LABELS_SCAN_MAX
+ * jobs.
  */
 #pragma once
 

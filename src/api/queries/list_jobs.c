@@ -7,6 +7,7 @@
 #include "api/core/state.h"
 #include "api/core/view.h"
 #include "api/handlers.h"
+#include "api/queries/job_array.h"
 #include "api/queries/job_labels.h"
 #include "berth/api.pb-c.h"
 
@@ -42,7 +43,7 @@ static void add_run(Berth__Api__JobSummary *summary,
     summary->exit_code = run->exit_code;
 }
 
-/* One job with its latest run. */
+/* One job with its latest run, and its place in an array. */
 static int summarize(struct store_reader *reader, const struct stored_job *job,
                      struct arena *arena, Berth__Api__JobSummary **ret_summary,
                      struct err *err)
@@ -70,6 +71,9 @@ static int summarize(struct store_reader *reader, const struct stored_job *job,
         if (rc > 0) {
             add_run(summary, &run, arena);
         }
+    }
+    if (rc >= 0) {
+        rc = job_array_of(reader, job->id, arena, summary, err);
     }
     *ret_summary = summary;
     return rc < 0 ? rc : 0;
@@ -149,7 +153,9 @@ static int make_filter(const struct job_list *list, struct store_filter *ret,
         .owner =
             request->mine ? list->call->principal.name : str_of(request->owner),
         .states = state_bits(request),
-        .count_max = request->n_labels > 0 ? JOB_LABELS_SCAN_MAX : limit,
+        .count_max = request->n_labels > 0  ? JOB_LABELS_SCAN_MAX
+                     : request->arrays_once ? LIST_JOBS_MAX
+                                            : limit,
     };
     if (*request->older_than_job_id &&
         job_id_parse(str_of(request->older_than_job_id), &ret->older_than) <
@@ -158,6 +164,26 @@ static int make_filter(const struct job_list *list, struct store_filter *ret,
                        request->older_than_job_id);
     }
     return 0;
+}
+
+/* Put a job in the list, or the array that it stands for, if it stands for
+ * one. */
+static int take_job(struct job_list *list, struct store_reader *reader,
+                    const struct stored_job *job, struct err *err)
+{
+    Berth__Api__JobSummary *summary;
+
+    int rc = summarize(reader, job, &list->call->arena, &summary, err);
+    if (rc == 0 && list->request->arrays_once) {
+        rc =
+            job_array_stands(reader, job->id, &list->call->arena, summary, err);
+    } else if (rc == 0) {
+        rc = 1;
+    }
+    if (rc > 0) {
+        list->response.jobs[list->response.n_jobs++] = summary;
+    }
+    return rc < 0 ? rc : 0;
 }
 
 /* Take those of some jobs that match, up to the limit; the number of those
@@ -175,8 +201,7 @@ static int take_matching(struct job_list *list, struct store_reader *reader,
         }
         int rc = job_labels_match(reader, jobs[at].id, list->request, err);
         if (rc > 0) {
-            rc = summarize(reader, &jobs[at], &list->call->arena,
-                           &list->response.jobs[list->response.n_jobs++], err);
+            rc = take_job(list, reader, &jobs[at], err);
         }
         if (rc < 0) {
             return rc;
@@ -185,30 +210,99 @@ static int take_matching(struct job_list *list, struct store_reader *reader,
     return at;
 }
 
+/* A label of the request that the index has; NULL: none. */
+static const Berth__Api__ListJobsRequest__LabelsEntry *
+indexed_label(const Berth__Api__ListJobsRequest *request)
+{
+    for (size_t i = 0; i < request->n_labels; i++) {
+        if (store_label_is_indexed(str_of(request->labels[i]->key))) {
+            return request->labels[i];
+        }
+    }
+    return NULL;
+}
+
+/* How many of some jobs, newest first, are newer than `since`. */
+static int newer_count(const struct stored_job *jobs, int count,
+                       struct job_id since)
+{
+    while (count > 0 && key128_compare(jobs[count - 1].id.v, since.v) <= 0) {
+        count--;
+    }
+    return count;
+}
+
+/* Have the store find by a label what its index has: jobs after `ret_since`;
+ * those up to it are then looked at one by one. */
+static int use_index(const struct job_list *list, struct store_reader *reader,
+                     struct store_filter *filter, struct job_id *ret_since,
+                     struct err *err)
+{
+    const Berth__Api__ListJobsRequest__LabelsEntry *label =
+        indexed_label(list->request);
+
+    *ret_since = (struct job_id){{0, 0}};
+    if (!label) {
+        return 0;
+    }
+    int rc = store_label_since(reader, ret_since, err);
+    bool is_newer = key128_is_none(filter->older_than.v) ||
+                    key128_compare(filter->older_than.v, ret_since->v) > 0;
+    if (rc == 0 && is_newer) {
+        filter->label_key = str_of(label->key);
+        filter->label_value = str_of(label->value);
+        filter->count_max = list->request->n_labels == 1
+                                ? list_limit(list->request)
+                                : LIST_JOBS_MAX;
+    }
+    return rc;
+}
+
+/* The next page begins below `id`. */
+static void go_on_below(struct job_list *list, struct job_id id)
+{
+    char text[ID_TEXT_BYTES_MAX];
+
+    list->response.next_job_id =
+        message_copy(&list->call->arena, str_of(job_id_format(id, text)));
+}
+
 static int list_matching(struct job_list *list, struct store_reader *reader,
                          struct err *err)
 {
     struct arena *arena = &list->call->arena;
     struct store_filter filter;
     struct stored_job *jobs;
-    char text[ID_TEXT_BYTES_MAX];
+    struct job_id since;
 
     int rc = make_filter(list, &filter, err);
     if (rc < 0 || (list->request->n_states > 0 && filter.states == 0)) {
         return rc; /* or states that no stored job is ever in */
     }
-    int count = store_list(reader, &filter, arena, &jobs, err);
-    if (count < 0) {
-        return count;
+    rc = use_index(list, reader, &filter, &since, err);
+    if (rc < 0) {
+        return rc;
     }
+    bool is_indexed = filter.label_key.byte_count > 0;
+    int found = store_list(reader, &filter, arena, &jobs, err);
+    if (found < 0) {
+        return found;
+    }
+    int count = is_indexed ? newer_count(jobs, found, since) : found;
     list->response.jobs =
         arena_alloc_array(arena, (size_t)count, sizeof(*list->response.jobs));
     int looked = take_matching(list, reader, jobs, count, err);
-    if (looked > 0 && (looked < count || (uint32_t)count == filter.count_max)) {
-        list->response.next_job_id = message_copy(
-            arena, str_of(job_id_format(jobs[looked - 1].id, text)));
+    if (looked < 0) {
+        return looked;
     }
-    return looked < 0 ? looked : 0;
+    if (looked > 0 && (looked < count || (uint32_t)count == filter.count_max)) {
+        go_on_below(list, jobs[looked - 1].id);
+    } else if (is_indexed && !key128_is_none(since.v)) {
+        /* One more than the last that is not indexed. */
+        since.v.hi += ++since.v.lo == 0;
+        go_on_below(list, since);
+    }
+    return 0;
 }
 
 /* Whether the leader knows more of a job: it waits, or has a node. */
@@ -299,6 +393,12 @@ void handle_list_jobs(struct api_call *call, struct str request)
 
     if (!api_call_decode(call, &berth__api__list_jobs_request__descriptor,
                          request, &message)) {
+        return;
+    }
+    if (message->arrays_once &&
+        (message->n_states > 0 || message->n_labels > 0)) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "arrays_once cannot be given with states or labels");
         return;
     }
     if (message->n_job_ids > LIST_JOBS_MAX) {

@@ -2,9 +2,11 @@
  * get jobs: a page of jobs at a time, as a table.
  */
 #include <ctype.h>
+#include <inttypes.h>
 
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
+#include "cli/shared/array_selection.h"
 #include "cli/shared/check.h"
 #include "cli/shared/selection.h"
 #include "cli/shared/states.h"
@@ -79,11 +81,61 @@ static void add_wide(struct cli *cli, struct table *table,
     table_add(table, job->owner);
 }
 
+/* How the jobs of an array stand: "20 running, 80 queued". */
+static const char *counts_of(struct cli *cli,
+                             const Berth__Api__JobCounts *counts)
+{
+    const struct {
+        uint64_t count;
+        const char *name;
+    } all[] = {
+        {counts->running, "running"},     {counts->starting, "starting"},
+        {counts->queued, "queued"},       {counts->succeeded, "succeeded"},
+        {counts->failed, "failed"},       {counts->cancelled, "cancelled"},
+        {counts->preempted, "preempted"},
+    };
+    auto_strbuf text = {0};
+
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+        if (all[i].count > 0) {
+            strbuf_addf(&text, "%s%" PRIu64 " %s",
+                        text.byte_count > 0 ? ", " : "", all[i].count,
+                        all[i].name);
+        }
+    }
+    return arena_strdup(&cli->arena, strbuf_str(&text));
+}
+
+/* Of an array, what all its jobs have in common. */
+static void add_array_row(struct cli *cli, struct table *table,
+                          const Berth__Api__JobSummary *job)
+{
+    table_add(table, job->array_id);
+    table_add(table, job->queue);
+    table_add(table, job->job_set);
+    table_add(table, counts_of(cli, job->array));
+    table_addf(table, "%u", job->priority);
+    table_add(table, cli_age(cli, job->submitted));
+    table_add(table, "");
+    table_add(table, "");
+    if (cli->is_wide) {
+        for (int i = 0; i < 4; i++) {
+            table_add(table, "");
+        }
+        table_add(table, job->owner);
+    }
+    table_add(table, "");
+}
+
 static void add_row(struct cli *cli, struct table *table,
                     const Berth__Api__JobSummary *job)
 {
     bool waits = job->state == API__JOB_STATE__QUEUED;
 
+    if (job->array) {
+        add_array_row(cli, table, job);
+        return;
+    }
     table_add(table, job->job_id);
     table_add(table, job->queue);
     table_add(table, job->job_set);
@@ -342,6 +394,23 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
     return tell_missing(cli, listing);
 }
 
+/* One argument may be an array, or a member of one. */
+static enum cli_exit take_array(struct cli *cli, struct listing *listing)
+{
+    char *text = cli->argument_count == 1 ? cli_argument(cli, 0) : NULL;
+    bool is_array = false;
+
+    if (!text || !array_may_be(text, strchr(text, '_') != NULL)) {
+        return CLI_OK;
+    }
+    enum cli_exit rc = array_filter(cli, text, &listing->request, &is_array);
+    if (rc == CLI_OK && is_array) {
+        listing->named.count = 0;
+        cli->argument_count = 0;
+    }
+    return rc;
+}
+
 /* The jobs of --gang are as if they were named. */
 static enum cli_exit take_gang(struct cli *cli, struct listing *listing)
 {
@@ -397,6 +466,15 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
     if (rc != CLI_OK) {
         return rc;
     }
+    rc = take_array(cli, &listing);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    /* Who asks for states or labels means jobs; so do programs. */
+    listing.request.arrays_once =
+        cli->output == CLI_OUTPUT_TEXT && !cli_has(cli, "members") &&
+        listing.named.count == 0 && listing.request.n_states == 0 &&
+        listing.request.n_labels == 0;
     listing.jobs = cli->output == CLI_OUTPUT_TEXT ? NULL : json_array();
     rc = list_jobs(cli, &listing);
     json_decref(listing.jobs);

@@ -3,6 +3,7 @@
  */
 #include "armada/binoculars.pb-c.h"
 #include "cli/commands/commands.h"
+#include "cli/shared/array_selection.h"
 #include "cli/shared/check.h"
 
 static void print_lines(const struct cli *cli,
@@ -238,7 +239,15 @@ enum cli_exit cmd_logs(struct cli *cli)
 
     (void)snprintf(reading.since, sizeof(reading.since), "%s",
                    cli_text(cli, "since", ""));
-    begin(cli, cli_argument(cli, 0), &reading);
+    char *job_id = NULL;
+    enum cli_exit rc = cli_connect(cli);
+    if (rc == CLI_OK) {
+        rc = array_one(cli, cli_argument(cli, 0), &job_id);
+    }
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    begin(cli, job_id, &reading);
     reading.request.pod_namespace =
         cli_format(cli, "%s", cli_text(cli, "namespace", "default"));
     reading.options.container =
@@ -249,10 +258,6 @@ enum cli_exit cmd_logs(struct cli *cli)
         if (*end || end == tail || reading.options.taillines < 0) {
             return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", tail);
         }
-    }
-    enum cli_exit rc = cli_connect(cli);
-    if (rc != CLI_OK) {
-        return rc;
     }
     return cli_has(cli, "follow") ? follow(cli, &reading)
                                   : print_once(cli, &reading);

@@ -2,6 +2,7 @@
 #include "armada/scheduler_reporting.pb-c.h"
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
+#include "cli/shared/array_selection.h"
 #include "cli/shared/check.h"
 
 static int32_t verbosity(const struct cli *cli)
@@ -98,8 +99,10 @@ enum cli_exit cmd_explain(struct cli *cli)
     auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
     ProtobufCMessage *reply;
 
-    request.job_id = cli_argument(cli, 0);
     enum cli_exit rc = cli_connect(cli);
+    if (rc == CLI_OK) {
+        rc = array_one(cli, cli_argument(cli, 0), &request.job_id);
+    }
     if (rc != CLI_OK) {
         return rc;
     }

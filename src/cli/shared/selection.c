@@ -1,6 +1,7 @@
 #include "cli/shared/selection.h"
 
 #include "base/intern.h"
+#include "cli/shared/array_selection.h"
 #include "cli/shared/check.h"
 #include "model/id.h"
 
@@ -197,7 +198,7 @@ static enum cli_exit find_named(struct cli *cli, char **ids, size_t count,
 static enum cli_exit refuse_bad_id(struct cli *cli, char **ids, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!selection_is_id(ids[i])) {
+        if (!selection_is_id(ids[i]) && !array_may_be(ids[i], true)) {
             return cli_fail(cli, CLI_USAGE,
                             "\"%s\" is not a job's id; --name selects by name",
                             ids[i]);
@@ -224,6 +225,35 @@ static void hand_over(struct cli *cli, const struct gathering *gathering,
     }
 }
 
+/* The ids of jobs, and of the members of arrays that are named. */
+static enum cli_exit expand_arrays(struct cli *cli, char **ids, size_t count,
+                                   struct gathering *gathering,
+                                   struct cli_names *ret)
+{
+    char **all = arena_alloc_array(&cli->arena, SELECTION_JOBS_MAX + count,
+                                   sizeof(*all));
+    enum cli_exit rc = get_named(cli, ids, count, gathering);
+
+    ret->count = 0;
+    for (size_t i = 0; i < count && rc == CLI_OK; i++) {
+        size_t before = ret->count;
+        if (!has_job(gathering, ids[i])) {
+            rc = array_jobs(cli, ids[i], all, &ret->count);
+        }
+        /* One that is not there yet may be a job that is to come. */
+        if (rc == CLI_OK && ret->count == before &&
+            array_may_be(ids[i], true)) {
+            return cli_fail(cli, CLI_NOT_FOUND,
+                            "there is no member %s of an array", ids[i]);
+        }
+        if (ret->count == before) {
+            all[ret->count++] = ids[i];
+        }
+    }
+    ret->items = all;
+    return rc;
+}
+
 enum cli_exit selection_find(struct cli *cli, char **ids, size_t id_count,
                              const Api__JobState *states, size_t state_count,
                              struct selection *ret)
@@ -238,9 +268,14 @@ enum cli_exit selection_find(struct cli *cli, char **ids, size_t id_count,
                 ? "give ids or options that select jobs, not both"
                 : "no jobs selected: give ids, or --name, -l, --me, -q, -j");
     }
-    if (rc == CLI_OK) {
-        rc = id_count > 0 ? find_named(cli, ids, id_count, &gathering)
-                          : get_matching(cli, states, state_count, &gathering);
+    if (rc == CLI_OK && id_count > 0) {
+        struct cli_names named;
+        rc = expand_arrays(cli, ids, id_count, &gathering, &named);
+        rc = rc == CLI_OK
+                 ? find_named(cli, named.items, named.count, &gathering)
+                 : rc;
+    } else if (rc == CLI_OK) {
+        rc = get_matching(cli, states, state_count, &gathering);
     }
     if (rc == CLI_OK && gathering.jobs.count == 0) {
         rc = cli_fail(cli, CLI_NOT_FOUND, "no job matches");

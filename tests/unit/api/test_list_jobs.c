@@ -172,6 +172,49 @@ static void jobs_are_found_by_labels_and_owner(void **state)
     fixture_fini(&f);
 }
 
+/* Jobs 1 to 3 of five are of an array. */
+static void arrays_are_listed_once(void **state)
+{
+    Berth__Api__ListJobsRequest request = BERTH__API__LIST_JOBS_REQUEST__INIT;
+    static const char *const indexes[JOBS] = {"0", "1", "2", "3", "4"};
+    Berth__Submission__Item *items[JOBS];
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    for (int i = 0; i < JOBS; i++) {
+        items[i] = sample_item(&f.arena, sample_pod(&f.arena));
+        if (i >= 1 && i <= 3) {
+            sample_label(&f.arena, items[i], "berth.dev/array", "a");
+            sample_label(&f.arena, items[i], "berth.dev/arrayIndex",
+                         indexes[i]);
+        }
+    }
+    Api__JobSubmitResponse *response =
+        fixture_call(&f, "/api.Submit/SubmitJobs",
+                     &sample_request_of(&f.arena, items, JOBS)->base,
+                     &api__job_submit_response__descriptor);
+    fixture_settle(&f);
+    request.arrays_once = true;
+    Berth__Api__ListJobsResponse *list = list_jobs(&f, &request);
+    assert_int_equal(list->n_jobs, 3);
+    assert_string_equal(list->jobs[0]->array_id, "");
+    assert_null(list->jobs[0]->array);
+    assert_string_equal(list->jobs[1]->job_id,
+                        response->job_response_items[3]->job_id);
+    assert_string_equal(list->jobs[1]->array_id, "a");
+    assert_string_equal(list->jobs[1]->array_index, "3");
+    assert_int_equal(list->jobs[1]->array->queued, 3);
+    assert_int_equal(list->jobs[1]->array->running, 0);
+    request.arrays_once = false;
+    list = list_jobs(&f, &request);
+    assert_int_equal(list->n_jobs, JOBS);
+    assert_string_equal(list->jobs[2]->array_index, "2");
+    fixture_fini(&f);
+}
+
 static void
 job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
 {
@@ -362,6 +405,7 @@ int main(void)
         TEST(jobs_are_found_by_id_queue_and_state),
         TEST(job_sets_are_listed),
         TEST(jobs_are_found_by_labels_and_owner),
+        TEST(arrays_are_listed_once),
         TEST(job_that_the_leader_has_forgotten_is_explained_from_the_store),
         TEST(job_that_waits_again_is_told_how_its_last_run_ended),
         TEST(last_run_is_read_before_the_leader_is_asked),

@@ -17,6 +17,7 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
     struct store *copy = NULL;
     struct store_reader *reader = NULL;
     struct err err;
+    struct job_id since;
     sqlite3 *db;
 
     store_submit_plain(world, 1);
@@ -36,6 +37,8 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
                              "ALTER TABLE job DROP COLUMN gpu_milli;"
                              "DROP TABLE usage;"
                              "DROP TABLE object;"
+                             "DROP TABLE label;"
+                             "DROP TABLE label_since;"
                              "PRAGMA user_version = 1",
                              &err),
                      0);
@@ -52,6 +55,9 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
                          1);
         assert_int_equal(sets[0].counts[STORED_JOB_LEASED], 1);
         assert_int_equal(sets[0].changed_ms, T0 + 10);
+        /* Labels of older jobs are not indexed, and it is known of which. */
+        assert_int_equal(store_label_since(reader, &since, NULL), 0);
+        assert_int_equal(key128_compare(since.v, store_job_at(1).v), 0);
         store_reader_close(reader);
         store_close(copy);
         reader = NULL;

@@ -182,6 +182,59 @@ static void jobs_are_found_by_their_uri(void **state)
         0);
 }
 
+static void jobs_are_found_by_a_label(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    auto_arena arena = {0};
+    struct stored_job *jobs;
+    uint32_t counts[STORED_JOB_STATES];
+    struct job_id id;
+
+    for (int64_t n = 1; n <= 6; n++) {
+        store_submit_as(world, n, "set", n % 3 ? "some" : "third", "");
+    }
+    store_add_lease(world, 3, 0, T0 + 50);
+    store_add_event(world, store_event_about(EVENT_CANCELLED, 6, T0 + 60));
+    store_world_apply(world);
+    struct store_filter filter = {
+        .label_key = STR("client"), .label_value = STR("some"), .count_max = 3};
+    assert_int_equal(store_list(world->reader, &filter, &arena, &jobs, NULL),
+                     3);
+    assert_int_equal(job_id_time_ms(jobs[0].id), T0 + 5);
+    assert_int_equal(job_id_time_ms(jobs[2].id), T0 + 2);
+    filter.older_than = jobs[2].id;
+    assert_int_equal(store_list(world->reader, &filter, &arena, &jobs, NULL),
+                     1);
+    filter = (struct store_filter){.label_key = STR("client"),
+                                   .label_value = STR("third"),
+                                   .states = 1u << STORED_JOB_LEASED,
+                                   .count_max = 3};
+    assert_int_equal(store_list(world->reader, &filter, &arena, &jobs, NULL),
+                     1);
+    assert_int_equal(store_label_newest(world->reader, STR("client"),
+                                        STR("third"), &id, NULL),
+                     0);
+    assert_int_equal(key128_compare(id.v, store_job_at(6).v), 0);
+    assert_int_equal(store_label_states(world->reader, STR("client"),
+                                        STR("third"), counts, NULL),
+                     0);
+    assert_int_equal(counts[STORED_JOB_LEASED], 1);
+    assert_int_equal(counts[STORED_JOB_CANCELLED], 1);
+    /* A new store has no jobs without the index. */
+    assert_int_equal(store_label_since(world->reader, &id, NULL), 0);
+    assert_true(key128_is_none(id.v));
+    /* What is pruned is not found any more. */
+    assert_true(store_prune(world->store, T0 + 100, 0, NULL) >= 0);
+    assert_int_equal(store_label_newest(world->reader, STR("client"),
+                                        STR("third"), &id, NULL),
+                     0);
+    assert_int_equal(key128_compare(id.v, store_job_at(3).v), 0);
+    assert_int_equal(store_label_newest(world->reader, STR("client"),
+                                        STR("none"), &id, NULL),
+                     0);
+    assert_true(key128_is_none(id.v));
+}
+
 static void a_queue_is_active_while_its_jobs_hold_resources(void **state)
 {
     struct store_world *world = (struct store_world *)*state;
@@ -304,6 +357,7 @@ int main(void)
         CASE(job_sets_tell_how_their_jobs_stand),
         CASE(a_list_is_newest_first_and_pages),
         CASE(jobs_are_found_by_their_uri),
+        CASE(jobs_are_found_by_a_label),
         CASE(a_queue_is_active_while_its_jobs_hold_resources),
         CASE(a_job_set_finds_its_records),
         CASE(a_client_id_leads_to_its_job),
