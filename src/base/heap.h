@@ -112,7 +112,11 @@
     __attribute__((unused)) static inline void name##_build(                   \
         context_type context, type *items, size_t count)                       \
     {                                                                          \
-        for (size_t i = count; i > 0; i--) {                                   \
+        size_t parents = count > 1 ? (count - 2) / (ways) + 1 : 0;             \
+        for (size_t i = parents; i < count; i++) {                             \
+            note(context, &items[i], i);                                       \
+        }                                                                      \
+        for (size_t i = parents; i > 0; i--) {                                 \
             name##_sink(context, items, count, i - 1, items[i - 1]);           \
         }                                                                      \
     }                                                                          \
