@@ -33,12 +33,15 @@ int64_t losses_lost_ms(const struct sched *sched, uint32_t job)
 int64_t losses_protect_until_ms(const struct sched *sched,
                                 const struct run *run)
 {
+    if (run->lost_ms == 0) {
+        return INT64_MIN; /* most runs: their pool need not be read */
+    }
     uint32_t pool = sched->accounts.items[run->account].pool;
     int index = pool == NONE ? -1 : sched->pools.items[pool].policy_index;
     int64_t factor_milli =
         index < 0 ? 0 : sched->policy->pools[index].loss_protection_milli;
 
-    if (run->lost_ms == 0 || factor_milli == 0) {
+    if (factor_milli == 0) {
         return INT64_MIN;
     }
     ASSERT(run->lost_ms > 0 && factor_milli > 0);
