@@ -56,8 +56,7 @@ struct lane {
     int64_t factor_micro;
     struct resource_vec all;     /* what it runs and was placed */
     struct resource_vec penalty; /* of jobs that ended too soon */
-    bool has_penalty;
-    struct resource_vec placed; /* `all` without what is evicted */
+    struct resource_vec placed;  /* `all` without what is evicted */
     struct cost cost[STREAM_KINDS];
     uint8_t level[STREAM_KINDS];
     const struct resource_vec *request; /* of the new stream's first */
@@ -66,22 +65,24 @@ struct lane {
     uint32_t head_count, head_capacity;
     struct head *late; /* heads that wait for another application to start */
     uint32_t late_count, late_capacity;
-    bool is_folded;          /* its queue's heap may hold more */
-    bool is_by_apps;         /* each head has a rank: see order.h */
     struct order_hold *hold; /* see order_reserve.c; NULL: nothing is unmet */
-    bool is_stepwise;        /* a lease changes what its order is */
     uint32_t unit_first, unit_next, unit_end; /* evicted work, in order */
     uint32_t looked_count;
     struct usage **usages;    /* by priority class; NULL: none yet */
-    bool is_touched;          /* its work was preempted */
-    bool is_in_turn;          /* its first new work is being decided about */
-    bool is_rescued;          /* see starving.h */
     struct lane_quota *quota; /* see quota.h; NULL: its queue has none */
-    bool is_refused;          /* by its share: out for the round */
-    bool are_starts_over;     /* the limit of its queue is reached */
     struct lane_flow *flow;   /* or NULL: the pool remembers none */
     struct limits *limits;    /* or NULL: none */
     struct lane_held *held;   /* see lane_held.h; NULL: nothing is */
+    /* Flags, together, for a lane is read at each step. */
+    bool has_penalty;
+    bool is_folded;       /* its queue's heap may hold more */
+    bool is_by_apps;      /* each head has a rank: see order.h */
+    bool is_stepwise;     /* a lease changes what its order is */
+    bool is_touched;      /* its work was preempted */
+    bool is_in_turn;      /* its first new work is being decided about */
+    bool is_rescued;      /* see starving.h */
+    bool is_refused;      /* by its share: out for the round */
+    bool are_starts_over; /* the limit of its queue is reached */
     /* The lanes whose next new work is of one class are chained. */
     uint32_t class_index; /* or NONE */
     uint32_t class_next, class_previous;
