@@ -13,23 +13,38 @@ static struct bucket_rule rate_rule(const struct rate_limit *limit)
     };
 }
 
-/* What a pool may start of a column. */
-static struct bucket_rule start_rule(const struct sched *sched, uint32_t p,
-                                     uint32_t column)
+/* The policy of a pool that limits starts; NULL: this one does not. */
+static const struct pool_policy *limits_of(const struct sched *sched,
+                                           uint32_t p)
 {
-    const struct pool *pool = &sched->pools.items[p];
+    int index = p == NONE ? -1 : sched->pools.items[p].policy_index;
+
+    if (index < 0 || sched->policy->round_period_ms <= 0 ||
+        sched->policy->pools[index].start_limit_count == 0) {
+        return NULL;
+    }
+    return &sched->policy->pools[index];
+}
+
+bool start_is_limited(const struct sched *sched, uint32_t pool)
+{
+    return sched->policy->rate_global.rate_milli_per_s > 0 ||
+           sched->policy->rate_per_queue.rate_milli_per_s > 0 ||
+           limits_of(sched, pool);
+}
+
+/* What a pool may start of a column. */
+static struct bucket_rule start_rule(const struct sched *sched,
+                                     const struct pool_policy *policy,
+                                     int64_t total, uint32_t column)
+{
     struct bucket_rule rule = {.period_ms = sched->policy->round_period_ms};
 
-    if (pool->policy_index < 0 || rule.period_ms <= 0) {
-        return (struct bucket_rule){0};
-    }
-    const struct pool_policy *policy =
-        &sched->policy->pools[pool->policy_index];
     for (uint32_t i = 0; i < policy->start_limit_count; i++) {
         int64_t ppm = policy->start_limits[i].fraction_ppm;
         if (ppm > 0 && str_equal(policy->start_limits[i].resource,
                                  sched->policy->schema.columns[column].name)) {
-            i128 size = (i128)pool->total.v[column] * ppm / FRACTION_ONE_PPM;
+            i128 size = (i128)total * ppm / FRACTION_ONE_PPM;
             rule.size = size > 1 ? (int64_t)size : 1;
             ASSERT(rule.size > 0); /* a job may start at some time */
             rule.refill = rule.size;
@@ -41,13 +56,15 @@ static struct bucket_rule start_rule(const struct sched *sched, uint32_t p,
 struct start_rules start_rules_of(const struct sched *sched, uint32_t pool)
 {
     const struct policy *policy = sched->policy;
+    const struct pool_policy *limits = limits_of(sched, pool);
     struct start_rules rules = {
         .all = rate_rule(&policy->rate_global),
         .queue = rate_rule(&policy->rate_per_queue),
     };
 
-    for (uint32_t r = 0; pool != NONE && r < policy->schema.column_count; r++) {
-        rules.columns[r] = start_rule(sched, pool, r);
+    for (uint32_t r = 0; limits && r < policy->schema.column_count; r++) {
+        rules.columns[r] =
+            start_rule(sched, limits, sched->pools.items[pool].total.v[r], r);
         rules.has_columns |= rules.columns[r].size > 0;
     }
     return rules;

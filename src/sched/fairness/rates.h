@@ -36,6 +36,8 @@ struct start_refusal {
     uint32_t columns; /* of the last: bits, of those that refuse */
 };
 
+/* Whether any limit counts what starts in a pool. */
+bool start_is_limited(const struct sched *sched, uint32_t pool);
 /* The rules of the policy; in no pool (NONE) those of all pools. */
 struct start_rules start_rules_of(const struct sched *sched, uint32_t pool);
 /* Whether the limits let them start. */

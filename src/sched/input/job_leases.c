@@ -15,6 +15,10 @@ static void count_start(struct sched *sched, uint32_t index, int64_t now_ms)
     const struct run *run = &sched->runs.items[index];
     const struct job *job = &sched->jobs.items[run->job];
     uint32_t p = sched->nodes.items[run->node].pool;
+
+    if (!start_is_limited(sched, p)) {
+        return;
+    }
     struct start_rules rules = start_rules_of(sched, p);
     struct start_question start = {
         .queue = sched->lists.items[job->list].queue,
