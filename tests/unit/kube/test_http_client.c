@@ -1,0 +1,351 @@
+/*
+ * http_client: requests to a server on this machine.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "kube/http/http_client.h"
+#include "patience.h"
+#include "rpc/http.h"
+#include "tmpdir.h"
+#include "unit.h"
+
+static int64_t wall_ms(const struct clock *clock)
+{
+    (void)clock;
+    return 1700000000000;
+}
+
+static const struct clock test_clock = {.wall_ms = wall_ms};
+
+/* What was heard of a request. */
+struct heard {
+    int end_count, status, rc;
+    char body[256], type[64];
+    size_t streamed;
+    size_t enough; /* end it after so many bytes; 0: never */
+};
+
+struct fixture {
+    struct tmpdir dir;
+    struct http_server *server;
+    struct kube_config config;
+    struct http_client *client;
+    char url[64], path[TMPDIR_PATH_BYTES_MAX];
+};
+
+static void say_hello(void *ctx, const struct http_request *request,
+                      struct http_reply *reply)
+{
+    const char *who = http_request_query(request, "who");
+
+    (void)ctx;
+    strbuf_addf(&reply->body, "hello %s", who ? who : "all");
+}
+
+static void say_much(void *ctx, const struct http_request *request,
+                     struct http_reply *reply)
+{
+    (void)ctx;
+    (void)request;
+    for (int i = 0; i < 100000; i++) {
+        strbuf_add_text(&reply->body, "0123456789");
+    }
+}
+
+/* Takes the second token only. */
+static void ask_who(void *ctx, const struct http_request *request,
+                    struct http_reply *reply)
+{
+    const char *token = http_request_header(request, "Authorization");
+
+    (void)ctx;
+    reply->status = token && strcmp(token, "Bearer two") == 0 ? 200 : 401;
+    strbuf_add_text(&reply->body, token ? token : "nobody");
+}
+
+static struct kube_port *port_of(struct fixture *f)
+{
+    return http_client_port(f->client);
+}
+
+static int set_up(void **state)
+{
+    static struct fixture fixture;
+    static const char *const none[] = {NULL};
+    const struct http_route routes[] = {
+        {"/hello", say_hello, NULL},
+        {"/much", say_much, NULL},
+        {"/who", ask_who, NULL},
+    };
+    struct err err;
+
+    fixture = (struct fixture){0};
+    tmpdir_init(&fixture.dir);
+    fixture.server = http_server_create(
+        &(struct http_options){.routes = routes,
+                               .route_count = ARRAY_COUNT(routes),
+                               .address = "127.0.0.1:0"},
+        &err);
+    assert_non_null(fixture.server);
+    snprintf(fixture.url, sizeof(fixture.url), "http://127.0.0.1:%u",
+             http_server_port(fixture.server));
+    fixture.config = (struct kube_config){
+        .server = fixture.url,
+        .tls_server_name = "",
+        .proxy = "",
+        .token_file = "",
+        .exec = {.args = none, .envs = none, .hint = ""},
+    };
+    *state = &fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    http_client_destroy(f->client);
+    http_server_destroy(f->server);
+    tmpdir_fini(&f->dir);
+    return 0;
+}
+
+static void start(struct fixture *f)
+{
+    struct err err = {""};
+
+    f->client = http_client_create(&f->config, &test_clock, &err);
+    assert_string_equal(err.text, "");
+}
+
+static void on_end(void *ctx, const struct http_result *result)
+{
+    struct heard *heard = ctx;
+
+    heard->end_count++;
+    heard->status = result->status;
+    heard->rc = result->rc;
+    snprintf(heard->body, sizeof(heard->body), "%.*s", STR_ARG(result->body));
+    snprintf(heard->type, sizeof(heard->type), "%s", result->content_type);
+}
+
+static bool on_bytes(void *ctx, struct str bytes)
+{
+    struct heard *heard = ctx;
+
+    heard->streamed += bytes.byte_count;
+    return heard->enough == 0 || heard->streamed < heard->enough;
+}
+
+static uint64_t ask(struct fixture *f, const char *path, struct heard *heard)
+{
+    return port_of(f)->ask(port_of(f), &(struct http_ask){.method = "GET",
+                                                          .path = path,
+                                                          .on_end = on_end,
+                                                          .ctx = heard});
+}
+
+static void drive_until(struct fixture *f, const int *count, int wanted)
+{
+    struct pollfd fd = {http_client_fd(f->client), POLLIN, 0};
+
+    while (*count < wanted) {
+        assert_true(poll(&fd, 1, (int)patient_ms(10000)) > 0);
+        http_client_drive(f->client);
+    }
+}
+
+static void an_answer_has_status_body_and_type(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    start(f);
+
+    ask(f, "/hello?who=you", &heard);
+    drive_until(f, &heard.end_count, 1);
+
+    assert_int_equal(heard.rc, 0);
+    assert_int_equal(heard.status, 200);
+    assert_string_equal(heard.body, "hello you");
+    assert_string_equal(heard.type, "text/plain; charset=utf-8");
+    ask(f, "/none", &heard);
+    drive_until(f, &heard.end_count, 2);
+    assert_int_equal(heard.status, 404);
+}
+
+static void many_requests_run_at_once(void **state)
+{
+    enum { COUNT = 200 };
+    struct fixture *f = *state;
+    struct heard heard[COUNT] = {{0}};
+    start(f);
+
+    for (int i = 0; i < COUNT; i++) {
+        char path[64];
+        snprintf(path, sizeof(path), "/hello?who=%d", i);
+        ask(f, path, &heard[i]);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        char body[64];
+        drive_until(f, &heard[i].end_count, 1);
+        snprintf(body, sizeof(body), "hello %d", i);
+        assert_string_equal(heard[i].body, body);
+        assert_int_equal(heard[i].end_count, 1);
+    }
+}
+
+static void nobody_there_is_unavailable(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    f->config.server = "http://127.0.0.1:1";
+    start(f);
+
+    ask(f, "/hello", &heard);
+    drive_until(f, &heard.end_count, 1);
+
+    assert_int_equal(heard.rc, -ERR_UNAVAILABLE);
+    assert_int_equal(heard.status, 0);
+}
+
+static void bytes_are_given_as_they_come_until_it_is_enough(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0}, less = {.enough = 20000};
+    struct http_ask stream = {.method = "GET",
+                              .path = "/much",
+                              .on_bytes = on_bytes,
+                              .on_end = on_end,
+                              .ctx = &heard};
+    start(f);
+
+    port_of(f)->ask(port_of(f), &stream);
+    drive_until(f, &heard.end_count, 1);
+    assert_int_equal(heard.streamed, 1000000);
+    assert_string_equal(heard.body, "");
+    stream.ctx = &less;
+    port_of(f)->ask(port_of(f), &stream);
+    drive_until(f, &less.end_count, 1);
+    assert_int_equal(less.rc, 0);
+    assert_true(less.streamed >= 20000 && less.streamed < 1000000);
+}
+
+static bool cancel_other(void *ctx, struct str bytes)
+{
+    struct fixture *f = ctx;
+
+    (void)bytes;
+    port_of(f)->cancel(port_of(f), 1);
+    port_of(f)->cancel(port_of(f), 2);
+    return true;
+}
+
+static void on_end_ignored(void *ctx, const struct http_result *result)
+{
+    (void)ctx;
+    (void)result;
+    fail_msg("a cancelled request was told");
+}
+
+static void what_is_cancelled_is_heard_of_no_more(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0}, last = {0};
+    start(f);
+
+    uint64_t first = ask(f, "/hello", &heard);
+    port_of(f)->cancel(port_of(f), first);
+    port_of(f)->cancel(port_of(f), first);
+    /* From within, itself and another. */
+    port_of(f)->ask(port_of(f), &(struct http_ask){.method = "GET",
+                                                   .path = "/much",
+                                                   .on_bytes = cancel_other,
+                                                   .on_end = on_end_ignored,
+                                                   .ctx = f});
+    ask(f, "/hello", &last);
+    drive_until(f, &last.end_count, 1);
+    for (int i = 0; i < 20; i++) {
+        http_client_drive(f->client);
+    }
+    ask(f, "/hello", &last);
+    drive_until(f, &last.end_count, 2);
+    assert_int_equal(heard.end_count, 0);
+}
+
+static void put_token(const struct fixture *f, const char *token)
+{
+    FILE *file = fopen(f->path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(token, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_token_that_is_refused_is_read_again(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    tmpdir_path(&f->dir, "token", f->path);
+    f->config.token_file = f->path;
+    put_token(f, "one");
+    start(f);
+    ask(f, "/who", &heard);
+    drive_until(f, &heard.end_count, 1);
+    assert_int_equal(heard.status, 401);
+
+    put_token(f, "two");
+    ask(f, "/who", &heard);
+    drive_until(f, &heard.end_count, 2);
+
+    assert_int_equal(heard.status, 200);
+    assert_string_equal(heard.body, "Bearer two");
+}
+
+static void without_a_credential_a_request_ends(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    f->config.token_file = "/nowhere/token";
+    start(f);
+
+    ask(f, "/who", &heard);
+    drive_until(f, &heard.end_count, 1);
+
+    assert_int_equal(heard.rc, -ERR_NOT_FOUND);
+}
+
+static void requests_wait_for_a_plugin(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    tmpdir_path(&f->dir, "plugin", f->path);
+    put_token(f, "#!/bin/sh\necho '{\"status\":{\"token\":\"two\"}}'\n");
+    assert_int_equal(chmod(f->path, 0755), 0);
+    f->config.exec.command = f->path;
+    f->config.exec.api_version = "client.authentication.k8s.io/v1";
+    start(f);
+
+    ask(f, "/who", &heard);
+    drive_until(f, &heard.end_count, 1);
+
+    assert_int_equal(heard.status, 200);
+}
+
+#define HTTP_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HTTP_TEST(an_answer_has_status_body_and_type),
+        HTTP_TEST(many_requests_run_at_once),
+        HTTP_TEST(nobody_there_is_unavailable),
+        HTTP_TEST(bytes_are_given_as_they_come_until_it_is_enough),
+        HTTP_TEST(what_is_cancelled_is_heard_of_no_more),
+        HTTP_TEST(a_token_that_is_refused_is_read_again),
+        HTTP_TEST(without_a_credential_a_request_ends),
+        HTTP_TEST(requests_wait_for_a_plugin),
+    };
+    return RUN_TESTS(tests);
+}
