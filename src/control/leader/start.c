@@ -70,6 +70,7 @@ int start_from_state(struct control *c, struct str bytes, struct err *err)
         rc = checkpoint_decode(c, bytes, err);
     }
     if (rc == 0) {
+        c->marks.count = 0; /* they are of another log */
         c->state = CONTROL_REPLAYING;
     }
     return rc;

@@ -280,6 +280,22 @@ static void test_what_cannot_be_changed_is_named(void **state)
     end(scene);
 }
 
+/* Marks of the log's time are of the leader's log, not of the copy's. */
+static void test_a_leader_of_many_days_is_asked(void **state)
+{
+    struct what_if_changes none = {.submission = NULL};
+    struct scene *scene = begin();
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        stage_pass(&scene->stage, INT64_C(24) * 3600 * 1000);
+        stage_queue(&scene->stage, "q");
+    }
+    assert_true(scene->stage.control->marks.count > 1);
+    assert_int_equal(compare(scene, &none, SPAN_MS)->row_count, 0);
+    end(scene);
+}
+
 static void on_answered(struct command *command, void *ctx)
 {
     *(enum command_result *)ctx = command->result;
@@ -352,6 +368,7 @@ int main(void)
         TEST(test_a_class_gets_another_priority),
         TEST(test_a_weight_above_one_makes_the_others_smaller),
         TEST(test_what_cannot_be_changed_is_named),
+        TEST(test_a_leader_of_many_days_is_asked),
         TEST(test_one_is_answered_at_a_time),
         TEST(test_without_a_hook_it_is_refused),
         TEST(test_a_clean_stop_answers_what_waits),
