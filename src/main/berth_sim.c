@@ -14,6 +14,7 @@ static const struct {
     {&sim_swf_syntax, sim_swf_main},
     {&sim_fleet_syntax, sim_fleet_main},
     {&sim_replay_syntax, sim_replay_main},
+    {&sim_what_if_syntax, sim_what_if_main},
 };
 
 static void print_help(void)

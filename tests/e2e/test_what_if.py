@@ -1,6 +1,7 @@
 """berthctl what-if: what it says comes true when it is done."""
 
 import json
+import subprocess
 import unittest
 
 import harness
@@ -107,6 +108,27 @@ class WhatIf(unittest.TestCase):
                          lambda: not victims & set(self.running()))
         self.assertEqual(set(before) - set(self.running()), victims)
         self.berth.ctl("uncordon", "node", node)
+
+    def sim(self, *arguments):
+        return subprocess.run(
+            [harness.program("berth-sim"), "what-if", "--from",
+             str(self.berth.data), *arguments],
+            capture_output=True, text=True, timeout=harness.patient(60),
+            check=False)
+
+    def test_a_live_server_s_history_is_played_again(self):
+        done = self.sim("--seeds", "2", "--add-nodes", "2", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads(done.stdout)
+        figures = {figure["name"]: figure for figure in told["figures"]}
+        started = figures["started"]
+        self.assertGreaterEqual(started["as_it_was"], 16)
+        self.assertGreater(started["what_if"]["mean"],
+                           started["same_rules"]["mean"])
+        done = self.sim("--set", "queue.none.weight=2")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, 'berth-sim: there was no queue "none"\n'))
+        self.assertEqual(self.sim("--seeds", "0").returncode, 2)
 
     def test_what_is_not_there_is_refused(self):
         for change, text in {

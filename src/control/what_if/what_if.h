@@ -53,3 +53,11 @@ void what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
 /* What became of a job; false: nothing did.  The texts are borrowed. */
 bool what_if_fate_of(const struct what_if *what_if, struct job_id job,
                      struct what_if_fate *ret_fate);
+
+/* Told a fact; borrowed until the return. */
+typedef void what_if_fact_fn(void *ctx, const struct event *event);
+
+/* Tell the facts that a state consists of, but for jobs, as the events that set
+ * them: the policy, queues, pools, and all nodes, one an event. */
+int what_if_tell(struct what_if *what_if, what_if_fact_fn *fn, void *ctx,
+                 struct err *err) must_check;

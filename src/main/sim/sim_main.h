@@ -33,6 +33,8 @@ int sim_swf_main(int argument_count, char **arguments);
 int sim_fleet_main(int argument_count, char **arguments);
 /* The command `replay`. */
 int sim_replay_main(int argument_count, char **arguments);
+/* The command `what-if`. */
+int sim_what_if_main(int argument_count, char **arguments);
 
 /* What the command line of a command is. */
 struct sim_syntax {
@@ -41,6 +43,7 @@ struct sim_syntax {
     usage_take_fn *take;
     /* Whether what must be given was, beside the one file; NULL: it was. */
     bool (*is_complete)(const void *options);
+    bool takes_no_argument; /* beside its options */
 };
 
 /* That of `run`. */
@@ -51,6 +54,8 @@ extern const struct sim_syntax sim_swf_syntax;
 extern const struct sim_syntax sim_fleet_syntax;
 /* That of `replay`. */
 extern const struct sim_syntax sim_replay_syntax;
+/* That of `what-if`. */
+extern const struct sim_syntax sim_what_if_syntax;
 
 /* Parse a command line into `options` and its one argument: 0, or the exit
  * code and one, when what there is to say was said. */
@@ -65,6 +70,9 @@ bool sim_read_number(const char *text, int64_t min, int64_t max,
  * always false. */
 bool sim_bad_value(const char *option, const char *value, const char *must);
 
+/* Append the path of the log of a data directory or a backup; a file is one
+ * itself. */
+void sim_log_path(const char *path, struct strbuf *ret_path);
 /* Read a whole file.  -ERR_IO with a text. */
 int sim_read_file(const char *path, struct strbuf *ret_text,
                   struct err *err) must_check;

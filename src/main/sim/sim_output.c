@@ -192,12 +192,12 @@ int sim_parse(const struct sim_syntax *syntax, int argument_count,
     if (rc != 0) {
         return rc < 0 ? SIM_EXIT_USAGE + 1 : 1;
     }
-    if (optind + 1 != argument_count ||
+    if (optind + !syntax->takes_no_argument != argument_count ||
         (syntax->is_complete && !syntax->is_complete(options))) {
         fprintf(stderr, "berth-sim: %s must be given\n", syntax->wants);
         usage_hint(&syntax->usage);
         return SIM_EXIT_USAGE + 1;
     }
-    *ret_path = arguments[optind];
+    *ret_path = syntax->takes_no_argument ? NULL : arguments[optind];
     return 0;
 }

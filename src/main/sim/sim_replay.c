@@ -58,8 +58,7 @@ const struct sim_syntax sim_replay_syntax = {
     .take = take,
 };
 
-/* The log of a data directory; a file is one itself. */
-static void log_path(const char *path, struct strbuf *ret_path)
+void sim_log_path(const char *path, struct strbuf *ret_path)
 {
     struct stat about;
     bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
@@ -155,7 +154,7 @@ static int replay(const struct options *options, struct err *err)
     auto_ptr(control_audit) audit = control_audit_create();
     struct control_difference difference = {0};
 
-    log_path(options->path, &path);
+    sim_log_path(options->path, &path);
     int rc = elog_sqlite_reader_open(strbuf_text(&path), &reader, err);
     if (rc == 0) {
         rc = control_audit_begin(audit, reader, err);

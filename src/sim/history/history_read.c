@@ -1,0 +1,507 @@
+/* Reads a history from a log. */
+#include "base/intern.h"
+#include "base/map.h"
+#include "control/what_if/what_if.h"
+#include "sim/history/history_private.h"
+#include "wire/kube/pool_codec.h"
+#include "wire/log/log_codec.h"
+#include "wire/policy/policy_codec.h"
+
+enum { READ_BYTES = 16 << 20 };
+
+/* What is known of a job's present run while the log is read. */
+struct reading_job {
+    int64_t leased_ms, began_ms; /* -1: not */
+};
+
+struct reading {
+    struct history *history;
+    struct arena scratch; /* of a record */
+    int64_t now_ms;
+    uint64_t seq;
+    struct map job_by_id;
+    struct intern kinds, queues, executors, nodes;
+    VEC(struct reading_job) runs; /* by job */
+    uint32_t request;
+    uint64_t request_key; /* of the last submission: record and sequence */
+    double start_ms_sum;
+    uint64_t start_count;
+};
+
+static int64_t at(const struct reading *reading, const struct event *event)
+{
+    int64_t at_ms = event->created_ms - reading->history->began_ms;
+
+    /* Executors' clocks may differ from the server's. */
+    return at_ms < 0 ? 0 : at_ms < reading->now_ms ? at_ms : reading->now_ms;
+}
+
+/* Queues, pools, the policy. */
+
+static uint32_t queue_of(struct reading *reading, struct str name)
+{
+    struct history *history = reading->history;
+    uint32_t index = intern_find(&reading->queues, name);
+
+    if (index == INTERN_NONE) {
+        struct history_queue queue = {arena_str(&history->arena, name), STR(""),
+                                      1};
+        index = intern_add(&reading->queues, name);
+        VEC_PUSH(&history->queues, queue);
+    }
+    return index;
+}
+
+static void set_queue(struct reading *reading, const struct event *event)
+{
+    static const char *const orderings[QUEUE_ORDERINGS] = {
+        "priority", "fifo", "fair", "stateaware", "cfs"};
+    const struct queue_record *record = &event->queue.record;
+    uint32_t index = queue_of(reading, record->name); /* they may move */
+    struct history_queue *queue = &reading->history->queues.items[index];
+
+    queue->factor = (double)record->priority_factor_micro /
+                    (double)PRIORITY_FACTOR_ONE_MICRO;
+    queue->ordering = str_of(orderings[record->ordering]);
+}
+
+static int set_policy(struct reading *reading, const struct event *event,
+                      struct err *err)
+{
+    struct history *history = reading->history;
+
+    return policy_read(arena_str(&history->arena, event->policy.text),
+                       "the log's policy", &history->arena, &history->policy,
+                       err);
+}
+
+static void set_pool(struct reading *reading, const struct event *event)
+{
+    struct history *history = reading->history;
+    struct pool_record *record = NULL;
+
+    for (size_t i = 0; i < history->pools.count; i++) {
+        if (str_equal(history->pools.items[i].name, event->pool.record.name)) {
+            record = &history->pools.items[i];
+        }
+    }
+    if (event->type == EVENT_POOL_DELETED) {
+        if (record) {
+            *record = history->pools.items[--history->pools.count];
+        }
+        return;
+    }
+    struct pool_record fresh;
+    if (pool_decode(arena_str(&history->arena, event->pool.encoded),
+                    &history->arena, &fresh, NULL) < 0) {
+        return; /* refused before it was appended; a foreign log */
+    }
+    if (record) {
+        *record = fresh;
+    } else {
+        VEC_PUSH(&history->pools, fresh);
+    }
+}
+
+/* Nodes. */
+
+static void shift(struct reading *reading, uint32_t node, bool is_there)
+{
+    struct history *history = reading->history;
+    struct history_node *of = &history->nodes.items[node];
+    struct history_shift news = {reading->now_ms, node, !is_there};
+
+    if (of->is_there != is_there) {
+        of->is_there = is_there;
+        VEC_PUSH(&history->shifts, news);
+    }
+}
+
+static uint32_t executor_of(struct reading *reading, struct str id)
+{
+    uint32_t index = intern_find(&reading->executors, id);
+
+    if (index == INTERN_NONE) {
+        index = intern_add(&reading->executors, id);
+        VEC_PUSH(&reading->history->executors,
+                 arena_str(&reading->history->arena, id));
+    }
+    return index;
+}
+
+/* Nodes of different executors may have one name. */
+static uint32_t node_index(struct reading *reading, uint32_t executor,
+                           struct str name, bool is_new)
+{
+    auto_strbuf key = {0};
+
+    strbuf_addf(&key, "%u/%.*s", executor, STR_ARG(name));
+    uint32_t index = intern_find(&reading->nodes, strbuf_str(&key));
+    return index == INTERN_NONE && is_new
+               ? intern_add(&reading->nodes, strbuf_str(&key))
+               : index;
+}
+
+static void set_node(struct reading *reading, uint32_t executor,
+                     const struct node_record *record, struct str pool)
+{
+    struct history *history = reading->history;
+    uint32_t index = node_index(reading, executor, record->name, true);
+    struct history_node node = {.executor = executor};
+
+    if (index == history->nodes.count) {
+        VEC_PUSH(&history->nodes, node);
+    }
+    struct history_node *of = &history->nodes.items[index];
+    void *memory = arena_alloc(&history->arena, node_record_bytes(record));
+    node_record_copy(record, memory, &of->record);
+    if (!of->record.pool.byte_count) {
+        of->record.pool = arena_str(&history->arena, pool);
+    }
+    of->record.foreign = (struct resource_list){0};
+    shift(reading, index, true); /* cordoned or not: its jobs run on */
+}
+
+static void set_nodes(struct reading *reading, const struct event *event)
+{
+    struct history *history = reading->history;
+    uint32_t executor = executor_of(reading, event->nodes.executor_id);
+
+    for (size_t i = 0; event->nodes.is_full && i < history->nodes.count; i++) {
+        bool is_listed = history->nodes.items[i].executor != executor;
+        for (uint32_t k = 0; !is_listed && k < event->nodes.set_count; k++) {
+            is_listed = str_equal(event->nodes.set[k].name,
+                                  history->nodes.items[i].record.name);
+        }
+        if (!is_listed) {
+            shift(reading, (uint32_t)i, false);
+        }
+    }
+    for (uint32_t i = 0; i < event->nodes.set_count; i++) {
+        set_node(reading, executor, &event->nodes.set[i], event->nodes.pool);
+    }
+    for (uint32_t i = 0; i < event->nodes.removed_count; i++) {
+        uint32_t node =
+            node_index(reading, executor, event->nodes.removed[i], false);
+        if (node != INTERN_NONE) {
+            shift(reading, node, false);
+        }
+    }
+}
+
+/* Jobs. */
+
+static uint32_t kind_of(struct reading *reading,
+                        const struct event_scope *scope,
+                        const struct job_digest *digest, uint32_t priority)
+{
+    struct history *history = reading->history;
+    auto_strbuf key = {0};
+
+    pack_str(&key, scope->queue);
+    pack_str(&key, scope->job_set);
+    pack_str(&key, digest->class_key);
+    pack_str(&key, digest->gang_uniformity);
+    pack_str(&key, digest->application_id);
+    pack_str(&key, digest->pool);
+    pack_u64(&key, priority);
+    pack_u64(&key, digest->on_preemption);
+    pack_u64(&key, digest->on_executor_lost);
+    uint32_t index = intern_find(&reading->kinds, strbuf_str(&key));
+    if (index != INTERN_NONE) {
+        return index;
+    }
+    struct arena *arena = &history->arena;
+    struct world_kind kind = {
+        .queue = arena_str(arena, scope->queue),
+        .job_set = arena_str(arena, scope->job_set),
+        .priority = priority,
+        .gang_uniformity = arena_str(arena, digest->gang_uniformity),
+        .application = arena_str(arena, digest->application_id),
+        .pool = arena_str(arena, digest->pool),
+        .on_preemption = digest->on_preemption,
+        .on_executor_lost = digest->on_executor_lost,
+    };
+    if (requirement_unpack(arena_str(arena, digest->class_key), arena,
+                           &kind.requirement) < 0) {
+        return INTERN_NONE;
+    }
+    VEC_PUSH(&history->kinds, kind);
+    return intern_add(&reading->kinds, strbuf_str(&key));
+}
+
+static void add_job(struct reading *reading, const struct log_item *item)
+{
+    struct history *history = reading->history;
+    const struct event *event = &item->event;
+    uint64_t request_key = reading->seq << 24 | item->sequence_index;
+    struct job_digest digest;
+
+    if (history->jobs.count == HISTORY_JOBS_MAX ||
+        digest_unpack(event->submit.digest, &digest) < 0) {
+        return;
+    }
+    uint32_t kind =
+        kind_of(reading, &item->scope, &digest, event->submit.priority);
+    if (kind == INTERN_NONE) {
+        return; /* of a class that fits nowhere */
+    }
+    reading->request += request_key != reading->request_key;
+    reading->request_key = request_key;
+    struct history_job job = {
+        .submitted_ms = reading->now_ms,
+        .started_ms = -1,
+        .ended_ms = -1,
+        .run_ms = -1,
+        .kind = kind,
+        .queue = queue_of(reading, item->scope.queue),
+        .request = reading->request,
+        .gang_id = arena_str(&history->arena, digest.gang_id),
+        .gang_terms = arena_str(&history->arena, digest.gang_terms),
+        .gang_cardinality = digest.gang_cardinality,
+        .gang_minimum = digest.gang_minimum,
+        .sub_group = digest.sub_group,
+    };
+    (void)map_put(&reading->job_by_id, event->job.v,
+                  (uint32_t)history->jobs.count);
+    VEC_PUSH(&history->jobs, job);
+    VEC_PUSH(&reading->runs, (struct reading_job){-1, -1});
+}
+
+/* A run was whole: it ended by itself. */
+static void end_run(struct history_job *job, struct reading_job *run,
+                    int64_t at_ms, bool is_failing)
+{
+    if (run->began_ms >= 0) {
+        job->run_ms = at_ms - run->began_ms;
+        job->is_failing = is_failing;
+        run->began_ms = -1;
+    }
+}
+
+static bool is_by_itself(const struct event_error *error)
+{
+    return error->kind == ERROR_POD || error->kind == ERROR_CONTAINER ||
+           error->kind == ERROR_KUBERNETES;
+}
+
+static void begin_run(struct reading *reading, struct history_job *job,
+                      struct reading_job *run, int64_t at_ms)
+{
+    run->began_ms = at_ms;
+    if (job->started_ms < 0) {
+        job->started_ms = at_ms;
+    }
+    if (run->leased_ms >= 0) {
+        reading->start_ms_sum += (double)(at_ms - run->leased_ms);
+        reading->start_count++;
+        run->leased_ms = -1;
+    }
+}
+
+static void note_job(struct reading *reading, const struct event *event)
+{
+    uint32_t index = map_find(&reading->job_by_id, event->job.v);
+
+    if (index == MAP_NONE) {
+        return;
+    }
+    struct history_job *job = &reading->history->jobs.items[index];
+    struct reading_job *run = &reading->runs.items[index];
+    int64_t at_ms = at(reading, event);
+    switch ((int)event->type) {
+    case EVENT_LEASED:
+        run->leased_ms = at_ms;
+        run->began_ms = -1;
+        break;
+    case EVENT_RUN_RUNNING:
+        begin_run(reading, job, run, at_ms);
+        break;
+    case EVENT_RUN_SUCCEEDED:
+        end_run(job, run, at_ms, false);
+        break;
+    case EVENT_RUN_ERRORS:
+        if (is_by_itself(&event->error)) {
+            end_run(job, run, at_ms, true);
+        }
+        break;
+    case EVENT_RUN_PREEMPTED:
+        job->preempted_count++;
+        run->began_ms = -1;
+        break;
+    case EVENT_RUN_CANCELLED:
+    case EVENT_CANCELLED:
+        job->is_left_out = job->started_ms < 0;
+        end_run(job, run, at_ms, false); /* a user had what was wanted */
+        job->ended_ms = at_ms;
+        break;
+    case EVENT_SUCCEEDED:
+    case EVENT_FAILED:
+        job->ended_ms = at_ms;
+        run->began_ms = -1;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Records. */
+
+static int note_item(const struct log_item *item, void *ctx)
+{
+    struct reading *reading = ctx;
+    const struct event *event = &item->event;
+
+    switch ((int)event->type) {
+    case EVENT_QUEUE_SET:
+        set_queue(reading, event);
+        break;
+    case EVENT_POLICY_SET:
+        return set_policy(reading, event, NULL);
+    case EVENT_POOL_SET:
+    case EVENT_POOL_DELETED:
+        set_pool(reading, event);
+        break;
+    case EVENT_EXECUTOR_NODES:
+        set_nodes(reading, event);
+        break;
+    case EVENT_SUBMIT:
+        add_job(reading, item);
+        break;
+    default:
+        note_job(reading, event);
+        break;
+    }
+    return 0;
+}
+
+static int note_record(void *ctx, const struct elog_record *record)
+{
+    struct reading *reading = ctx;
+    struct history *history = reading->history;
+    int64_t now_ms = record->time_ms - history->began_ms;
+
+    if (reading->seq == 0) {
+        history->began_ms = record->time_ms;
+        now_ms = 0;
+    }
+    reading->seq = record->seq;
+    reading->now_ms = now_ms > reading->now_ms ? now_ms : reading->now_ms;
+    arena_reset(&reading->scratch);
+    return log_decode(record->payload, &reading->scratch, note_item, reading,
+                      NULL);
+}
+
+static void finish(struct reading *reading)
+{
+    struct history *history = reading->history;
+
+    history->span_ms = reading->now_ms;
+    history->start_ms =
+        reading->start_count
+            ? (int64_t)(reading->start_ms_sum / (double)reading->start_count)
+            : 0;
+    for (size_t i = 0; i < history->jobs.count; i++) {
+        struct history_job *job = &history->jobs.items[i];
+        int64_t began_ms = reading->runs.items[i].began_ms;
+        if (began_ms >= 0) {
+            job->ran_ms = history->span_ms - began_ms;
+        }
+        if (job->run_ms >= 0) {
+            VEC_PUSH(&history->whole, (uint32_t)i);
+        }
+        history->left_out_count += job->is_left_out;
+    }
+}
+
+static int add_piece(void *ctx, const struct elog_checkpoint *about,
+                     struct str piece)
+{
+    (void)about;
+    strbuf_add_str(ctx, piece);
+    return 0;
+}
+
+static void note_fact(void *ctx, const struct event *event)
+{
+    struct log_item item = {.event = *event};
+
+    (void)note_item(&item, ctx);
+}
+
+/* What records set that are gone, as the newest checkpoint has it. */
+static int read_checkpoint(struct reading *reading, struct elog_reader *reader,
+                           struct err *err)
+{
+    auto_strbuf bytes = strbuf_make(SIZE_MAX / 2);
+    auto_ptr(what_if) what_if = NULL;
+    struct elog_checkpoint about;
+
+    int rc = elog_checkpoint_get(reader, &about, add_piece, &bytes, err);
+    if (rc <= 0) {
+        return rc < 0 ? rc
+                      : err_set(err, -ERR_CORRUPT,
+                                "the log begins with record %llu and has no "
+                                "checkpoint",
+                                (unsigned long long)about.seq);
+    }
+    struct what_if_state state = {.bytes = strbuf_str(&bytes)};
+    rc = what_if_create(&state, NULL, &what_if, err);
+    return rc < 0 ? rc : what_if_tell(what_if, note_fact, reading, err);
+}
+
+static int read_all(struct reading *reading, struct elog_reader *reader,
+                    struct err *err)
+{
+    struct elog_range range = {.byte_count_max = READ_BYTES};
+    struct elog_bounds bounds;
+    int count = elog_bounds(reader, &bounds, err);
+
+    if (count >= 0 && bounds.first_seq > 1) {
+        count = read_checkpoint(reading, reader, err);
+    }
+    range.from_seq = bounds.first_seq;
+    while (count >= 0 &&
+           (count = elog_read(reader, &range, note_record, reading, err)) > 0) {
+        range.from_seq += (uint64_t)count;
+    }
+    return count;
+}
+
+int history_read(struct elog_reader *reader, struct history *ret_history,
+                 struct err *err)
+{
+    struct reading reading = {.history = ret_history};
+
+    *ret_history = (struct history){.span_ms = 0};
+    policy_defaults(&ret_history->policy);
+    int rc = read_all(&reading, reader, err);
+    finish(&reading);
+    if (rc == 0 && ret_history->jobs.count == ret_history->left_out_count) {
+        rc = err_set(err, -ERR_NOT_FOUND, "the log has no jobs to play again");
+    }
+    arena_fini(&reading.scratch);
+    map_fini(&reading.job_by_id);
+    intern_fini(&reading.kinds);
+    intern_fini(&reading.queues);
+    intern_fini(&reading.executors);
+    intern_fini(&reading.nodes);
+    VEC_FREE(&reading.runs);
+    if (rc < 0) {
+        history_fini(ret_history);
+    }
+    return rc;
+}
+
+void history_fini(struct history *history)
+{
+    VEC_FREE(&history->jobs);
+    VEC_FREE(&history->kinds);
+    VEC_FREE(&history->queues);
+    VEC_FREE(&history->executors);
+    VEC_FREE(&history->nodes);
+    VEC_FREE(&history->shifts);
+    VEC_FREE(&history->pools);
+    VEC_FREE(&history->whole);
+    arena_fini(&history->arena);
+}
