@@ -40,7 +40,7 @@ bool lane_head_less(const struct round *round, const struct head *a,
                         job_of_head(round, b));
     }
     if (a->rank != b->rank) {
-        int c = order_compare(round, a->rank, b->rank);
+        int c = order_compare(&round->pool->base, a->rank, b->rank);
         if (c != 0) {
             return c < 0;
         }

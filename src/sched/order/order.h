@@ -21,8 +21,12 @@ struct app_rank {
     int64_t submitted_ms; /* 0 under `priority` */
 };
 
-/* Which of two ranks goes first: <0 or >0; 0: what follows decides. */
-int order_compare(const struct round *round, const struct app_rank *a,
+/* The rank of an application of a queue in a pool, of which it has `used`. */
+struct app_rank order_rank(const struct sched *sched, uint32_t app,
+                           uint32_t pool, const struct resource_vec *used);
+/* Which of two ranks goes first, by the costs of their pool: <0 or >0; 0: what
+ * follows decides. */
+int order_compare(const struct cost_base *base, const struct app_rank *a,
                   const struct app_rank *b);
 /* Gather the lists that a lane may draw from. */
 void order_fill(struct round *round, struct lane *lane);

@@ -1,28 +1,37 @@
-/* Ranks the applications of a queue, and lets its lane draw from their lists.
- */
+/* Ranks the applications of a queue for its lane, which draws from their lists. */
 #include "sched/apps/apps.h"
 #include "sched/order/order.h"
 #include "sched/order/order_private.h"
 
-static const struct app_rank *rank_make(struct round *round, uint32_t index)
+struct app_rank order_rank(const struct sched *sched, uint32_t index,
+                           uint32_t pool, const struct resource_vec *used)
 {
-    struct app *app = order_app_at(round->sched, index);
-    const struct queue *queue = &round->sched->queues.items[app->queue];
-    struct app_rank *rank = arena_alloc(round->arena, sizeof(*rank));
+    static const struct resource_vec nothing;
+    struct app *app = order_app_at(sched, index);
+    const struct queue *queue = &sched->queues.items[app->queue];
+    struct app_rank rank = {.app = index};
 
-    *rank = (struct app_rank){.app = index};
     if (queue->ordering != QUEUE_BY_PRIORITY) {
-        rank->is_level_ignored = queue->is_class_priority_ignored;
-        rank->submitted_ms = app_submitted_ms(app);
+        rank.is_level_ignored = queue->is_class_priority_ignored;
+        rank.submitted_ms = app_submitted_ms(app);
     }
     if (queue->ordering == QUEUE_BY_FAIR) {
-        static const struct resource_vec nothing;
-        const struct resource_vec *used =
-            app->used ? app->used : app_used(round->sched, index, round->p);
-        rank->has_cost = true;
-        rank->cost = cost_of(&round->pool->base, used ? used : &nothing, NULL,
-                             PRIORITY_FACTOR_ONE_MICRO);
+        rank.has_cost = true;
+        rank.cost =
+            cost_of(&sched->pools.items[pool].base, used ? used : &nothing,
+                    NULL, PRIORITY_FACTOR_ONE_MICRO);
     }
+    return rank;
+}
+
+static const struct app_rank *rank_make(struct round *round, uint32_t index)
+{
+    const struct app *app = order_app_at(round->sched, index);
+    struct app_rank *rank = arena_alloc(round->arena, sizeof(*rank));
+
+    *rank = order_rank(round->sched, index, round->p,
+                       app->used ? app->used
+                                 : app_used(round->sched, index, round->p));
     return rank;
 }
 
@@ -39,12 +48,12 @@ static const struct app_rank *rank_of(struct round *round, uint32_t index)
     return app->rank;
 }
 
-int order_compare(const struct round *round, const struct app_rank *a,
+int order_compare(const struct cost_base *base, const struct app_rank *a,
                   const struct app_rank *b)
 {
     ASSERT(a->has_cost == b->has_cost); /* a queue has one order */
     if (a->has_cost) {
-        int c = cost_compare(&round->pool->base, &a->cost, &b->cost);
+        int c = cost_compare(base, &a->cost, &b->cost);
         if (c != 0) {
             return c;
         }

@@ -1,10 +1,10 @@
 /*
- * queue_order - the order of a queue's waiting jobs, as far as a round does not
- * change it, for explanations.
+ * queue_order - the order of a queue's waiting jobs as a round begins, for
+ * explanations.
  *
- * A round draws the same order from lists (lane_lists.h).  Only under `fair`
- * does it also go by what applications have of the pool, which each lease
- * changes; and only there is what is said here not what a round does.
+ * A round draws the same order from lists (lane_lists.h), and ranks
+ * applications the same way (order.h).  Under `fair` each lease changes these
+ * ranks, so that later in the round others may be first.
  *
  * Private to src/sched.
  */

@@ -172,6 +172,25 @@ static void sa_15_fair_gives_to_the_smallest_share(void **state)
     assert_int_equal(w->plan.decision_count, 20);
 }
 
+/* The application that has less goes first, whenever it was submitted. */
+static void fair_is_explained_as_it_orders(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation why;
+
+    world_queue_by(w, "Q", &(struct queue_record){.ordering = QUEUE_BY_FAIR});
+    order_node(w, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        world_lease(w, order_ask(w, i < 3 ? "X" : "Y", i), 0, i);
+    }
+    uint32_t x = order_ask(w, "X", 10);
+    uint32_t y = order_ask(w, "Y", 11);
+    sched_explain(w->sched, x, 12, &why);
+    assert_int_equal(why.ahead, 1);
+    sched_explain(w->sched, y, 12, &why);
+    assert_int_equal(why.ahead, 0);
+}
+
 /* fifo: class, application's submission, then the job's own. */
 static void fifo_orders_by_application(void **state)
 {
@@ -386,6 +405,7 @@ int main(void)
         SCENARIO(sa_13_passes_over_a_withdrawn_application),
         SCENARIO(sa_14_separates_applications_of_a_job_set),
         SCENARIO(sa_15_fair_gives_to_the_smallest_share),
+        SCENARIO(fair_is_explained_as_it_orders),
         SCENARIO(fifo_orders_by_application),
         SCENARIO(a_queue_that_goes_leaves_nothing),
         SCENARIO(limits_applications_that_run),
