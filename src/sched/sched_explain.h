@@ -215,10 +215,10 @@ void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
 /* Why `job` waits, for lists of many: what sched_explain() says of limits,
  * shares and gangs; (GANG_)CAPACITY of what is admitted; else PRIORITY while
  * others of its queue go before it; and only of its queue's first what nodes
- * say: TURN or (GANG_)CAPACITY. Nodes and members of gangs that are looked at
- * are taken from `looks_left`; when that does not suffice, the first is said to
- * wait for CAPACITY, and nothing is said of members (NOT, as of a job with a
- * node). */
+ * say: (GANG_)CAPACITY, or else what rates and the last round say, or TURN.
+ * Nodes and members of gangs that are looked at are taken from `looks_left`;
+ * when that does not suffice, the first is said to wait for CAPACITY, and
+ * nothing is said of members (NOT, as of a job with a node). */
 enum sched_wait sched_wait_of(struct sched *sched, uint32_t job, int64_t now_ms,
                               uint32_t *looks_left);
 /* Only what the nodes say: `wait` is TURN, CAPACITY, NEVER_FITS or NO_NODES,

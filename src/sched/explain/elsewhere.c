@@ -41,7 +41,7 @@ static void translate(struct question *question,
 static void answer_gang(const struct question *question)
 {
     struct sched_explanation *answer = question->answer;
-    uint32_t fitting = explain_fitting(question, question->needed_count);
+    uint32_t fitting = explain_fitting(question, question->needed_count, NULL);
 
     answer->present = fitting;
     answer->wanted = question->needed_count;

@@ -211,25 +211,25 @@ void explain_nodes(struct question *question)
     }
 }
 
-uint32_t explain_fitting(const struct question *question, uint32_t count_max)
+uint32_t explain_fitting(const struct question *question, uint32_t count_max,
+                         struct resource_vec *left)
 {
     const struct sched *sched = question->sched;
     const struct resource_vec *request = &question->class->request;
-    uint64_t count = 0;
+    uint32_t count = 0;
 
     for (uint32_t i = 0; i < sched->nodes.count && count < count_max; i++) {
         if (!sched->nodes.items[i].record ||
             explain_exclusion(question, i) != SCHED_EXCLUSIONS) {
             continue;
         }
-        int64_t here = count_max;
-        for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-            if (request->v[r] > 0) {
-                int64_t n = sched->free[i].v[r] / request->v[r];
-                here = n < here ? n : here;
-            }
+        uint32_t here =
+            amounts_times(request, left ? &left[i] : &sched->free[i]);
+        here = here < count_max - count ? here : count_max - count;
+        if (left) {
+            amounts_add_times(&left[i], request, -(int64_t)here);
         }
-        count += (uint64_t)here;
+        count += here;
     }
-    return count < count_max ? (uint32_t)count : count_max;
+    return count;
 }

@@ -19,26 +19,6 @@ static struct question member_of(const struct question *question, uint32_t job,
     return member;
 }
 
-/* Put up to `count` of a class into what is left; how many went. */
-static uint32_t fill(const struct question *member, uint32_t count,
-                     struct resource_vec *left)
-{
-    const struct sched *sched = member->sched;
-    uint32_t found = 0;
-
-    for (uint32_t i = 0; i < sched->nodes.count && found < count; i++) {
-        if (!sched->nodes.items[i].record ||
-            explain_exclusion(member, i) != SCHED_EXCLUSIONS) {
-            continue;
-        }
-        uint64_t times = amounts_times(&member->class->request, &left[i]);
-        uint32_t here = times < count - found ? (uint32_t)times : count - found;
-        amounts_add_times(&left[i], &member->class->request, -(int64_t)here);
-        found += here;
-    }
-    return found;
-}
-
 void explain_near_of(const struct question *question, uint32_t job,
                      struct closest_nodes *ret_near)
 {
@@ -72,7 +52,7 @@ bool explain_sub_groups(struct question *question, const struct gang *gang)
         }
         struct question member =
             member_of(question, seq_get(asked, (struct seq_cursor){0}), &arena);
-        uint32_t alone = explain_fitting(&member, asked->count);
+        uint32_t alone = explain_fitting(&member, asked->count, NULL);
         if (alone < asked->count) {
             answer->sub_group = gang->subs->terms.sub_groups[i].name;
             question->lacking = i;
@@ -81,7 +61,7 @@ bool explain_sub_groups(struct question *question, const struct gang *gang)
             return true;
         }
         asked_sum += asked->count;
-        found_sum += fill(&member, asked->count, left);
+        found_sum += explain_fitting(&member, asked->count, left);
     }
     answer->present = found_sum;
     answer->wanted = asked_sum;

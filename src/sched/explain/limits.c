@@ -125,7 +125,7 @@ bool explain_quota(const struct question *question)
     return r >= 0;
 }
 
-bool explain_rates(const struct question *question)
+bool explain_rates(struct question *question)
 {
     enum sched_wait wait = question->answer->wait;
     bool is_any = false;

@@ -14,7 +14,7 @@ enum {
     NEED_TRIALS_MIN = 3, /* with fewer nothing can be shown: none are made */
     NEED_ITEM_WORK = 2,  /* of a list, run or queue that a round goes over */
     NEED_NODE_WORK = 10, /* times that, of a node, which is put in order anew */
-    NEED_NODES_MAX = 4, /* nodes that are tried */
+    NEED_NODES_MAX = 4,  /* nodes that are tried */
     NEED_TIMES_MAX = 32, /* of what it lacks, where others go first */
 };
 

@@ -40,6 +40,8 @@ struct question {
     bool is_growth;        /* its gang runs, and would grow by it */
     struct reach reach;    /* then: to there */
     uint32_t lacking;      /* the sub-group that the answer is of; or NONE */
+    bool is_brief; /* for lists: nodes are only looked at for a queue's first */
+    uint32_t *looks_left; /* then: how many */
     int64_t now_ms;
     struct sched_explanation *answer;
     struct closest_nodes near;
@@ -69,8 +71,23 @@ double explain_shortfall(const struct resource_vec *request,
                          const struct resource_vec *room);
 /* What the nodes say: counts, the nearest, and a reason. */
 void explain_nodes(struct question *question);
-/* How many of its class the free space holds, up to `count_max`. */
-uint32_t explain_fitting(const struct question *question, uint32_t count_max);
+/* Find the reason, in the answer, whose `wait` says what nodes do: TURN, unless
+ * they keep it. */
+void explain_reason(struct question *question);
+/* Whether in all pools where its gang could be a sub-group of it has too little
+ * room close enough; the last one is told. */
+bool explain_distance(struct question *question);
+/* Whether less of a gang fits at once than must; how far it does. */
+bool explain_gang_short(struct question *question, const struct gang *gang);
+/* Whether it, or its gang, is the first of its queue; true of applications,
+ * whose order is their own. */
+bool explain_is_first(const struct question *question);
+/* Whether a list may look at all nodes once more. */
+bool explain_take_looks(const struct question *question);
+/* How many of its class the free space holds, up to `count_max`.  They are put
+ * into `left`, by node, unless that is NULL: then into what is free. */
+uint32_t explain_fitting(const struct question *question, uint32_t count_max,
+                         struct resource_vec *left);
 /* How far a gang with terms fits at once: which of its sub-groups has too
  * little room even alone, or else how many fit together.  False: all do. */
 bool explain_sub_groups(struct question *question, const struct gang *gang);
@@ -90,10 +107,10 @@ bool explain_floating(const struct question *question);
 /* Whether its class is at its queue's limit in every pool. */
 bool explain_limit(const struct question *question);
 /* Whether limits on starts keep it, and until when. */
-bool explain_rates(const struct question *question);
+bool explain_rates(struct question *question);
 /* Whether, in every pool that it might go to, what its queue holds above its
  * share does. */
-bool explain_share(const struct question *question);
+bool explain_share(struct question *question);
 /* Whether in every pool that it might go to the last round ended its turn, or
  * its queue's, before it came to it; only where it was for the share. */
 bool explain_behind(const struct question *question, bool is_for_share);

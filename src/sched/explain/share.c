@@ -62,9 +62,10 @@ static bool is_refused(const struct question *question, uint32_t p)
     return true;
 }
 
-bool explain_share(const struct question *question)
+bool explain_share(struct question *question)
 {
     struct sched *sched = question->sched;
+    const struct sched_explanation before = *question->answer;
     bool is_any = false;
 
     if (explain_is_borrowed(question)) {
@@ -77,6 +78,8 @@ bool explain_share(const struct question *question)
             continue;
         }
         if (!is_refused(question, p)) {
+            *question->answer =
+                before; /* what another pool says is no reason */
             return false;
         }
         is_any = true;

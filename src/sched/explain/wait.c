@@ -1,8 +1,6 @@
 /* Why a job waits, in a word, without looking at the nodes. */
 #include "sched/explain/private.h"
-#include "sched/order/order.h"
 #include "sched/order/queue_order.h"
-#include "sched/state/sub_groups.h"
 
 static bool take_looks(uint32_t *looks_left, uint32_t count)
 {
@@ -13,17 +11,13 @@ static bool take_looks(uint32_t *looks_left, uint32_t count)
     return true;
 }
 
-/* NULL: it is of none. */
-static const struct gang *gang_of(const struct question *question)
+bool explain_take_looks(const struct question *question)
 {
-    uint32_t gang = question->record->gang;
-
-    return gang == NONE ? NULL : &question->sched->gangs.items[gang];
+    return take_looks(question->looks_left,
+                      (uint32_t)question->sched->nodes.count);
 }
 
-/* Whether it, or its gang, is the first of its queue; true of applications,
- * whose order is their own. */
-static bool is_first(const struct question *question)
+bool explain_is_first(const struct question *question)
 {
     const struct sched *sched = question->sched;
     const struct queue *queue = &sched->queues.items[question->queue];
@@ -47,61 +41,16 @@ static bool has_nodes(const struct question *question)
     return false;
 }
 
-/* What its gang and the queue itself say, before any limit; else NOT. */
-static enum sched_wait ask_standing(const struct question *question)
+/* What lists say: whether nodes are reserved for it is told beside. */
+static enum sched_wait word_of(const struct question *question)
 {
-    const struct sched *sched = question->sched;
-    const struct gang *gang = gang_of(question);
-    bool is_cordoned = sched->queues.items[question->queue].is_cordoned;
-    bool is_there = !gang || gang->position != NONE;
-    struct sched_admission admission;
+    enum sched_wait wait = question->answer->wait;
 
-    if (question->is_growth) {
-        return SCHED_WAIT_GROWTH;
+    if (wait != SCHED_WAIT_ADMITTED && wait != SCHED_WAIT_RESERVED) {
+        return wait;
     }
-    if (is_there && !is_cordoned && explain_quota(question)) {
-        return SCHED_WAIT_QUOTA;
-    }
-    if (sched_job_admission(sched, question->job, &admission)) {
-        if (is_there && !is_cordoned && explain_limit(question)) {
-            return SCHED_WAIT_QUEUE_LIMIT;
-        }
-        return gang ? SCHED_WAIT_GANG_CAPACITY : SCHED_WAIT_CAPACITY;
-    }
-    if (!is_there) {
-        return SCHED_WAIT_GANG;
-    }
-    return is_cordoned ? SCHED_WAIT_QUEUE_CORDONED : SCHED_WAIT_NOT;
-}
-
-/* What the order of applications, shares and limits say; else NOT. */
-static enum sched_wait ask_limits(const struct question *question)
-{
-    struct sched_explanation *answer = question->answer;
-
-    if (order_explain(question->sched, question->job, question->now_ms,
-                      answer) ||
-        explain_share(question) || explain_behind(question, true)) {
-        return answer->wait;
-    }
-    if (explain_floating(question)) {
-        return SCHED_WAIT_FLOATING;
-    }
-    return explain_limit(question) ? SCHED_WAIT_QUEUE_LIMIT : SCHED_WAIT_NOT;
-}
-
-/* What nodes and the rates of starting say of a queue's first. */
-static enum sched_wait ask_nodes(struct question *question,
-                                 uint32_t *looks_left)
-{
-    if (gang_of(question)) {
-        return SCHED_WAIT_GANG_CAPACITY;
-    }
-    if (!take_looks(looks_left, (uint32_t)question->sched->nodes.count) ||
-        explain_fitting(question, 1) == 0) {
-        return SCHED_WAIT_CAPACITY;
-    }
-    return explain_rates(question) ? question->answer->wait : SCHED_WAIT_TURN;
+    return question->record->gang == NONE ? SCHED_WAIT_CAPACITY
+                                          : SCHED_WAIT_GANG_CAPACITY;
 }
 
 enum sched_wait sched_wait_of(struct sched *sched, uint32_t job, int64_t now_ms,
@@ -121,16 +70,9 @@ enum sched_wait sched_wait_of(struct sched *sched, uint32_t job, int64_t now_ms,
     explain_ask(sched, job, &answer, &arena, &question);
     question.now_ms = now_ms;
     explain_ask_for(&question, &arena);
-    enum sched_wait wait = ask_standing(&question);
-    if (wait == SCHED_WAIT_NOT) {
-        wait = ask_limits(&question);
-    }
-    if (wait != SCHED_WAIT_NOT) {
-        return wait;
-    }
-    if (!has_nodes(&question)) {
-        return SCHED_WAIT_NO_NODES;
-    }
-    return is_first(&question) ? ask_nodes(&question, looks_left)
-                               : SCHED_WAIT_PRIORITY;
+    question.is_brief = true;
+    question.looks_left = looks_left;
+    answer.wait = has_nodes(&question) ? SCHED_WAIT_TURN : SCHED_WAIT_NO_NODES;
+    explain_reason(&question);
+    return word_of(&question);
 }

@@ -48,8 +48,41 @@ static bool is_before_room(enum sched_wait wait)
            wait == SCHED_WAIT_QUEUE_CORDONED;
 }
 
+/* Whether a reason is one that nodes have no part in. */
+static bool is_of_no_node(enum sched_wait wait)
+{
+    return wait == SCHED_WAIT_QUOTA || wait == SCHED_WAIT_QUEUE_LIMIT ||
+           wait == SCHED_WAIT_FLOATING || wait == SCHED_WAIT_OVER_SHARE ||
+           wait == SCHED_WAIT_BUDGET || wait == SCHED_WAIT_GANG ||
+           wait == SCHED_WAIT_GROWTH || wait == SCHED_WAIT_QUEUE_CORDONED ||
+           wait == SCHED_WAIT_APP_STARTING || wait == SCHED_WAIT_APP_TURN ||
+           wait == SCHED_WAIT_APP_LIMIT || wait == SCHED_WAIT_APP_NEED;
+}
+
+/* Whether nodes may keep it before anything else could; of what is admitted
+ * only that is said then. */
+static bool is_of_nodes(enum sched_wait wait)
+{
+    return wait == SCHED_WAIT_NO_NODES || wait == SCHED_WAIT_NEVER_FITS ||
+           wait == SCHED_WAIT_CLOSED || wait == SCHED_WAIT_PASSED ||
+           wait == SCHED_WAIT_TOPOLOGY || wait == SCHED_WAIT_GANG_CAPACITY ||
+           wait == SCHED_WAIT_ADMITTED || wait == SCHED_WAIT_RESERVED;
+}
+
+/* Whether lists say of it what the explanation says. */
+static bool is_listed_so(struct scene *scene)
+{
+    uint32_t looks_left = UINT32_MAX;
+    enum sched_wait listed = sched_wait_of(scene->trial.built.sched, scene->job,
+                                           scene->trial.now, &looks_left);
+
+    return listed == scene->why.wait || is_of_nodes(scene->why.wait) ||
+           (!is_of_no_node(listed) && !is_of_no_node(scene->why.wait));
+}
+
 /* A round has just found nothing to do: nobody who waits is told that it is
- * their turn, nor of a limit that the round did not find. */
+ * their turn, nor of a limit that the round did not find; and lists say the
+ * same. */
 static bool reasons_are_true(struct scene *scene)
 {
     const struct instance *instance = &scene->trial.instance;
@@ -61,7 +94,7 @@ static bool reasons_are_true(struct scene *scene)
         scene->job = (uint32_t)j;
         sched_explain(scene->trial.built.sched, scene->job, scene->trial.now,
                       &scene->why);
-        if (scene->why.wait == SCHED_WAIT_TURN ||
+        if (scene->why.wait == SCHED_WAIT_TURN || !is_listed_so(scene) ||
             (was_searched_for(scene, scene->job) &&
              is_before_room(scene->why.wait))) {
             return false;
