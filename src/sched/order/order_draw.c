@@ -1,4 +1,4 @@
-/* Ranks the applications of a queue for its lane, which draws from their lists. */
+/* Ranks the applications of a queue for its lane; draws from their lists. */
 #include "sched/apps/apps.h"
 #include "sched/order/order.h"
 #include "sched/order/order_private.h"
