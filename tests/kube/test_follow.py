@@ -1,0 +1,96 @@
+"""kube/http and kube/api against a real API server."""
+
+import os
+import pathlib
+import queue
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import control_plane
+
+BUILD = pathlib.Path(os.environ["BERTH_BUILD"])
+MAPS = "/api/v1/namespaces/default/configmaps"
+WAIT_S_MAX = 60
+
+
+class Follower:
+    """kube_follow, and the lines that it prints."""
+
+    def __init__(self, config, context):
+        self.process = subprocess.Popen(
+            [BUILD / "tests/kube/kube_follow", config, context, MAPS],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.lines = queue.Queue()
+        self.seen = []
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        if self.process.wait(WAIT_S_MAX) != 0:
+            raise RuntimeError("kube_follow failed")
+        self.process.stdout.close()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(line.rstrip("\n"))
+
+    def until(self, wanted):
+        """The lines up to one that begins like this."""
+        got = []
+        while not got or not got[-1].startswith(wanted):
+            got.append(self.lines.get(timeout=WAIT_S_MAX))
+        self.seen += got
+        return got
+
+
+class TestFollow(unittest.TestCase):
+    """One control plane for all."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.dir.cleanup)
+        cls.plane = control_plane.ControlPlane(cls.dir.name)
+        cls.enterClassContext(cls.plane)
+        cls.config = cls.plane.write_kubeconfig()
+
+    def make(self, name):
+        self.plane.ask("POST", MAPS, {"metadata": {"name": name}})
+
+    def remove(self, name):
+        self.plane.ask("DELETE", f"{MAPS}/{name}")
+
+    def test_every_way_to_say_who_one_is(self):
+        for context in ("token", "certificate", "file", "plugin", "named"):
+            with self.subTest(context), \
+                    Follower(self.config, context) as follower:
+                self.assertEqual(follower.until("listed")[0], "begin")
+
+    def test_strangers_and_strange_servers_are_refused(self):
+        with Follower(self.config, "stranger") as follower:
+            self.assertIn("status 401", follower.until("failure")[-1])
+        with Follower(self.config, "unknown") as follower:
+            self.assertIn("certificate", follower.until("failure")[-1])
+
+    def test_what_happens_is_told_also_over_a_crash_of_the_server(self):
+        self.make("a")
+        with Follower(self.config, "token") as follower:
+            self.assertIn("object a", follower.until("listed"))
+            self.make("b")
+            follower.until("object b")
+            self.remove("a")
+            follower.until("gone a")
+            self.plane.restart_api()
+            self.make("c")
+            follower.until("object c")
+            self.remove("b")
+            follower.until("gone b")
+
+
+if __name__ == "__main__":
+    unittest.main()
