@@ -292,20 +292,44 @@ bool api_call_authorize_job_set(struct api_call *call, struct str queue,
     return authorize(call, queue, job_set);
 }
 
+static bool check_bytes(struct api_call *call, const char *what,
+                        struct str text, size_t byte_count_max)
+{
+    if (text.byte_count <= byte_count_max) {
+        return true;
+    }
+    api_call_fail(call, RPC_INVALID_ARGUMENT, "%s may have %zu bytes", what,
+                  byte_count_max);
+    return false;
+}
+
+bool api_call_check_name(struct api_call *call, const char *what,
+                         struct str text)
+{
+    if (!check_bytes(call, what, text, NODE_NAME_BYTES_MAX)) {
+        return false;
+    }
+    if (wire_is_printable(text)) {
+        return true;
+    }
+    api_call_fail(call, RPC_INVALID_ARGUMENT,
+                  "%s cannot contain control characters, line breaks or "
+                  "characters that hide or reorder text",
+                  what);
+    return false;
+}
+
+bool api_call_check_note(struct api_call *call, const char *what,
+                         struct str text)
+{
+    return check_bytes(call, what, text, NOTE_BYTES_MAX);
+}
+
 bool api_call_check_executor(struct api_call *call, struct str executor_id)
 {
     const struct principal *caller = &call->principal;
 
-    if (executor_id.byte_count > NODE_NAME_BYTES_MAX) {
-        api_call_fail(call, RPC_INVALID_ARGUMENT,
-                      "an executor's id may have %d bytes",
-                      NODE_NAME_BYTES_MAX);
-        return false;
-    }
-    if (!wire_is_printable(executor_id)) {
-        api_call_fail(call, RPC_INVALID_ARGUMENT,
-                      "an executor's id cannot contain control characters, "
-                      "line breaks or characters that hide or reorder text");
+    if (!api_call_check_name(call, "an executor's id", executor_id)) {
         return false;
     }
     if (auth_may_act_for(caller, executor_id)) {

@@ -20,7 +20,10 @@
 #include "api/api.h"
 #include "api/core/auth.h"
 
-enum { ERROR_TEXT_BYTES_MAX = 2000 };
+enum {
+    ERROR_TEXT_BYTES_MAX = 2000,
+    NOTE_BYTES_MAX = 1024, /* of an operator's reason */
+};
 
 struct api_call;
 
@@ -115,6 +118,13 @@ bool api_call_authorize_job_set(struct api_call *call, struct str queue,
  * permission, and the job set has jobs that are remembered. */
 bool api_call_reaches_orphans(struct api_call *call, struct str queue,
                               struct str job_set) must_check;
+
+/* Whether a text of the request has at most so many bytes, and as a name of one
+ * line nothing that hides or reorders text; false: the call is over. */
+bool api_call_check_name(struct api_call *call, const char *what,
+                         struct str text) must_check;
+bool api_call_check_note(struct api_call *call, const char *what,
+                         struct str text) must_check;
 
 /* Whether the caller may act for the executor of that id; false: the call is
  * over. */

@@ -8,7 +8,10 @@
 
 #include "base/str.h"
 
-enum { REFUSAL_TEXT_BYTES_MAX = 2048 };
+enum {
+    REFUSAL_TEXT_BYTES_MAX = 2048,
+    OBJECT_BYTES_MAX = 256 << 10, /* of a pool or a retry policy, encoded */
+};
 
 struct refusal {
     char text[REFUSAL_TEXT_BYTES_MAX];

@@ -23,7 +23,8 @@ static bool check_name(struct api_call *call, const char *name)
         api_call_fail_wrapped(call, RPC_UNKNOWN,
                               "executor name cannot be empty");
     }
-    return *name != '\0';
+    return *name &&
+           api_call_check_name(call, "an executor's name", str_of(name));
 }
 
 void handle_upsert_executor_settings(struct api_call *call, struct str request)
@@ -39,6 +40,10 @@ void handle_upsert_executor_settings(struct api_call *call, struct str request)
     if (message->cordoned && !*message->cordonreason) {
         api_call_fail_wrapped(call, RPC_UNKNOWN,
                               "cordon reason must be specified if cordoning");
+        return;
+    }
+    if (!api_call_check_note(call, "cordon_reason",
+                             str_of(message->cordonreason))) {
         return;
     }
     struct event event = {.type = EVENT_EXECUTOR_SETTINGS};

@@ -1,6 +1,7 @@
 /* berth.api.Berth: pools as objects (model.md 5).  The leader decides whether a
  * pool exists, since requests may come at the same time. */
 #include "api/core/message.h"
+#include "api/core/refusal.h"
 #include "api/core/sequence.h"
 #include "api/core/state.h"
 #include "api/handlers.h"
@@ -38,6 +39,11 @@ static void put_pool(struct api_call *call, struct str request,
     struct err err;
 
     if (!api_call_decode(call, &berth__api__pool__descriptor, request, &pool)) {
+        return;
+    }
+    if (protobuf_c_message_get_packed_size(&pool->base) > OBJECT_BYTES_MAX) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT, "a pool may have %d bytes",
+                      OBJECT_BYTES_MAX);
         return;
     }
     if (pool_check(pool, &err) < 0) {

@@ -86,6 +86,9 @@ int retry_policy_validate(const Api__RetryPolicy *policy,
     if (policy->n_rules > RETRY_RULES_MAX) {
         return refusal_set(refusal, "more than %d rules", RETRY_RULES_MAX);
     }
+    if (protobuf_c_message_get_packed_size(&policy->base) > OBJECT_BYTES_MAX) {
+        return refusal_set(refusal, "it may have %d bytes", OBJECT_BYTES_MAX);
+    }
     if (policy->backoff) {
         rc = check_backoff(policy->backoff, refusal);
     }

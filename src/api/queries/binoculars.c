@@ -248,7 +248,9 @@ static void set_cordon(struct api_call *call, const char *node_name,
     }
     event.settings.node_name = str_of(node_name);
     event.settings.is_cordoned = is_cordoned;
-    event_post(call, &event);
+    if (api_call_check_name(call, "node_name", event.settings.node_name)) {
+        event_post(call, &event);
+    }
 }
 
 void handle_cordon_node(struct api_call *call, struct str request)

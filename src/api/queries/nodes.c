@@ -162,7 +162,11 @@ static void set_health(struct api_call *call, const char *node_name,
         return;
     }
     event->health.node_name = str_of(node_name);
-    event_post(call, event);
+    if (api_call_check_name(call, "node_name", event->health.node_name) &&
+        api_call_check_name(call, "executor", event->health.executor_id) &&
+        api_call_check_note(call, "reason", event->health.reason)) {
+        event_post(call, event);
+    }
 }
 
 void handle_quarantine_node(struct api_call *call, struct str request)

@@ -126,6 +126,17 @@ static void what_may_not_be_is_refused_before_the_leader_is_asked(void **state)
     assert_int_equal(update(&f, "default"), RPC_INVALID_ARGUMENT);
     assert_int_equal(delete (&f, "default"), RPC_INVALID_ARGUMENT);
     assert_int_equal(create(&f, "No Name"), RPC_INVALID_ARGUMENT);
+    auto_mem char *text = mem_alloc(OBJECT_BYTES_MAX + 1);
+    char *names[] = {text};
+    Berth__Api__Pool pool = BERTH__API__POOL__INIT;
+    memset(text, 'x', OBJECT_BYTES_MAX);
+    pool.name = field("big");
+    pool.borrowing_pools = names;
+    pool.n_borrowing_pools = 1;
+    assert_int_equal(
+        fixture_code(&f, "/berth.api.Berth/CreatePool", &pool.base),
+        RPC_INVALID_ARGUMENT);
+    assert_non_null(strstr(f.status.message, "a pool may have"));
     assert_int_equal(known.query_count, 0);
     fixture_fini(&f);
 }

@@ -63,6 +63,10 @@ static void test_retry_policy_rules(void **state)
     policy_init(&c);
     c.rule.on_category = field("");
     assert_false(is_valid(&c));
+    auto_mem char *text = mem_alloc(OBJECT_BYTES_MAX + 1);
+    memset(text, 'x', OBJECT_BYTES_MAX);
+    c.rule.on_category = text;
+    assert_false(is_valid(&c));
     policy_init(&c);
     c.rule.action = API__RETRY_ACTION__RETRY_ACTION_FAIL;
     assert_false(is_valid(&c));

@@ -2,10 +2,13 @@
  * What is asked of all that is on queues, executors and nodes (armada-api.md
  * 1.6, 1.9; trap 12).
  */
+#include "api/core/api_call.h"
 #include "api_fixture.h"
 #include "armada/binoculars.pb-c.h"
 #include "armada/services.pb-c.h"
+#include "berth/api.pb-c.h"
 #include "field.h"
+#include "model/node.h"
 #include "unit.h"
 
 /* TRAP-12: what an empty list means depends on the list. */
@@ -56,6 +59,45 @@ static void test_trap_12_selections(void **state)
     fixture_fini(&f);
 }
 
+/* So many bytes. */
+static char *text_of(struct arena *arena, size_t byte_count)
+{
+    char *text = arena_alloc(arena, byte_count + 1);
+
+    memset(text, 'x', byte_count);
+    text[byte_count] = '\0';
+    return text;
+}
+
+static void test_words_about_nodes_are_bounded(void **state)
+{
+    static const char *const quarantine = "/berth.api.Berth/QuarantineNode";
+    static const char *const cordon_path = "/binoculars.Binoculars/Cordon";
+    Berth__Api__QuarantineNodeRequest node =
+        BERTH__API__QUARANTINE_NODE_REQUEST__INIT;
+    Binoculars__CordonRequest cordon = BINOCULARS__CORDON_REQUEST__INIT;
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    node.node_name = field("n");
+    node.executor = field("e");
+    node.reason = text_of(&f.arena, NOTE_BYTES_MAX);
+    assert_int_equal(fixture_code(&f, quarantine, &node.base), RPC_OK);
+    node.reason = text_of(&f.arena, NOTE_BYTES_MAX + 1);
+    assert_int_equal(fixture_code(&f, quarantine, &node.base),
+                     RPC_INVALID_ARGUMENT);
+    node.reason = field("");
+    node.executor = text_of(&f.arena, NODE_NAME_BYTES_MAX + 1);
+    assert_int_equal(fixture_code(&f, quarantine, &node.base),
+                     RPC_INVALID_ARGUMENT);
+    cordon.node_name = text_of(&f.arena, NODE_NAME_BYTES_MAX + 1);
+    assert_int_equal(fixture_code(&f, cordon_path, &cordon.base),
+                     RPC_INVALID_ARGUMENT);
+    fixture_fini(&f);
+}
+
 static void test_executor_settings(void **state)
 {
     struct fixture f;
@@ -74,6 +116,18 @@ static void test_executor_settings(void **state)
     assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_UNKNOWN);
     upsert.cordonreason = field("repair");
     assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_OK);
+    upsert.cordonreason = text_of(&f.arena, NOTE_BYTES_MAX);
+    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_OK);
+    upsert.cordonreason = text_of(&f.arena, NOTE_BYTES_MAX + 1);
+    assert_int_equal(fixture_code(&f, path, &upsert.base),
+                     RPC_INVALID_ARGUMENT);
+    upsert.cordonreason = field("repair");
+    upsert.name = text_of(&f.arena, NODE_NAME_BYTES_MAX + 1);
+    assert_int_equal(fixture_code(&f, path, &upsert.base),
+                     RPC_INVALID_ARGUMENT);
+    upsert.name = field("a\nb");
+    assert_int_equal(fixture_code(&f, path, &upsert.base),
+                     RPC_INVALID_ARGUMENT);
     assert_int_equal(
         fixture_code(&f, "/api.Executor/DeleteExecutor", &delete.base), RPC_OK);
     fixture_fini(&f);
@@ -121,6 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_trap_12_selections),
+        TEST(test_words_about_nodes_are_bounded),
         TEST(test_executor_settings),
         TEST(test_cordon_of_a_node),
     };
