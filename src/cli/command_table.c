@@ -299,6 +299,17 @@ static const struct option_spec jobs_options[] = {
     {"members", 0, OPTION_FLAG, NULL,
      "list each job of an array, instead of one row with its counts"},
 };
+static const struct option_spec job_report_options[] = {
+    SELECTION_FILTER_OPTIONS,
+    {"user", 'u', OPTION_TEXT, "NAME", "only jobs of this user"},
+    {"states", 's', OPTION_LIST, "S,...", "only jobs in these states"},
+    {"from", 0, OPTION_TEXT, "DAY",
+     "submitted on this day (UTC, 2026-01-31) or later"},
+    {"to", 0, OPTION_TEXT, "DAY", "submitted on this day or earlier"},
+    {"by", 0, OPTION_LIST, "WHAT,...",
+     "a row for each queue, user, jobset, name, day, label:KEY, as named, "
+     "instead of one for each job"},
+};
 static const struct option_spec groups_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
 };
@@ -350,6 +361,8 @@ const struct command_spec command_table[] = {
              job_sets_options, "list job sets, and the states of their jobs"),
     ROW_WITH("report usage", NULL, "", 0, 0, cmd_report_usage, usage_options,
              "report what queues and users have used"),
+    ROW_WITH("report jobs", NULL, "", 0, 0, cmd_report_jobs, job_report_options,
+             "report what each job has used, or sums"),
     ROW_WITH("get podgroups", "get podgroup", "[ID]", 0, 1, cmd_get_pod_groups,
              groups_options, "show gangs and groups of pods by sub-group"),
     ROW_WITH("what-if", NULL, "", 0, 0, cmd_what_if, what_if_options,

@@ -74,6 +74,7 @@ struct stored_job {
     uint32_t run_count;
     struct str error; /* rejection, or the job's final error text */
     struct str external_job_uri;
+    int64_t core_milli, gpu_milli; /* requested; for reading */
 };
 
 struct stored_run {

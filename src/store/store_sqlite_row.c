@@ -26,6 +26,8 @@ struct job_row store_job_row(sqlite3_stmt *row, struct arena *arena)
                 .error = text(row, 17, arena),
                 .queue = text(row, 18, arena),
                 .job_set = text(row, 19, arena),
+                .core_milli = sqlite3_column_int64(row, 20),
+                .gpu_milli = sqlite3_column_int64(row, 21),
             },
         .number = sqlite3_column_int64(row, 1),
         .set_key = sqlite3_column_int64(row, 2),

@@ -190,6 +190,42 @@ class UserDay(unittest.TestCase):
         self.ends(6, *report, "--by", "moon")
         self.ends(3, "report", "usage", "-q", "nor")
 
+    def test_jobs_are_reported_and_summed(self):
+        jobs = [self.run_job(f"sleep 0.1; exit {code}", options=[
+            "-l", f"team={team}", "--name", name]) for team, name, code in (
+                ("a", "x", 0), ("a", "y", 3), ("b", "x", 0))]
+        self.ends(7, "wait", *jobs)
+        report = ("report", "jobs", "-q", self.queue)
+
+        def hours():
+            return {job["jobId"]: job["usage"] for job in json.loads(
+                self.ctl(*report, "-o", "json"))}
+        harness.wait_for("all have been charged", lambda: all(
+            int(usage.get("ranMs", 0)) >= 100 for usage in hours().values()))
+        used = hours()
+        self.assertEqual(sorted(used), sorted(jobs))
+        self.assertEqual(used[jobs[1]]["wastedMs"], used[jobs[1]]["ranMs"])
+        self.assertEqual(used[jobs[0]]["coreMilli"], 100)
+        rows = json.loads(self.ctl(*report, "--by", "label:team,name", "-o",
+                                   "json"))
+        self.assertEqual([(row["label:team"], row["name"], row["jobs"],
+                           row["succeeded"], row["failed"]) for row in rows],
+                         [("a", "x", 1, 1, 0), ("a", "y", 1, 0, 1),
+                          ("b", "x", 1, 1, 0)])
+        self.assertAlmostEqual(
+            sum(row["coreHours"] for row in rows),
+            sum(int(usage["ranMs"]) for usage in used.values()) * 0.1 / 3.6e6)
+        sums = self.ctl(*report, "--by", "queue", "-o", "csv").splitlines()
+        self.assertEqual(sums[1].split(",")[:5],
+                         [self.queue, "3", "2", "1", "0"])
+        self.assertEqual(len(self.ctl(*report).splitlines()), 4)
+        self.assertEqual(json.loads(self.ctl(
+            *report, "--to", "2020-01-01", "-o", "json")), [])
+        self.assertIn("--by takes", self.ends(
+            2, *report, "--by", "colour").stderr)
+        self.assertIn("a day such as", self.ends(
+            2, *report, "--from", "today").stderr)
+
     def test_a_file_of_jobs_has_parameters(self):
         file = json.loads(self.file("exit {{ code }}"))
         file["parameters"] = {"code": 0, "who": None}

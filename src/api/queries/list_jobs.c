@@ -9,6 +9,7 @@
 #include "api/handlers.h"
 #include "api/queries/job_array.h"
 #include "api/queries/job_labels.h"
+#include "api/queries/job_usage.h"
 #include "berth/api.pb-c.h"
 
 enum { LIST_JOBS_DEFAULT = 100, LIST_JOBS_MAX = 1000 };
@@ -174,6 +175,9 @@ static int take_job(struct job_list *list, struct store_reader *reader,
     Berth__Api__JobSummary *summary;
 
     int rc = summarize(reader, job, &list->call->arena, &summary, err);
+    if (rc == 0 && list->request->with_usage) {
+        rc = job_usage_of(reader, job, &list->call->arena, summary, err);
+    }
     if (rc == 0 && list->request->arrays_once) {
         rc =
             job_array_stands(reader, job->id, &list->call->arena, summary, err);

@@ -87,6 +87,7 @@ enum cli_exit cmd_get_queue_report(struct cli *cli);
 enum cli_exit cmd_get_job_report(struct cli *cli);
 enum cli_exit cmd_get_jobs(struct cli *cli);
 enum cli_exit cmd_get_job_sets(struct cli *cli);
+enum cli_exit cmd_report_jobs(struct cli *cli);
 enum cli_exit cmd_report_usage(struct cli *cli);
 enum cli_exit cmd_get_pod_groups(struct cli *cli);
 enum cli_exit cmd_get_nodes(struct cli *cli);
