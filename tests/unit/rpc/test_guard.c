@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ static const char hello[] =
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 static const char request[] = "\0\0\x01\x01\x04\0\0\0\x01x";
 
-enum { HANDED_MAX = 16 };
+enum { HANDED_MAX = 16, SPARE = 32 };
 
 /* A guard, and what it hands over. */
 struct stage {
@@ -151,8 +152,12 @@ static void a_request_finds_its_connection(void **state)
     assert_true(peer.has_user);
     assert_int_equal(peer.user_id, geteuid());
     assert_true(str_starts_with(str_of(peer.name), STR("ipv4:127.0.0.1:")));
+    /* This process is no job; the second answer is remembered. */
+    assert_true(guard_is_outside_jobs(stage.guard, mark));
+    assert_true(guard_is_outside_jobs(stage.guard, mark));
     bytes[value_bytes - 1] ^= 1;
     assert_false(guard_find(stage.guard, mark, &peer));
+    assert_false(guard_is_outside_jobs(stage.guard, mark));
     bytes[value_bytes - 1] ^= 1;
     /* What the other side says comes back as it is. */
     say(inner, "answer", 6);
@@ -246,6 +251,55 @@ static void what_a_flood_sends_ends_it(void **state)
     end(&stage);
 }
 
+/* Open files until there is no descriptor left; how many. */
+static int use_up(int fds[SPARE])
+{
+    int count = 0;
+
+    for (; count < SPARE && (fds[count] = dup(STDIN_FILENO)) >= 0; count++) {
+    }
+    return count;
+}
+
+/* Without descriptors it is not stuck: what waits is taken once there are. */
+static void it_accepts_again_when_there_are_descriptors(void **state)
+{
+    struct guard_counts counts = {0};
+    struct rlimit before, few;
+    int fds[SPARE];
+    struct stage stage;
+
+    (void)state;
+    begin(&stage, 8, 8);
+    int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons(stage.port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = (rlim_t)client + SPARE / 2;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    int count = use_up(fds);
+    assert_true(count < SPARE);
+    assert_int_equal(
+        connect(client, (struct sockaddr *)&address, sizeof(address)), 0);
+    for (int i = 0; i < patient_ms(10000) && counts.refused_count == 0; i++) {
+        (void)poll(NULL, 0, 1);
+        guard_counts(stage.guard, &counts);
+    }
+    assert_true(counts.refused_count > 0);
+    assert_int_equal(counts.accepted_count, 0);
+    assert_true(guard_is_alive(stage.guard, (uint32_t)patient_ms(10000)));
+    while (count > 0) {
+        close(fds[--count]);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    say(client, hello, sizeof(hello) - 1);
+    (void)handed(&stage, 0);
+    close(client);
+    end(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +307,7 @@ int main(void)
         TEST(connections_are_limited),
         TEST(the_silent_give_way),
         TEST(what_a_flood_sends_ends_it),
+        TEST(it_accepts_again_when_there_are_descriptors),
     };
 
     return RUN_TESTS(tests);
