@@ -62,6 +62,42 @@ static int check_annotations(const Berth__Submission__Item *item,
     return rc;
 }
 
+static int check_ingresses(const Berth__Submission__Item *item,
+                           struct refusal *refusal)
+{
+    int rc = check_count("ingresses", item->n_ingress, ITEM_PORTS_MAX, refusal);
+    size_t byte_count = 0;
+
+    for (size_t i = 0; i < item->n_ingress && rc == 0; i++) {
+        const Api__IngressConfig *ingress = item->ingress[i];
+        rc = check_text("cert_name of an ingress", ingress->cert_name,
+                        ITEM_NAMESPACE_BYTES_MAX, refusal);
+        for (size_t k = 0; k < ingress->n_annotations; k++) {
+            byte_count += strlen(ingress->annotations[k]->key) +
+                          strlen(ingress->annotations[k]->value);
+        }
+    }
+    if (rc == 0 && byte_count > ITEM_ANNOTATION_BYTES_MAX) {
+        rc = refusal_set(refusal,
+                         "annotations of ingresses have %zu bytes, more than "
+                         "the %d allowed",
+                         byte_count, ITEM_ANNOTATION_BYTES_MAX);
+    }
+    return rc;
+}
+
+static int check_services(const Berth__Submission__Item *item,
+                          struct refusal *refusal)
+{
+    int rc = check_count("services", item->n_services, ITEM_PORTS_MAX, refusal);
+
+    for (size_t i = 0; i < item->n_services && rc == 0; i++) {
+        rc = check_text("name of a service", item->services[i]->name,
+                        ITEM_NAMESPACE_BYTES_MAX, refusal);
+    }
+    return rc;
+}
+
 int validate_item_sizes(const Berth__Submission__Item *item,
                         struct refusal *refusal)
 {
@@ -79,9 +115,7 @@ int validate_item_sizes(const Berth__Submission__Item *item,
         rc = check_annotations(item, refusal);
     }
     if (rc == 0) {
-        rc = check_count("ingresses", item->n_ingress, ITEM_PORTS_MAX, refusal);
+        rc = check_ingresses(item, refusal);
     }
-    return rc == 0 ? check_count("services", item->n_services, ITEM_PORTS_MAX,
-                                 refusal)
-                   : rc;
+    return rc == 0 ? check_services(item, refusal) : rc;
 }

@@ -195,6 +195,44 @@ static void annotations_of_an_item_are_bounded(void **state)
                         "257 annotations, more than the 256 allowed");
 }
 
+static void ingresses_and_services_are_bounded(void **state)
+{
+    auto_arena arena = {0};
+    Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+    Api__IngressConfig ingress = API__INGRESS_CONFIG__INIT;
+    Api__ServiceConfig service = API__SERVICE_CONFIG__INIT;
+    Api__IngressConfig *ingresses[] = {&ingress};
+    Api__ServiceConfig *services[] = {&service};
+    Api__IngressConfig__AnnotationsEntry entry =
+        API__INGRESS_CONFIG__ANNOTATIONS_ENTRY__INIT;
+    Api__IngressConfig__AnnotationsEntry *entries[] = {&entry};
+    uint32_t port = 80;
+
+    (void)state;
+    ingress.ports = service.ports = &port;
+    ingress.n_ports = service.n_ports = 1;
+    item->ingress = ingresses;
+    item->n_ingress = 1;
+    ingress.annotations = entries;
+    ingress.n_annotations = 1;
+    entry.value = text_of(&arena, ITEM_ANNOTATION_BYTES_MAX + 1);
+    assert_string_equal(text_of_rest(item, &arena),
+                        "annotations of ingresses have 262145 bytes, more than "
+                        "the 262144 allowed");
+    entry.value = text_of(&arena, 0);
+    ingress.cert_name = text_of(&arena, ITEM_NAMESPACE_BYTES_MAX + 1);
+    assert_string_equal(text_of_rest(item, &arena),
+                        "cert_name of an ingress has 254 bytes, more than the "
+                        "253 allowed");
+    item->n_ingress = 0;
+    item->services = services;
+    item->n_services = 1;
+    service.name = text_of(&arena, ITEM_NAMESPACE_BYTES_MAX + 1);
+    assert_string_equal(text_of_rest(item, &arena),
+                        "name of a service has 254 bytes, more than the 253 "
+                        "allowed");
+}
+
 static void test_i17_client_id(void **state)
 {
     auto_arena arena = {0};
@@ -232,6 +270,7 @@ int main(void)
         TEST(test_i16_ports_once),
         TEST(texts_of_an_item_are_bounded),
         TEST(annotations_of_an_item_are_bounded),
+        TEST(ingresses_and_services_are_bounded),
         TEST(test_i17_client_id),
         TEST(test_reason_of_50_bytes),
     };
