@@ -11,7 +11,7 @@ PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
     berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
 .PHONY: all deps setup build programs run check sanitize bench bench-quality \
-    fuzz prop-long damage hostile install deb deb-test clean
+    fuzz fuzz-workloads prop-long damage hostile install deb deb-test clean
 
 all: build
 
@@ -42,6 +42,10 @@ bench: build
 
 bench-quality: programs
 	@tools/bench-quality $(BUILD)
+
+# An hour, and one processor for each try.
+fuzz-workloads: programs
+	@tools/fuzz-workloads $(BUILD)
 
 fuzz: deps
 	@tools/fuzz
