@@ -16,6 +16,7 @@ void cluster_init(struct cluster *cluster, const struct policy *policy)
         /* What preempts has just come, and could pay no price. */
         cluster->policy.pools[0].preemption_price_milli = 0;
         cluster->policy.pools[0].loss_protection_milli = 0;
+        cluster->policy.pools[0].loss_limit_milli = 0;
     }
     cluster->policy.lookback_max = 0;
     for (uint32_t c = 0; c < cluster->policy.class_count; c++) {

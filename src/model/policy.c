@@ -40,6 +40,7 @@ enum {
     STARVED_AFTER_MS = 60 * 60000,
     BACKFILL_CANDIDATES = 1000,
     PREEMPTION_PRICE_MILLI = 500,
+    LOSS_LIMIT_MILLI = 1000, /* docs/decisions/0042 */
 };
 
 void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
@@ -62,6 +63,7 @@ void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
     pool->preemption_price_milli =
         profile == PROFILE_BERTH ? PREEMPTION_PRICE_MILLI : 0;
     pool->loss_protection_milli = 0; /* docs/decisions/0017 */
+    pool->loss_limit_milli = profile == PROFILE_BERTH ? LOSS_LIMIT_MILLI : 0;
 }
 
 void policy_defaults(struct policy *ret_policy)

@@ -168,6 +168,9 @@ struct pool_policy {
     /* A run is protected from fairness until it is so many thousandths as old
      * as all that its job has lost by preemption; 0: it is not. */
     int64_t loss_protection_milli;
+    /* All that fairness destroys is at most so many thousandths of what is
+     * useful; 0: no limit, otherwise 1000 or more (loss_limit.h). */
+    int64_t loss_limit_milli;
     /* A queue whose share is above this times its fair share may be evicted
      * from (protectedFractionOfFairShare). */
     int64_t protected_fraction_ppm;

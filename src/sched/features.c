@@ -2,6 +2,7 @@
 #include "sched/apps/apps.h"
 #include "sched/evict/cooldown.h"
 #include "sched/evict/evictable.h"
+#include "sched/evict/loss_limit.h"
 #include "sched/evict/losses.h"
 #include "sched/fairness/admitted.h"
 #include "sched/fairness/penalty.h"
@@ -228,6 +229,11 @@ static const struct feature FEATURES[] = {
      .pack = losses_pack,
      .unpack = losses_unpack,
      .is_right = losses_are_right},
+    {.name = "useful",
+     .fini = loss_limit_fini,
+     .version = 1,
+     .pack = loss_limit_pack,
+     .unpack = loss_limit_unpack},
     {.name = "sweeps",
      .fini = free_sweeps,
      .version = 1,

@@ -99,10 +99,13 @@ void sched_job_cooldown(struct sched *sched, uint32_t job);
  * way: what it has run counts as lost (losses.h).  Told before what becomes of
  * the job. */
 void sched_job_lost(struct sched *sched, uint32_t job);
+/* A leased job has run to its end: that was useful (loss_limit.h).  Told before
+ * it goes. */
+void sched_job_ended_well(struct sched *sched, uint32_t job);
 /* Since when a job waits that was requeued, and what it has lost, for another
  * state that it goes to. */
 struct sched_loss {
-    int64_t since_ms, lost_ms;
+    int64_t since_ms, lost_ms, longest_ms;
 };
 /* That of a job; false: it was never requeued. */
 bool sched_job_loss_get(const struct sched *sched, uint32_t job,

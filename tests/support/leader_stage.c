@@ -42,6 +42,7 @@ void stage_init(struct stage *stage)
     /* Tests of preemption need not wait for it. */
     stage->policy.pools[0].preemption_price_milli = 0;
     stage->policy.pools[0].loss_protection_milli = 0;
+    stage->policy.pools[0].loss_limit_milli = 0;
 }
 
 void stage_crash(struct stage *stage)

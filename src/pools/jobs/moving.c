@@ -76,10 +76,16 @@ static void tell_cooldown(struct pools *pools, uint32_t job,
 static void apply_loss_put(struct pools *pools, struct shard *shard,
                            const struct delta *delta)
 {
-    struct sched_loss loss = {delta->at_ms, delta->amount};
-
     (void)pools;
-    sched_job_loss_put(shard->sched, delta->job, &loss);
+    sched_job_loss_put(shard->sched, delta->job, delta->record);
+}
+
+static const void *copy_loss(const void *record, struct arena *arena)
+{
+    struct sched_loss *copy = arena_alloc(arena, sizeof(*copy));
+
+    memcpy(copy, record, sizeof(*copy));
+    return copy;
 }
 
 /* Nor does it forget what it has lost, before it has its run again. */
@@ -88,8 +94,8 @@ static void tell_loss(struct pools *pools, uint32_t job,
 {
     struct delta delta = delta_of(apply_loss_put);
 
-    delta.at_ms = loss->since_ms;
-    delta.amount = loss->lost_ms;
+    delta.record = loss;
+    delta.copy = copy_loss;
     job_tell(pools, job, &delta);
 }
 

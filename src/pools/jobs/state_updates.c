@@ -256,6 +256,7 @@ static void apply_succeeded(struct pools *pools, struct shard *shard,
                             const struct delta *delta)
 {
     (void)pools;
+    sched_job_ended_well(shard->sched, delta->job);
     sched_job_succeeded(shard->sched, delta->job);
 }
 
@@ -271,6 +272,7 @@ void pools_job_succeeded(struct pools *pools, uint32_t job)
     struct delta delta = delta_of(apply_succeeded);
 
     if (!pools->is_mapped) {
+        sched_job_ended_well(first_of(pools), job);
         sched_job_succeeded(first_of(pools), job);
         return;
     }

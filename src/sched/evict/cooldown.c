@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/time_add.h"
+#include "sched/evict/loss_limit.h"
 #include "sched/evict/losses.h"
 #include "sched/order/round.h"
 #include "sched/state/sub_groups.h"
@@ -106,6 +107,7 @@ static void note_promise(struct round *round, struct sched_decision *decision)
         class_at(round, class_of_job(round->sched, decision->job));
 
     if (decision->revocable_for == NONE &&
+        !loss_limit_bars(round, decision->job) &&
         reserve_pass_for_share(round, hold, class, decision->node) ==
             BACKFILL_REVOCABLE) {
         decision->is_backfilled = true;

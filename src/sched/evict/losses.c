@@ -30,6 +30,13 @@ int64_t losses_lost_ms(const struct sched *sched, uint32_t job)
     return loss ? loss->lost_ms : 0;
 }
 
+int64_t losses_longest_ms(const struct sched *sched, uint32_t job)
+{
+    const struct loss *loss = find(sched, job);
+
+    return loss ? loss->longest_ms : 0;
+}
+
 int64_t losses_protect_until_ms(const struct sched *sched,
                                 const struct run *run)
 {
@@ -41,6 +48,9 @@ int64_t losses_protect_until_ms(const struct sched *sched,
     int64_t factor_milli =
         index < 0 ? 0 : sched->policy->pools[index].loss_protection_milli;
 
+    if (run->is_spared) {
+        return INT64_MAX;
+    }
     if (factor_milli == 0) {
         return INT64_MIN;
     }
@@ -85,18 +95,15 @@ void losses_forget(struct sched *sched, uint32_t job)
     }
 }
 
-void sched_job_lost(struct sched *sched, uint32_t job)
+void losses_add(struct sched *sched, uint32_t job, int64_t length_ms,
+                bool is_counted)
 {
-    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
-    uint32_t run = sched->jobs.items[job].run;
-    int64_t started_ms =
-        run == NONE ? INT64_MAX : sched->runs.items[run].started_ms;
+    struct loss *loss = get(sched, job);
 
-    if (started_ms < sched->now_ms) {
-        struct loss *loss = get(sched, job);
-        ASSERT(loss->lost_ms >= 0); /* a sum of lengths */
-        loss->lost_ms =
-            time_add_saturating(loss->lost_ms, sched->now_ms - started_ms);
+    ASSERT(loss->lost_ms >= 0 && length_ms > 0); /* a sum of lengths */
+    loss->lost_ms = time_add_saturating(loss->lost_ms, length_ms);
+    if (is_counted && length_ms > loss->longest_ms) {
+        loss->longest_ms = length_ms;
     }
 }
 
@@ -106,7 +113,8 @@ bool sched_job_loss_get(const struct sched *sched, uint32_t job,
     const struct loss *loss = find(sched, job);
 
     if (loss) {
-        *ret_loss = (struct sched_loss){loss->since_ms, loss->lost_ms};
+        *ret_loss = (struct sched_loss){loss->since_ms, loss->lost_ms,
+                                        loss->longest_ms};
     }
     return loss;
 }
@@ -121,6 +129,7 @@ static void tell_run(struct sched *sched, uint32_t job)
         evictable_forget(sched, run->account);
         run->since_ms = losses_since_ms(sched, job);
         run->lost_ms = losses_lost_ms(sched, job);
+        run->longest_ms = losses_longest_ms(sched, job);
     }
 }
 
@@ -132,6 +141,7 @@ void sched_job_loss_put(struct sched *sched, uint32_t job,
 
     loss->since_ms = from->since_ms;
     loss->lost_ms = from->lost_ms;
+    loss->longest_ms = from->longest_ms;
     sched->version++;
 }
 
@@ -146,7 +156,8 @@ bool losses_are_right(const struct sched *sched, struct arena *scratch)
             continue;
         }
         if (sched->jobs.items[loss->job].list == LIST_NONE ||
-            find(sched, loss->job) != loss || loss->lost_ms < 0) {
+            find(sched, loss->job) != loss || loss->lost_ms < 0 ||
+            loss->longest_ms < 0 || loss->longest_ms > loss->lost_ms) {
             return false;
         }
         count++;
@@ -170,23 +181,46 @@ static int compare_packed(const void *a, const void *b)
     return key128_compare(x->id.v, y->id.v);
 }
 
-void losses_pack(const struct sched *sched, struct strbuf *buf)
+/* The rows by their jobs' ids, all or those that say a longest run. */
+static uint32_t sort_rows(const struct sched *sched, bool is_longest,
+                          struct packed *ret_list)
 {
-    auto_mem struct packed *list =
-        mem_alloc_array(sched->losses.count + 1, sizeof(*list));
     uint32_t count = 0;
 
     for (size_t i = 0; i < sched->losses.count; i++) {
         const struct loss *loss = &sched->losses.items[i];
-        if (loss->job != NONE) {
-            list[count++] =
+        if (loss->job != NONE && (!is_longest || loss->longest_ms)) {
+            ret_list[count++] =
                 (struct packed){loss, sched->jobs.items[loss->job].id};
         }
     }
+    qsort(ret_list, count, sizeof(*ret_list), compare_packed);
+    return count;
+}
+
+void losses_pack_longest(const struct sched *sched, struct strbuf *buf)
+{
+    auto_mem struct packed *list =
+        mem_alloc_array(sched->losses.count + 1, sizeof(*list));
+    uint32_t count = sort_rows(sched, true, list);
+
+    pack_u64(buf, count);
+    for (uint32_t i = 0; i < count; i++) {
+        pack_u64(buf, list[i].id.v.hi);
+        pack_u64(buf, list[i].id.v.lo);
+        pack_i64(buf, list[i].loss->longest_ms);
+    }
+}
+
+void losses_pack(const struct sched *sched, struct strbuf *buf)
+{
+    auto_mem struct packed *list =
+        mem_alloc_array(sched->losses.count + 1, sizeof(*list));
+    uint32_t count = sort_rows(sched, false, list);
+
     if (count == 0) {
         return;
     }
-    qsort(list, count, sizeof(*list), compare_packed);
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
         pack_u64(buf, list[i].id.v.hi);
@@ -212,9 +246,31 @@ void losses_unpack(struct sched *sched, struct history_reader *reader)
             (i > 0 && key128_compare(last.v, id.v) >= 0)) {
             pack->is_bad = true;
         } else if (!pack->is_bad) {
-            *get(sched, job) = (struct loss){job, since_ms, lost_ms};
+            *get(sched, job) = (struct loss){job, since_ms, lost_ms, 0};
             tell_run(sched, job);
         }
+    }
+}
+
+void losses_unpack_longest(struct sched *sched, struct history_reader *reader)
+{
+    struct pack_reader *pack = &reader->pack;
+    uint32_t count = unpack_count(pack, SCHED_JOBS_MAX);
+
+    for (uint32_t i = 0; i < count && !pack->is_bad; i++) {
+        struct job_id id;
+        id.v.hi = unpack_u64(pack);
+        id.v.lo = unpack_u64(pack);
+        int64_t longest_ms = unpack_i64(pack);
+        uint32_t job = pack->is_bad ? NONE : history_job(sched, reader, id);
+        struct loss *loss = job == NONE ? NULL : find(sched, job);
+        if (!loss || loss->longest_ms || longest_ms <= 0 ||
+            longest_ms > loss->lost_ms) {
+            pack->is_bad = true;
+            return;
+        }
+        loss->longest_ms = longest_ms;
+        tell_run(sched, job);
     }
 }
 

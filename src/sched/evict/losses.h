@@ -18,10 +18,21 @@
 /* Since when a job waits, or had waited for its run: it was requeued, or
  * submitted. */
 int64_t losses_since_ms(const struct sched *sched, uint32_t job);
+/* The longest of its runs that it lost in a pool with a limit
+ * (loss_limit.h); 0: it lost none. */
+int64_t losses_longest_ms(const struct sched *sched, uint32_t job);
+/* It lost a run, in a pool with a limit or not. */
+void losses_add(struct sched *sched, uint32_t job, int64_t length_ms,
+                bool is_counted);
+/* A part of a section: these. */
+void losses_pack_longest(const struct sched *sched, struct strbuf *buf);
+/* See losses_pack_longest(). */
+void losses_unpack_longest(struct sched *sched, struct history_reader *reader);
 /* What a job has lost. */
 int64_t losses_lost_ms(const struct sched *sched, uint32_t job);
 /* From when on a run is not protected for what its job has lost: INT64_MIN if
- * it has lost nothing, INT64_MAX while that is not known. */
+ * it has lost nothing, INT64_MAX while that is not known, or while it is spared
+ * (loss_limit.h). */
 int64_t losses_protect_until_ms(const struct sched *sched,
                                 const struct run *run);
 /* A job waits again, from now on. */

@@ -53,6 +53,7 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
         .leased_ms = now_ms,
         .since_ms = losses_since_ms(sched, index),
         .lost_ms = losses_lost_ms(sched, index),
+        .longest_ms = losses_longest_ms(sched, index),
         .started_ms = INT64_MAX,
         .evicted_run = NONE,
     };

@@ -91,7 +91,9 @@ bool reserve_is_priced(const struct sched *sched, uint32_t p)
 {
     int index = sched->pools.items[p].policy_index;
 
-    return index >= 0 && sched->policy->pools[index].preemption_price_milli > 0;
+    return index >= 0 &&
+           (sched->policy->pools[index].preemption_price_milli > 0 ||
+            sched->policy->pools[index].loss_limit_milli > 0);
 }
 
 enum pass reserve_pass_at(const struct reservation *reservation,

@@ -20,7 +20,8 @@ static bool has_price(const struct round *round)
     const struct pool_policy *policy =
         &round->sched->policy->pools[round->pool->policy_index];
 
-    return policy->preemption_price_milli || policy->loss_protection_milli;
+    return policy->preemption_price_milli || policy->loss_protection_milli ||
+           policy->loss_limit_milli;
 }
 
 bool reserve_mark_queues(struct reserving *r, bool is_by_share)

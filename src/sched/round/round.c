@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sched/evict/evict.h"
+#include "sched/evict/loss_limit.h"
 #include "sched/growth/growth.h"
 #include "sched/order/lane_quota.h"
 #include "sched/order/lane_share.h"
@@ -42,6 +43,7 @@ static void evict(struct round *round)
         return;
     }
     const struct share *shares = round_shares(round, &count);
+    loss_limit_spare(round);
     evict_over_share(round, shares, count);
 }
 

@@ -55,6 +55,11 @@ struct label_memory {
     uint64_t layout_count; /* the state's, when they were made */
 };
 
+/* See loss_limit.h. */
+struct loss_sums {
+    u128 lost[RESOURCE_COLUMNS_MAX], useful[RESOURCE_COLUMNS_MAX];
+};
+
 struct pool {
     int policy_index; /* in the policy's pools, or -1 */
     uint32_t node_count, indexed_count;
@@ -76,6 +81,7 @@ struct pool {
     struct kept_reservation kept;
     VEC(struct refusal) refusals; /* of its last round */
     struct profile_memories profiles;
+    struct loss_sums *loss_sums; /* owned; see loss_limit.h; NULL: none */
     struct label_memory *labels; /* owned; see label_groups.c; or NULL */
     struct topology *topology;   /* owned; see topology.h; NULL: none */
     bool is_topology_stale;

@@ -57,6 +57,7 @@ struct cooldown {
 struct loss {
     uint32_t job; /* or NONE: the slot is free */
     int64_t since_ms, lost_ms;
+    int64_t longest_ms; /* of the runs that count in loss_limit.h */
 };
 
 /* Where plans of a kind go on; see sweep.h. */

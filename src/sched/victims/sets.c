@@ -1,5 +1,6 @@
 #include "sched/victims/sets.h"
 
+#include "sched/evict/loss_limit.h"
 #include "sched/place/place.h"
 #include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
@@ -262,7 +263,8 @@ bool victim_set_is_allowed(const struct search *search,
 {
     struct reserve *reserve = &search->round->reserve;
 
-    reserve->is_for_share = set->ordinal != UINT32_MAX;
+    reserve->is_for_share = set->ordinal != UINT32_MAX &&
+                            !loss_limit_bars(search->round, search->job);
     bool is_allowed = place_allows_evicting(search, set->node);
     reserve->is_for_share = false;
     return is_allowed;

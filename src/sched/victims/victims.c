@@ -1,6 +1,7 @@
 #include "sched/victims/victims.h"
 
 #include "sched/evict/cooldown.h"
+#include "sched/evict/loss_limit.h"
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
 #include "sched/victims/affordable.h"
@@ -109,7 +110,7 @@ static uint32_t find_for_share(const struct search *search,
     if (rules->is_priced && !affordable_is_any(search, rules->budget)) {
         return NONE;
     }
-    round->reserve.is_for_share = true;
+    round->reserve.is_for_share = !loss_limit_bars(round, search->job);
     node = victims_find_last(search, &rules->depth);
     if (node != NONE && rules->is_priced) {
         uint32_t count;

@@ -2,6 +2,8 @@
 
 #include "wire/policy/policy_rules.h"
 
+enum { MILLI = 1000 };
+
 /* The first of `count` names, `stride` apart, that equals `name`, or -1. */
 static int find_name(const void *names, size_t stride, uint32_t count,
                      struct str name)
@@ -156,6 +158,8 @@ static void knobs_from_form(const struct policy_pool_form *form,
         number_or(form->preemption_price_milli, pool->preemption_price_milli);
     pool->loss_protection_milli =
         number_or(form->loss_protection_milli, pool->loss_protection_milli);
+    pool->loss_limit_milli =
+        number_or(form->loss_limit_milli, pool->loss_limit_milli);
     pool->short_job_penalty_ms = form->short_job_penalty_ms;
     pool->load_max_ppm = form->load_max_ppm;
     pool->evenness_ppm = form->evenness_ppm;
@@ -191,6 +195,13 @@ static int pool_from_form(const struct policy_pool_form *form,
         rc = err_set(err, -ERR_INVALID,
                      "pools[%u].overShareFactor: must be from 0 to 1000, or -1 "
                      "for no limit",
+                     policy->pool_count - 1);
+    }
+    if (rc == 0 && form->loss_limit_milli > 0 &&
+        form->loss_limit_milli < 1000) {
+        rc = err_set(err, -ERR_INVALID,
+                     "pools[%u].lossLimit: must be from 1 to 100, or 0 for no "
+                     "limit",
                      policy->pool_count - 1);
     }
     if (rc < 0) {
@@ -343,6 +354,10 @@ static void mean_what_it_meant(struct str yaml, struct policy_form *form)
          !has_key(yaml, "preemptionPrice:") && i < form->pool_count; i++) {
         form->pools[i].preemption_price_milli = 0;
         form->pools[i].loss_protection_milli = 0;
+    }
+    for (uint32_t i = 0; !has_key(yaml, "lossLimit:") && i < form->pool_count;
+         i++) {
+        form->pools[i].loss_limit_milli = 0;
     }
     if (!has_key(yaml, "rulesRevision:")) {
         form->rules_revision = POLICY_RULES_FIRST;

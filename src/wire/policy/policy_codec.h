@@ -41,6 +41,7 @@ struct policy_pool_form {
     int64_t starved_after_ms;
     int64_t preemption_price_milli;
     int64_t loss_protection_milli;
+    int64_t loss_limit_milli;
     int64_t short_job_penalty_ms;
     struct setting_texts topology;
     int64_t load_max_ppm, evenness_ppm;

@@ -4,6 +4,7 @@
 enum {
     DAY_MS = 86400000,
     COUNT_MAX = 1000000000,
+    LOSS_LIMIT_MAX_MILLI = 100 * 1000,
     PRICE_MAX_MILLI = 1000000,
 };
 
@@ -42,6 +43,7 @@ static void init_pool(void *record)
     pool->starved_after_ms = POLICY_UNWRITTEN;
     pool->preemption_price_milli = POLICY_UNWRITTEN;
     pool->loss_protection_milli = POLICY_UNWRITTEN;
+    pool->loss_limit_milli = POLICY_UNWRITTEN;
     pool->load_max_ppm = FRACTION_ONE_PPM;
     pool->evenness_ppm = FRACTION_ONE_PPM / 5;
 }
@@ -161,6 +163,13 @@ static const struct setting pool_keys[] = {
                 "until its run is so many times as long as all that it has "
                 "lost; 0: no such protection.",
             .max = PRICE_MAX_MILLI),
+    SETTING("lossLimit", MILLI, policy_pool_form, loss_limit_milli,
+            .default_from = "profile",
+            .about =
+                "All run time that preemption for fairness destroys is at most "
+                "so many times what is useful, in the whole pool: the sum over "
+                "jobs of the longest run of each; at least 1, or 0: no limit.",
+            .max = LOSS_LIMIT_MAX_MILLI),
     SETTING("shortJobPenalty", DURATION, policy_pool_form, short_job_penalty_ms,
             .about = "A job that ends sooner still counts in its queue until "
                      "this long after its start; 0s: off.",

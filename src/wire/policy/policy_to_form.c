@@ -51,6 +51,7 @@ void policy_knobs_to_form(const struct pool_policy *pool,
     form->starved_after_ms = pool->starved_after_ms;
     form->preemption_price_milli = pool->preemption_price_milli;
     form->loss_protection_milli = pool->loss_protection_milli;
+    form->loss_limit_milli = pool->loss_limit_milli;
     form->short_job_penalty_ms = pool->short_job_penalty_ms;
     form->load_max_ppm = pool->load_max_ppm;
     form->evenness_ppm = pool->evenness_ppm;

@@ -30,6 +30,7 @@ static void empty_text_is_the_default_policy(void **state)
     defaults->has_retry_policies = false;          /* stored without effect */
     defaults->pools[0].preemption_price_milli = 0;
     defaults->pools[0].loss_protection_milli = 0;
+    defaults->pools[0].loss_limit_milli = 0;
     policy_print(defaults, &expected);
     struct policy *policy = read_policy("", &arena, &err);
 

@@ -10,7 +10,9 @@
  *     than it has waited, by its size, over the price;
  *     so all that is lost is at most that part of all that claims waited;
  *     a run goes for fairness only when it is as old as its job's losses ask;
- *     so no job loses more than 1 + 1/c times what it uses.
+ *     so no job loses more than 1 + 1/c times what it uses;
+ *     all that is lost is no more than the limit times what is useful: the sum
+ *     over jobs of the longest run of each.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +42,7 @@ struct told {
     int64_t since_ms, leased_ms;
     int64_t lost_ms; /* by fairness, and by promises */
     int64_t lost_by_share_ms;
+    int64_t longest_ms; /* of its runs that were lost or ended */
 };
 
 struct history {
@@ -48,8 +51,9 @@ struct history {
     char gangs[ITEMS][8];
     struct gang_terms terms[ITEMS];
     uint32_t item_count, known_count, queue_count;
-    int64_t now_ms, price_milli, protection_milli;
-    u128 lost, waited; /* in all, by core */
+    int64_t now_ms, price_milli, protection_milli, limit_milli;
+    u128 lost, waited;        /* in all, by core */
+    u128 lost_in_all, useful; /* the same, with what was promised */
 };
 
 static void begin(struct history *history, struct tape *tape)
@@ -57,6 +61,7 @@ static void begin(struct history *history, struct tape *tape)
     static const char *const names[] = {"n0", "n1", "n2", "n3"};
     static const int64_t prices[] = {250, 500, 1000, 3000};
     static const int64_t protections[] = {0, 500, 1000, 4000};
+    static const int64_t limits[] = {0, 1000, 1500, 4000};
     struct world *w = &history->world;
     struct pool_policy *pool = &w->policy.pools[0];
     uint32_t node_count = UINT32_C(1) << draw(tape, 0, 2);
@@ -68,6 +73,7 @@ static void begin(struct history *history, struct tape *tape)
         prices[draw(tape, 0, 3)];
     history->protection_milli = pool->loss_protection_milli =
         protections[draw(tape, 0, 3)];
+    history->limit_milli = pool->loss_limit_milli = limits[draw(tape, 0, 3)];
     world_restart(w);
     w->requeues = true;
     for (uint32_t i = 0; i < node_count; i++) {
@@ -131,6 +137,20 @@ static void submit(struct history *history, struct tape *tape)
     meet(history, tape);
 }
 
+/* A run was lost or has ended, which was useful as far as it is the job's
+ * longest. */
+static void note_run(struct history *history, uint32_t job)
+{
+    struct told *told = &history->jobs[job];
+    int64_t run_ms = history->now_ms - told->leased_ms;
+
+    if (run_ms > told->longest_ms) {
+        history->useful +=
+            (u128)(run_ms - told->longest_ms) * (u128)told->cores;
+        told->longest_ms = run_ms;
+    }
+}
+
 /* Jobs end that have run for as long as they would. */
 static void end_jobs(struct history *history)
 {
@@ -140,6 +160,9 @@ static void end_jobs(struct history *history)
         if (!w->is_gone[i] && w->node_of[i] != SCHED_NONE &&
             history->now_ms - history->jobs[i].leased_ms >=
                 history->jobs[i].length_ms) {
+            note_run(history, i);
+            sched_set_time(w->sched, history->now_ms);
+            sched_job_ended_well(w->sched, i);
             world_end(w, i);
         }
     }
@@ -166,6 +189,8 @@ static bool note_lost(struct history *history, uint32_t job, bool is_by_share)
                  run_ms * MILLI >= history->protection_milli * told->lost_ms;
 
     told->lost_ms += run_ms;
+    history->lost_in_all += (u128)run_ms * (u128)told->cores;
+    note_run(history, job);
     if (is_by_share) {
         told->lost_by_share_ms += run_ms;
         history->lost += (u128)run_ms * (u128)told->cores;
@@ -214,8 +239,12 @@ static bool is_bounded(struct history *history)
             account = (struct account){0};
         }
     }
-    return holds && history->lost * (u128)history->price_milli <=
-                        history->waited * MILLI;
+    return holds &&
+           history->lost * (u128)history->price_milli <=
+               history->waited * MILLI &&
+           (history->limit_milli == 0 ||
+            history->lost_in_all * MILLI <=
+                history->useful * (u128)history->limit_milli);
 }
 
 static uint32_t preemption_count; /* of all histories, to see that it tests */

@@ -207,6 +207,76 @@ static void what_was_lost_protects(void **state)
     assert_int_equal(preempted_at(w, 3 * HOUR), 1);
 }
 
+/* A limit of 1, and neither a price nor a protection; A runs two jobs since
+ * time 0, each of which has lost an hour before. */
+static uint32_t limit_repeats(struct world *w)
+{
+    w->policy.pools[0].preemption_price_milli = 0;
+    w->policy.pools[0].loss_limit_milli = 1000;
+    w->policy.cooldown_ms = 0;
+    world_restart(w);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 2});
+    uint32_t first = world_submit_many(w, &(struct world_job){.queue = "A"}, 2);
+    for (uint32_t job = first; job < first + 2; job++) {
+        world_lease(w, job, node, 0);
+        sched_job_age_from(w->sched, job, 0);
+    }
+    for (uint32_t job = first; job < first + 2; job++) {
+        sched_set_time(w->sched, HOUR);
+        sched_job_lost(w->sched, job);
+        sched_job_requeue(w->sched, job, SCHED_NONE);
+        world_lease(w, job, node, HOUR);
+        sched_job_age_from(w->sched, job, HOUR);
+    }
+    return first;
+}
+
+/* What was lost is as much as what is useful: no job loses a second run. */
+static void nothing_is_lost_beyond_the_limit(void **state)
+{
+    struct world *w = *state;
+
+    (void)limit_repeats(w);
+    (void)world_submit(w,
+                       &(struct world_job){.queue = "B", .submitted_ms = HOUR});
+    assert_int_equal(preempted_at(w, 2 * HOUR), 0);
+    assert_int_equal(preempted_at(w, 100 * HOUR), 0);
+}
+
+/* A first run may always be lost, and what ends makes room for others. */
+static void what_is_useful_may_be_lost(void **state)
+{
+    struct world *w = *state;
+    uint32_t first = limit_repeats(w);
+
+    sched_set_time(w->sched, 3 * HOUR);
+    sched_job_ended_well(w->sched, first);
+    world_end(w, first);
+    uint32_t job =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 1});
+    world_lease(w, job, 0, 3 * HOUR);
+    sched_job_age_from(w->sched, job, 3 * HOUR);
+    (void)world_submit_many(
+        w, &(struct world_job){.queue = "B", .submitted_ms = HOUR}, 2);
+    assert_int_equal(preempted_at(w, 4 * HOUR), 1);
+    assert_int_equal(w->plan.decisions[0].job, job);
+}
+
+/* The sums and longest runs are history: a checkpoint brings them back. */
+static void the_limit_is_in_the_history(void **state)
+{
+    struct world *w = *state;
+    uint32_t first = limit_repeats(w);
+    auto_strbuf before = {0}, after = {0};
+
+    sched_history_pack(w->sched, &before);
+    sched_set_time(w->sched, 5 * HOUR);
+    sched_job_lost(w->sched, first);
+    assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&before)), 0);
+    sched_history_pack(w->sched, &after);
+    assert_true(str_equal(strbuf_str(&before), strbuf_str(&after)));
+}
+
 /* Urgency has no price. */
 static void a_more_urgent_class_takes_at_once(void **state)
 {
@@ -241,6 +311,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_requeued_job_has_waited_since_then,
                                         setup, world_teardown),
         cmocka_unit_test_setup_teardown(what_was_lost_protects, setup,
+                                        world_teardown),
+        cmocka_unit_test_setup_teardown(nothing_is_lost_beyond_the_limit, setup,
+                                        world_teardown),
+        cmocka_unit_test_setup_teardown(what_is_useful_may_be_lost, setup,
+                                        world_teardown),
+        cmocka_unit_test_setup_teardown(the_limit_is_in_the_history, setup,
                                         world_teardown),
         cmocka_unit_test_setup_teardown(a_more_urgent_class_takes_at_once,
                                         setup, world_teardown),
