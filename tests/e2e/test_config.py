@@ -35,6 +35,39 @@ class Config(unittest.TestCase):
         self.assertFalse((self.folder / "data").exists())
         return done.stderr.replace(str(path), "FILE").strip()
 
+    def test_labels_and_taints_of_a_node_hold_and_are_shown(self):
+        nodes = ("  fake: {runTime: 10ms, nodes: [{name: gpu, resources: "
+                 "{cpu: 2, memory: 4Gi, ephemeral-storage: 16Gi}, "
+                 "labels: [tier=gold], taints: ['gpu=a100:NoSchedule']}]}\n")
+        job = {"namespace": "default", "podSpec": {
+            "nodeSelector": {"tier": "gold"},
+            "containers": [{"name": "main", "image": "none", "resources": {
+                kind: {"cpu": "1", "memory": "16Mi",
+                       "ephemeral-storage": "16Mi"}
+                for kind in ("requests", "limits")}}]}}
+        tolerant = json.loads(json.dumps(job))
+        tolerant["podSpec"]["tolerations"] = [
+            {"key": "gpu", "operator": "Exists"}]
+        with harness.Berth("executor:\n  runtime: fake\n" + nodes) as berth:
+            def node():
+                told = json.loads(
+                    berth.ctl("get", "nodes", "-o", "json").stdout)
+                return told[0] if told else None
+            found = harness.wait_for("the node", node)
+            self.assertEqual(found["labels"]["tier"], "gold")
+            self.assertEqual(found["taints"], [
+                {"key": "gpu", "value": "a100", "effect": "NoSchedule"}])
+            berth.ctl("create", "queue", "q")
+            ids = berth.ctl("submit", "-", input_text=json.dumps(
+                {"queue": "q", "jobSetId": "s", "jobs": [job, tolerant]}))
+            refused, run = [line.split()[4]
+                            for line in ids.stdout.splitlines() if line]
+            done = berth.ctl("wait", refused, run, check=False)
+            self.assertEqual(done.returncode, 7, done.stdout)
+            self.assertIn("taint", berth.ctl("explain", refused).stdout)
+            self.assertIn("succeeded",
+                          berth.ctl("explain", run).stdout.lower())
+
     def test_unknown_key_is_refused_with_the_nearest_one(self):
         self.assertEqual(
             self.refused("server:\n  grcp: 127.0.0.1:0\n"),

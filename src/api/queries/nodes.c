@@ -25,6 +25,22 @@ static void *amounts_of(const struct resource_list *list,
     return entries_make_labels(texts, list->count, type, arena);
 }
 
+static void add_taints(Berth__Api__NodeStatus *message,
+                       const struct node_status *node, struct arena *arena)
+{
+    message->taints =
+        arena_alloc_array(arena, node->taint_count, sizeof(*message->taints));
+    for (uint32_t i = 0; i < node->taint_count; i++) {
+        Berth__Api__NodeTaint *taint =
+            message_new(arena, &berth__api__node_taint__descriptor);
+        taint->key = message_copy(arena, node->taints[i].key);
+        taint->value = message_copy(arena, node->taints[i].value);
+        taint->effect =
+            message_copy(arena, str_of(effect_name(node->taints[i].effect)));
+        message->taints[message->n_taints++] = taint;
+    }
+}
+
 static Berth__Api__NodeStatus *status_message(const struct node_status *node,
                                               struct arena *arena)
 {
@@ -48,6 +64,11 @@ static Berth__Api__NodeStatus *status_message(const struct node_status *node,
     message->run_count = node->run_count;
     message->ended_count = node->ended_count;
     message->failed_count = node->failed_count;
+    message->n_labels = node->label_count;
+    message->labels = entries_make_labels(
+        node->labels, node->label_count,
+        &berth__api__node_status__labels_entry__descriptor, arena);
+    add_taints(message, node, arena);
     return message;
 }
 

@@ -78,10 +78,9 @@ static struct listed *collect(const struct control *c,
  * which pools are at odds about it. */
 static void set_state(const struct control *c, struct node_status *status,
                       const struct listed *item,
+                      const struct node_record *record,
                       const struct sched_health *health, struct arena *arena)
 {
-    auto_arena scratch = {0};
-    struct event event;
     static const char *const words[] = {
         [NODE_NORMAL] = "ready",
         [NODE_OUT] = "quarantined",
@@ -94,14 +93,8 @@ static void set_state(const struct control *c, struct node_status *status,
         status->reason = STR("its executor does not report");
         return;
     }
-    int rc =
-        log_decode_event(str_make(item->node->bytes, item->node->byte_count),
-                         &scratch, &event, NULL);
-    ASSERT(rc == 0); /* we encoded them */
-    ASSERT(event.nodes.set_count == 1 &&
-           str_equal(event.nodes.set[0].name, item->name));
     if (item->executor->is_cordoned || item->node->is_cordoned ||
-        event.nodes.set[0].is_unschedulable) {
+        record->is_unschedulable) {
         status->state = "cordoned";
         status->reason =
             item->executor->is_cordoned
@@ -114,8 +107,26 @@ static void set_state(const struct control *c, struct node_status *status,
     if (health->health != NODE_NORMAL) {
         status->reason = arena_str(arena, health->reason);
     } else {
-        status->reason = pool_conflict(c, &event.nodes.set[0], arena);
+        status->reason = pool_conflict(c, record, arena);
     }
+}
+
+/* The record of a node, in the arena. */
+static void get_record(const struct listed *item, struct arena *arena,
+                       struct node_record *ret_record)
+{
+    auto_arena scratch = {0};
+    struct event event;
+
+    int rc =
+        log_decode_event(str_make(item->node->bytes, item->node->byte_count),
+                         &scratch, &event, NULL);
+    ASSERT(rc == 0); /* we encoded them */
+    ASSERT(event.nodes.set_count == 1 &&
+           str_equal(event.nodes.set[0].name, item->name));
+    node_record_copy(&event.nodes.set[0],
+                     arena_alloc(arena, node_record_bytes(&event.nodes.set[0])),
+                     ret_record);
 }
 
 static void fill_status(struct control *c, const struct listed *item,
@@ -123,8 +134,10 @@ static void fill_status(struct control *c, const struct listed *item,
 {
     struct sched_node_stats stats;
     struct sched_health health;
+    struct node_record record;
     uint32_t node = item->node->sched_node;
 
+    get_record(item, arena, &record);
     pools_node_stats(c->pools, node, &stats);
     pools_health_get(c->pools, node, c->now_ms, &health);
     ASSERT(health.failed_count <=
@@ -138,8 +151,12 @@ static void fill_status(struct control *c, const struct listed *item,
         .run_count = stats.run_count,
         .ended_count = health.ended_count,
         .failed_count = health.failed_count,
+        .labels = record.labels,
+        .taints = record.taints,
+        .label_count = record.label_count,
+        .taint_count = record.taint_count,
     };
-    set_state(c, status, item, &health, arena);
+    set_state(c, status, item, &record, &health, arena);
 }
 
 void nodes_answer(struct control *c, struct command *command)

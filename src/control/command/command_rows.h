@@ -58,6 +58,9 @@ struct node_status {
     uint32_t run_count;
     int64_t until_ms;                   /* quarantined: until then */
     uint64_t ended_count, failed_count; /* runs in the quarantine's window */
+    const struct label *labels;         /* by key */
+    const struct taint *taints;
+    uint32_t label_count, taint_count;
 };
 
 /* What an executor offers to a pool. */

@@ -55,6 +55,8 @@ struct process_options {
     struct str pool, node_type;
     const struct label *labels; /* beside kubernetes.io/hostname */
     uint32_t label_count;
+    const struct taint *taints;
+    uint32_t taint_count;
     int64_t cpu_milli, memory_bytes; /* 0: what there is */
     int64_t storage_bytes;           /* 0: as much as is asked for */
     /* What else the node offers: counted, but not given; nvidia.com/gpu: at

@@ -86,6 +86,8 @@ void process_make_node(struct process *process)
     node.node_type = arena_str(arena, options->node_type);
     node.labels = labels;
     node.label_count = options->label_count + 1;
+    node.taints = options->taints;
+    node.taint_count = options->taint_count;
     node.total = total;
     process->node_name = arena_strdup(&process->arena, node.name);
     process->nodes = node_set_create();

@@ -261,6 +261,11 @@ static const struct setting process_keys[] = {
     SETTING("labels", TEXTS, config_process, labels,
             .about = "Labels of its node, each key=value, in addition to "
                      "kubernetes.io/hostname."),
+    SETTING("taints", TEXTS, config_process, taints,
+            .about =
+                "Taints of its node, each key=value:effect or "
+                "key:effect: only jobs that tolerate it run there. Effects "
+                "are NoSchedule, PreferNoSchedule, and NoExecute."),
     SETTING("userId", INT, config_process, user_id, .min = 1, .max = UINT32_MAX,
             .about = "User id of jobs if the executor runs as root."),
     SETTING("groupId", INT, config_process, group_id, .min = 1,
@@ -298,6 +303,9 @@ static const struct setting fake_group_keys[] = {
             .is_required = true, .about = "Capacity of each node."),
     SETTING("labels", TEXTS, config_fake_group, labels,
             .about = "Labels of the nodes, each key=value."),
+    SETTING("taints", TEXTS, config_fake_group, taints,
+            .about = "Taints of the nodes, each key=value:effect or "
+                     "key:effect."),
 };
 static const struct settings fake_group_table =
     TABLE(fake_group_keys, config_fake_group, init_fake_group);

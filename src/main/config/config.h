@@ -122,6 +122,7 @@ struct config_store {
 struct config_process {
     struct resource_list resources; /* empty: what the machine has */
     struct setting_texts labels;    /* key=value, beside its host name's */
+    struct setting_texts taints;    /* key=value:effect or key:effect */
     int64_t user_id, group_id;      /* of jobs, when the server is root */
     bool is_root_allowed;
     struct setting_texts allowed_users; /* of the machine: names, numbers */
@@ -135,6 +136,7 @@ struct config_fake_group {
     int64_t count;
     struct resource_list resources;
     struct setting_texts labels; /* key=value */
+    struct setting_texts taints; /* key=value:effect or key:effect */
 };
 
 /* The fake runtime. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "main/config/config.h"
+#include "wire/kube/entries.h"
 #include "wire/kube/kube_name.h"
 #include "wire/text/host.h"
 #include "wire/text/password.h"
@@ -147,6 +148,28 @@ static void check_labels(const struct setting_texts *labels, const char *where,
     }
 }
 
+/* Each is as kubectl writes it; none stands twice. */
+static void check_taints(const struct setting_texts *taints, const char *where,
+                         struct config_findings *out)
+{
+    for (uint32_t i = 0; i < taints->count; i++) {
+        struct taint taint;
+        if (taint_from_text(taints->items[i], &taint) < 0) {
+            add(out,
+                "%s[%u]: \"%.*s\" is not of the form key=value:effect or "
+                "key:effect, with the effect NoSchedule, PreferNoSchedule or "
+                "NoExecute",
+                where, i, STR_ARG(taints->items[i]));
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (str_equal(taints->items[i], taints->items[j])) {
+                add(out, "%s[%u]: \"%.*s\" is [%u] again", where, i,
+                    STR_ARG(taints->items[i]), j);
+            }
+        }
+    }
+}
+
 static void check_process(const struct config_process *process,
                           struct config_findings *out)
 {
@@ -162,6 +185,7 @@ static void check_process(const struct config_process *process,
         }
     }
     check_labels(&process->labels, where, out);
+    check_taints(&process->taints, "executor.process.taints", out);
 }
 
 /* Nodes are named after their group, and go by their labels. */
@@ -181,6 +205,8 @@ static void check_fake_nodes(const struct config_fake *fake,
         char where[64];
         snprintf(where, sizeof(where), "executor.fake.nodes[%u].labels", i);
         check_labels(&group->labels, where, out);
+        snprintf(where, sizeof(where), "executor.fake.nodes[%u].taints", i);
+        check_taints(&group->taints, where, out);
     }
 }
 

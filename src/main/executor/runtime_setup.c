@@ -9,6 +9,7 @@
 #include "executor/process/process.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
+#include "wire/kube/entries.h"
 
 static const char *text_of(struct str text, struct arena *arena)
 {
@@ -49,6 +50,21 @@ static uint32_t take_labels(const struct setting_texts *texts,
                    : (struct str){0};
     }
     *ret = labels;
+    return texts->count;
+}
+
+/* Taints that were checked (main/config/config_check.c). */
+static uint32_t take_taints(const struct setting_texts *texts,
+                            struct arena *arena, const struct taint **ret)
+{
+    struct taint *taints =
+        arena_alloc_array(arena, texts->count, sizeof(*taints));
+
+    for (uint32_t i = 0; i < texts->count; i++) {
+        int rc = taint_from_text(texts->items[i], &taints[i]);
+        ASSERT(rc == 0);
+    }
+    *ret = taints;
     return texts->count;
 }
 
@@ -115,6 +131,7 @@ static int open_process(const struct executor_thread_options *options,
     process.rng = &machine_rng;
     process.pool = options->config->pool;
     process.label_count = take_labels(&config->labels, &arena, &process.labels);
+    process.taint_count = take_taints(&config->taints, &arena, &process.taints);
     process.cpu_milli = resource_list_get(&config->resources, STR("cpu"));
     process.memory_bytes =
         resource_list_get(&config->resources, STR("memory")) / 1000;
@@ -156,6 +173,8 @@ static int open_fake(const struct executor_thread_options *options,
         groups[i].node.total = from->resources;
         groups[i].node.label_count =
             take_labels(&from->labels, &arena, &groups[i].node.labels);
+        groups[i].node.taint_count =
+            take_taints(&from->taints, &arena, &groups[i].node.taints);
     }
     if (config->group_count > 0) {
         fake.groups = groups;

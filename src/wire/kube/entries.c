@@ -4,6 +4,7 @@
 
 #include "k8s/resource.pb-c.h"
 #include "model/quantity.h"
+#include "wire/kube/kube_name.h"
 #include "wire/message/message.h"
 
 typedef K8s__Io__Apimachinery__Pkg__Api__Resource__Quantity quantity_message;
@@ -196,4 +197,29 @@ const char *effect_name(enum taint_effect effect)
 {
     ASSERT((size_t)effect < ARRAY_COUNT(effect_names));
     return effect_names[effect];
+}
+
+int taint_from_text(struct str text, struct taint *ret_taint)
+{
+    const char *colon =
+        text.byte_count ? memrchr(text.p, ':', text.byte_count) : NULL;
+    size_t length = colon ? (size_t)(colon - text.p) : 0;
+    const char *equals = length ? memchr(text.p, '=', length) : NULL;
+    size_t key_length = equals ? (size_t)(equals - text.p) : length;
+
+    if (key_length == 0) {
+        return -ERR_INVALID;
+    }
+    int effect =
+        effect_parse(str_make(colon + 1, text.byte_count - length - 1));
+    *ret_taint = (struct taint){
+        .key = str_make(text.p, key_length),
+        .value =
+            equals ? str_make(equals + 1, length - key_length - 1) : STR(""),
+        .effect = effect > TAINT_ANY ? (enum taint_effect)effect : TAINT_ANY,
+    };
+    return effect > TAINT_ANY && kube_is_label_key(ret_taint->key) &&
+                   kube_is_label_value(ret_taint->value)
+               ? 0
+               : -ERR_INVALID;
 }

@@ -40,3 +40,7 @@ int effect_parse(struct str text);
 
 /* The name of an effect; "" for any. */
 const char *effect_name(enum taint_effect effect);
+
+/* A taint as kubectl writes it: key=value:effect or key:effect.  The texts
+ * point into `text`.  -ERR_INVALID: it is none. */
+int taint_from_text(struct str text, struct taint *ret_taint) must_check;

@@ -226,6 +226,12 @@ static void wrong_configurations_are_refused(void **state)
     check_one("executor: {process: {labels: [disk=ssd, gpu]}}",
               "executor.process.labels[1]: \"gpu\" is not of the form "
               "key=value");
+    check_one("executor: {process: {taints: [a=b:NoSchedule, gpu]}}",
+              "executor.process.taints[1]: \"gpu\" is not of the form "
+              "key=value:effect or key:effect, with the effect NoSchedule, "
+              "PreferNoSchedule or NoExecute");
+    check_one("executor: {process: {taints: [gpu:NoExecute, gpu:NoExecute]}}",
+              "executor.process.taints[1]: \"gpu:NoExecute\" is [0] again");
     check_one("executor: {process: {labels: [a=b, c=d, a=e]}}",
               "executor.process.labels[2]: \"a=e\" gives [0] another value");
     check_one("executor: {process: {labels: [kubernetes.io/hostname=h]}}",

@@ -95,12 +95,41 @@ static void test_what_does_not_read_is_refused_by_name(void **state)
     assert_int_equal(node_from_info(info, &arena, &out, &err), -ERR_LIMIT);
 }
 
+static void test_a_taint_is_read_as_kubectl_writes_it(void **state)
+{
+    static const char *const bad[] = {"",
+                                      "gpu",
+                                      ":NoSchedule",
+                                      "=x:NoSchedule",
+                                      "gpu:",
+                                      "gpu:x",
+                                      "gpu:noschedule",
+                                      "a b:NoSchedule",
+                                      "gpu=a b:NoSchedule"};
+    struct taint taint;
+
+    (void)state;
+    assert_int_equal(taint_from_text(STR("b.dev/gpu=a100:NoExecute"), &taint),
+                     0);
+    assert_true(str_equal(taint.key, STR("b.dev/gpu")));
+    assert_true(str_equal(taint.value, STR("a100")));
+    assert_int_equal(taint.effect, TAINT_NO_EXECUTE);
+    assert_int_equal(taint_from_text(STR("gpu:NoSchedule"), &taint), 0);
+    assert_true(str_equal(taint.key, STR("gpu")));
+    assert_int_equal(taint.value.byte_count, 0);
+    assert_int_equal(taint.effect, TAINT_NO_SCHEDULE);
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
+        assert_int_equal(taint_from_text(str_of(bad[i]), &taint), -ERR_INVALID);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_node_reads_back_from_its_report),
         TEST(test_the_last_of_equal_keys_counts),
         TEST(test_what_does_not_read_is_refused_by_name),
+        TEST(test_a_taint_is_read_as_kubectl_writes_it),
     };
     return RUN_TESTS(tests);
 }
