@@ -58,6 +58,7 @@ enum runtime_change_kind {
     RUNTIME_RETURNED,  /* not created, here and now: the lease goes back */
     RUNTIME_REFUSED,   /* not created, and never can be: the job fails */
     RUNTIME_PHASE,     /* the pod has come to `phase`, RUNNING to LOST */
+    RUNTIME_FACTS,     /* status() has addresses or usage to tell */
     RUNTIME_FORGOTTEN, /* what forget() began is done */
 };
 
@@ -103,6 +104,12 @@ struct runtime_ended {
     enum runtime_cause cause;
 };
 
+/* Where one port of a pod is reached from outside of its cluster. */
+struct runtime_address {
+    int32_t port;
+    struct str address;
+};
+
 /* All that is known of a pod, for a report. */
 struct runtime_status {
     enum runtime_cause cause;
@@ -110,6 +117,10 @@ struct runtime_status {
     struct runtime_ended *ended;
     uint32_t ended_count;
     int64_t created_ms, started_ms, ended_ms; /* 0: did not happen */
+    const struct runtime_address *addresses;  /* ports ascending */
+    uint32_t address_count;
+    struct resource_list used_max; /* at once, since it was told last */
+    struct resource_list used_sum; /* since it began: amounts times seconds */
 };
 
 /* What part of a log is wanted. */

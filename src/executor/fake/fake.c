@@ -380,6 +380,10 @@ static bool fake_status(struct runtime *runtime, struct run_id run,
         .created_ms = pod->created_ms,
         .started_ms = pod->started_ms,
         .ended_ms = pod->ended_ms,
+        .addresses = &pod->address,
+        .address_count = pod->address.address.byte_count > 0 ? 1 : 0,
+        .used_max = pod->used,
+        .used_sum = pod->used,
     };
     if (reconcile_is_ended(pod->phase) && pod->started_ms > 0) {
         ret_status->ended_count = 1;

@@ -91,6 +91,11 @@ void fake_appear(struct runtime *runtime, const struct runtime_pod *pod);
 void fake_end(struct runtime *runtime, struct run_id run,
               enum runtime_cause cause, struct str text);
 
+/* A pod is reached there, and has used that much; copied.  Nothing happens to
+ * one that is unknown. */
+void fake_tell(struct runtime *runtime, struct run_id run, int32_t port,
+               struct str address, const struct resource_list *used);
+
 /* A node is there, or is now as the record says. */
 void fake_put_node(struct runtime *runtime, const struct node_record *record);
 

@@ -108,6 +108,28 @@ void fake_end(struct runtime *runtime, struct run_id run,
     }
 }
 
+void fake_tell(struct runtime *runtime, struct run_id run, int32_t port,
+               struct str address, const struct resource_list *used)
+{
+    struct fake *fake = fake_of(runtime);
+    struct fake_pod *pod = fake_find(fake, run);
+
+    if (!pod) {
+        return;
+    }
+    pod->address =
+        (struct runtime_address){port, arena_str(&fake->arena, address)};
+    pod->used = (struct resource_list){
+        arena_alloc_array(&fake->arena, used->count, sizeof(*used->items)),
+        used->count};
+    for (uint32_t i = 0; i < used->count; i++) {
+        pod->used.items[i] = (struct resource_amount){
+            arena_str(&fake->arena, used->items[i].name), used->items[i].milli};
+    }
+    change_queue_push(&fake->changes, &(struct runtime_change){
+                                          .kind = RUNTIME_FACTS, .run = run});
+}
+
 void fake_put_node(struct runtime *runtime, const struct node_record *record)
 {
     node_set_put(fake_of(runtime)->nodes, record);

@@ -30,6 +30,8 @@ struct fake_pod {
     enum runtime_cause cause;         /* why it ended, or is to end now */
     char *text;                       /* owned; with it; NULL: made up */
     struct fake_end_of_creation *end; /* owned, until it is created */
+    struct runtime_address address;   /* in the runtime's arena; "": none */
+    struct resource_list used;        /* likewise */
     int64_t run_ms;
     int64_t due_ms; /* when the phase changes next */
     int64_t created_ms, started_ms, ended_ms;

@@ -260,6 +260,8 @@ void executor_destroy(struct executor *executor)
     VEC_FREE(&executor->plan);
     VEC_FREE(&executor->queued);
     VEC_FREE(&executor->flying);
+    VEC_FREE(&executor->facts);
+    VEC_FREE(&executor->facts_flying);
     VEC_FREE(&executor->added);
     VEC_FREE(&executor->removed);
     report_fini(&executor->report);

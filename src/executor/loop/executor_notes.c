@@ -42,6 +42,7 @@ void executor_report_done(struct executor *executor,
         return;
     }
     executor->ticket = 0;
+    executor_facts_done(executor, arrival->is_ok);
     if (arrival->is_ok) {
         executor->report_backoff_ms = 0;
         for (size_t i = 0; i < executor->flying.count; i++) {
@@ -74,7 +75,7 @@ void executor_queue_note(struct executor *executor, uint32_t index,
             ? run->row.sent
             : run->row.acked;
 
-    if (executor->queued.count == 0) {
+    if (executor->queued.count + executor->facts.count == 0) {
         executor->queued_since_ms = executor_now_ms(executor);
     }
     VEC_PUSH(&executor->queued, (struct note){index, run->row.id, from, to});
@@ -93,14 +94,10 @@ static bool end_status(struct executor *executor, const struct note *note,
                                           &executor->arena, ret_status);
 }
 
-static void add_note(struct executor *executor, const struct note *note)
+struct report_run executor_told(const struct executor *executor,
+                                const struct run *run)
 {
-    const struct run *run = &executor->runs.items[note->run_index];
-    struct runtime_status status;
-    bool has_status = end_status(executor, note, &status);
-    /* Its node did not take it: it never ran. */
-    bool is_rejected = has_status && status.cause == RUNTIME_CAUSE_REJECTED;
-    struct report_run told = {
+    return (struct report_run){
         .run = run->row.id,
         .job = run->job,
         .executor_id = executor->options.id,
@@ -110,21 +107,33 @@ static void add_note(struct executor *executor, const struct note *note)
         .pod_name = run->pod_name,
         .node_name = run->node_name,
         .pool = run->pool,
-        .from = note->from,
-        .to = note->to,
-        .has_started = run->started_ms > 0 || note->to == RECONCILE_SUCCEEDED,
         .is_refused = run->is_refused,
-        .is_returned = run->is_returned || is_rejected,
         .is_repacked = run->is_repacked,
         .is_preempted = run->row.want == RECONCILE_WANT_PREEMPT,
-        .text = is_rejected ? status.message : str_of(run->text),
-        .warnings =
-            note->from == RECONCILE_NEVER ? str_of(run->warnings) : STR(""),
         .created_ms = run->created_ms,
         .started_ms = run->started_ms > 0 ? run->started_ms : run->ended_ms,
         .ended_ms = run->ended_ms,
-        .status = has_status ? &status : NULL,
     };
+}
+
+static void add_note(struct executor *executor, const struct note *note)
+{
+    const struct run *run = &executor->runs.items[note->run_index];
+    struct runtime_status status;
+    bool has_status = end_status(executor, note, &status);
+    /* Its node did not take it: it never ran. */
+    bool is_rejected = has_status && status.cause == RUNTIME_CAUSE_REJECTED;
+    struct report_run told = executor_told(executor, run);
+
+    told.from = note->from;
+    told.to = note->to;
+    told.has_started = run->started_ms > 0 || note->to == RECONCILE_SUCCEEDED;
+    told.is_returned = run->is_returned || is_rejected;
+    told.text = is_rejected ? status.message : str_of(run->text);
+    if (note->from == RECONCILE_NEVER) {
+        told.warnings = str_of(run->warnings);
+    }
+    told.status = has_status ? &status : NULL;
 
     report_add(&executor->report, &told);
 }
@@ -139,12 +148,12 @@ bool executor_is_report_due(const struct executor *executor, int64_t *ret_at_ms)
         is_held ? options->held_report_delay_ms : options->report_delay_ms;
 
     *ret_at_ms = INT64_MAX;
-    if (executor->ticket != 0 || executor->queued.count == 0) {
+    size_t count = executor->queued.count + executor->facts.count;
+
+    if (executor->ticket != 0 || count == 0) {
         return false;
     }
-    *ret_at_ms = executor->queued.count >= count_max
-                     ? 0
-                     : executor->queued_since_ms + delay_ms;
+    *ret_at_ms = count >= count_max ? 0 : executor->queued_since_ms + delay_ms;
     if (*ret_at_ms < executor->report_retry_at_ms) {
         *ret_at_ms = executor->report_retry_at_ms;
     }
@@ -174,6 +183,7 @@ void executor_send_report(struct executor *executor)
     executor->queued.count -= taken;
     memmove(executor->queued.items, executor->queued.items + taken,
             executor->queued.count * sizeof(*executor->queued.items));
+    executor_add_facts(executor, count_max);
     if (executor->report.event_count > 0) {
         strbuf_clear(&executor->out);
         report_encode(&executor->report, &executor->out);
@@ -184,6 +194,7 @@ void executor_send_report(struct executor *executor)
                                     strbuf_str(&executor->out));
     } else {
         executor->flying.count = 0;
+        executor_facts_done(executor, true);
     }
     report_clear(&executor->report);
 }

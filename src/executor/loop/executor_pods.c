@@ -285,6 +285,9 @@ static void take_change(struct executor *executor,
     case RUNTIME_PHASE:
         take_phase(executor, change);
         break;
+    case RUNTIME_FACTS:
+        executor_queue_facts(executor, change->run);
+        break;
     case RUNTIME_FORGOTTEN:
         take_forgotten(executor, change->run);
         break;

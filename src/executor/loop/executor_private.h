@@ -8,6 +8,7 @@
  *     executor_asked.c  requests to the runtime that may get lost
  *     executor_lease.c  exchanges: what the server says, what we ask
  *     executor_notes.c  reports: what we tell, and what was acknowledged
+ *     executor_facts.c  reports: addresses and usage
  *     executor.c        runtime, plan, step
  *
  * Not for use outside the folder.
@@ -35,6 +36,7 @@ struct run {
     struct room_share share; /* of its node, while its pod is to be there */
     bool is_used, is_dirty, is_refused, is_returned;
     bool has_pod;              /* in the runtime, of whatever phase */
+    bool has_facts;            /* that are to be told */
     bool is_repacked;          /* on another node than it was leased for */
     bool is_deferred;          /* its lease waits for room: see deferred_run */
     int64_t deferred_until_ms; /* 0: it never waited */
@@ -110,8 +112,10 @@ struct executor {
     uint32_t forgotten_count, forgotten_next;
     struct map is_forgotten;
 
-    struct note_list queued; /* to be reported */
-    struct note_list flying; /* in the report under way */
+    struct note_list queued;  /* to be reported */
+    struct note_list flying;  /* in the report under way */
+    VEC(struct run_id) facts; /* to be told */
+    VEC(struct run_id) facts_flying;
     struct report report;
     uint64_t ticket; /* of the report under way; 0: none */
     uint64_t last_ticket;
@@ -192,6 +196,15 @@ int64_t executor_exchange_due_ms(const struct executor *executor);
 /* `to` of a run is to be reported. */
 void executor_queue_note(struct executor *executor, uint32_t index,
                          enum reconcile_phase to);
+/* What every report says of a run. */
+struct report_run executor_told(const struct executor *executor,
+                                const struct run *run);
+/* The pod of a run has facts to tell. */
+void executor_queue_facts(struct executor *executor, struct run_id id);
+/* Add them to the report, up to so many events in all. */
+void executor_add_facts(struct executor *executor, uint32_t event_max);
+/* The report that they went with was answered. */
+void executor_facts_done(struct executor *executor, bool is_ok);
 /* A report was answered. */
 void executor_report_done(struct executor *executor,
                           const struct executor_arrival *arrival);

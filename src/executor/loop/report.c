@@ -1,12 +1,11 @@
-#include "executor/loop/report.h"
-
 #include "armada/executorapi.pb-c.h"
 #include "base/hash.h"
+#include "executor/loop/report_private.h"
 #include "wire/message/message.h"
 
 enum { EVENT_BYTES_GUESS = 260, MS_PER_S = 1000, NS_PER_MS = 1000000 };
 
-typedef Armadaevents__EventSequence__Event event_t;
+typedef report_event event_t;
 
 struct report_sequence {
     struct str queue, job_set;
@@ -14,15 +13,7 @@ struct report_sequence {
     uint32_t event_count, event_capacity;
 };
 
-/* A struct of a protobuf-c type, in the arena, with its defaults. */
-#define NEW(arena, type, init)                                 \
-    __extension__({                                            \
-        type *new_ = (type *)arena_alloc(arena, sizeof(type)); \
-        init(new_);                                            \
-        new_;                                                  \
-    })
-
-static char *text_of(struct report *report, struct str s)
+char *report_copy(struct report *report, struct str s)
 {
     report->byte_count += s.byte_count;
     return arena_strdup(&report->arena, s);
@@ -70,7 +61,7 @@ static struct report_sequence *sequence_of(struct report *report,
     return &report->sequences[index];
 }
 
-static event_t *add_event(struct report *report, const struct report_run *run,
+event_t *report_new_event(struct report *report, const struct report_run *run,
                           int64_t at_ms)
 {
     struct report_sequence *sequence = sequence_of(report, run);
@@ -92,14 +83,14 @@ static event_t *add_event(struct report *report, const struct report_run *run,
     return event;
 }
 
-static char *job_text(struct report *report, struct job_id job)
+char *report_job_text(struct report *report, struct job_id job)
 {
     char text[ID_TEXT_BYTES_MAX];
 
     return arena_strdup(&report->arena, str_of(job_id_format(job, text)));
 }
 
-static char *run_text(struct report *report, struct run_id run)
+char *report_run_text(struct report *report, struct run_id run)
 {
     char text[ID_TEXT_BYTES_MAX];
 
@@ -107,22 +98,23 @@ static char *run_text(struct report *report, struct run_id run)
 }
 
 /* The pod that a run became. */
-static Armadaevents__ObjectMeta *pod_meta(struct report *report,
+Armadaevents__ObjectMeta *report_pod_meta(struct report *report,
                                           const struct report_run *run)
 {
     Armadaevents__ObjectMeta *meta =
         NEW(&report->arena, Armadaevents__ObjectMeta,
             armadaevents__object_meta__init);
 
-    meta->executor_id = text_of(report, run->executor_id);
-    meta->namespace_ = text_of(report, run->namespace_);
-    meta->name = text_of(report, run->pod_name);
-    meta->kubernetes_id = run_text(report, run->run);
+    meta->executor_id = report_copy(report, run->executor_id);
+    meta->namespace_ = report_copy(report, run->namespace_);
+    meta->name = report_copy(report, run->pod_name);
+    meta->kubernetes_id = report_run_text(report, run->run);
     return meta;
 }
 
-static Armadaevents__KubernetesResourceInfo **
-pod_infos(struct report *report, const struct report_run *run, bool has_node)
+Armadaevents__KubernetesResourceInfo **
+report_pod_infos(struct report *report, const struct report_run *run,
+                 bool has_node)
 {
     Armadaevents__KubernetesResourceInfo **infos =
         arena_alloc_array(&report->arena, 1, sizeof(*infos));
@@ -130,12 +122,12 @@ pod_infos(struct report *report, const struct report_run *run, bool has_node)
         NEW(&report->arena, Armadaevents__KubernetesResourceInfo,
             armadaevents__kubernetes_resource_info__init);
 
-    info->objectmeta = pod_meta(report, run);
+    info->objectmeta = report_pod_meta(report, run);
     info->info_case = ARMADAEVENTS__KUBERNETES_RESOURCE_INFO__INFO_POD_INFO;
     info->podinfo = NEW(&report->arena, Armadaevents__PodInfo,
                         armadaevents__pod_info__init);
     if (has_node) {
-        info->podinfo->node_name = text_of(report, run->node_name);
+        info->podinfo->node_name = report_copy(report, run->node_name);
     }
     infos[0] = info;
     return infos;
@@ -143,16 +135,16 @@ pod_infos(struct report *report, const struct report_run *run, bool has_node)
 
 static void add_assigned(struct report *report, const struct report_run *run)
 {
-    event_t *event = add_event(report, run, run->created_ms);
+    event_t *event = report_new_event(report, run, run->created_ms);
     Armadaevents__JobRunAssigned *assigned =
         NEW(&report->arena, Armadaevents__JobRunAssigned,
             armadaevents__job_run_assigned__init);
 
     assigned->n_resourceinfos = 1;
-    assigned->resourceinfos = pod_infos(report, run, run->is_repacked);
-    assigned->job_id = job_text(report, run->job);
-    assigned->run_id = run_text(report, run->run);
-    assigned->pool = text_of(report, run->pool);
+    assigned->resourceinfos = report_pod_infos(report, run, run->is_repacked);
+    assigned->job_id = report_job_text(report, run->job);
+    assigned->run_id = report_run_text(report, run->run);
+    assigned->pool = report_copy(report, run->pool);
     event->event_case =
         ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_JOB_RUN_ASSIGNED;
     event->jobrunassigned = assigned;
@@ -160,16 +152,16 @@ static void add_assigned(struct report *report, const struct report_run *run)
 
 static void add_running(struct report *report, const struct report_run *run)
 {
-    event_t *event = add_event(report, run, run->started_ms);
+    event_t *event = report_new_event(report, run, run->started_ms);
     Armadaevents__JobRunRunning *running =
         NEW(&report->arena, Armadaevents__JobRunRunning,
             armadaevents__job_run_running__init);
 
     running->n_resourceinfos = 1;
-    running->resourceinfos = pod_infos(report, run, true);
-    running->job_id = job_text(report, run->job);
-    running->run_id = run_text(report, run->run);
-    running->pool = text_of(report, run->pool);
+    running->resourceinfos = report_pod_infos(report, run, true);
+    running->job_id = report_job_text(report, run->job);
+    running->run_id = report_run_text(report, run->run);
+    running->pool = report_copy(report, run->pool);
     event->event_case =
         ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_JOB_RUN_RUNNING;
     event->jobrunrunning = running;
@@ -177,15 +169,15 @@ static void add_running(struct report *report, const struct report_run *run)
 
 static void add_succeeded(struct report *report, const struct report_run *run)
 {
-    event_t *event = add_event(report, run, run->ended_ms);
+    event_t *event = report_new_event(report, run, run->ended_ms);
     Armadaevents__JobRunSucceeded *succeeded =
         NEW(&report->arena, Armadaevents__JobRunSucceeded,
             armadaevents__job_run_succeeded__init);
 
     succeeded->n_resourceinfos = 1;
-    succeeded->resourceinfos = pod_infos(report, run, true);
-    succeeded->job_id = job_text(report, run->job);
-    succeeded->run_id = run_text(report, run->run);
+    succeeded->resourceinfos = report_pod_infos(report, run, true);
+    succeeded->job_id = report_job_text(report, run->job);
+    succeeded->run_id = report_run_text(report, run->run);
     event->event_case =
         ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_JOB_RUN_SUCCEEDED;
     event->jobrunsucceeded = succeeded;
@@ -193,14 +185,14 @@ static void add_succeeded(struct report *report, const struct report_run *run)
 
 static void add_warnings(struct report *report, const struct report_run *run)
 {
-    event_t *event = add_event(report, run, run->created_ms);
+    event_t *event = report_new_event(report, run, run->created_ms);
     Armadaevents__JobRunTerminatedDebugInfo *debug =
         NEW(&report->arena, Armadaevents__JobRunTerminatedDebugInfo,
             armadaevents__job_run_terminated_debug_info__init);
 
-    debug->job_id = job_text(report, run->job);
-    debug->run_id = run_text(report, run->run);
-    debug->debugmessage = text_of(report, run->warnings);
+    debug->job_id = report_job_text(report, run->job);
+    debug->run_id = report_run_text(report, run->run);
+    debug->debugmessage = report_copy(report, run->warnings);
     event->event_case =
         ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_JOB_RUN_TERMINATED_DEBUG_INFO;
     event->jobrunterminateddebuginfo = debug;
@@ -208,13 +200,13 @@ static void add_warnings(struct report *report, const struct report_run *run)
 
 static void add_preempted(struct report *report, const struct report_run *run)
 {
-    event_t *event = add_event(report, run, run->ended_ms);
+    event_t *event = report_new_event(report, run, run->ended_ms);
     Armadaevents__JobRunPreempted *preempted =
         NEW(&report->arena, Armadaevents__JobRunPreempted,
             armadaevents__job_run_preempted__init);
 
-    preempted->preempted_job_id = job_text(report, run->job);
-    preempted->preempted_run_id = run_text(report, run->run);
+    preempted->preempted_job_id = report_job_text(report, run->job);
+    preempted->preempted_run_id = report_run_text(report, run->run);
     event->event_case =
         ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_JOB_RUN_PREEMPTED;
     event->jobrunpreempted = preempted;
@@ -280,10 +272,10 @@ static void set_container(struct report *report,
 {
     error->objectmeta = NEW(&report->arena, Armadaevents__ObjectMeta,
                             armadaevents__object_meta__init);
-    error->objectmeta->name = text_of(report, ended->name);
+    error->objectmeta->name = report_copy(report, ended->name);
     error->exit_code = ended->exit_code;
-    error->message = text_of(report, ended->message);
-    error->reason = text_of(report, ended->reason);
+    error->message = report_copy(report, ended->message);
+    error->reason = report_copy(report, ended->reason);
     error->kubernetes_reason = reason_of(ended->cause);
 }
 
@@ -329,7 +321,7 @@ static char *failure_text(struct report *report,
     if (kept.byte_count > REPORT_TEXT_BYTES_MAX) {
         kept.byte_count = REPORT_TEXT_BYTES_MAX;
     }
-    return text_of(report, kept);
+    return report_copy(report, kept);
 }
 
 /* A rule of the executor names it better than the cause alone; a default does
@@ -348,8 +340,8 @@ static void set_category(struct report *report, const struct report_run *run,
     } else if (!is_classified) {
         return;
     }
-    error->failure_category = text_of(report, class.category);
-    error->failure_subcategory = text_of(report, class.subcategory);
+    error->failure_category = report_copy(report, class.category);
+    error->failure_subcategory = report_copy(report, class.subcategory);
 }
 
 static void set_pod_error(struct report *report, const struct report_run *run,
@@ -362,16 +354,16 @@ static void set_pod_error(struct report *report, const struct report_run *run,
                                : has_cause     ? run->status->cause
                                                : RUNTIME_CAUSE_LOST;
 
-    pod->objectmeta = pod_meta(report, run);
-    pod->node_name = text_of(report, run->node_name);
+    pod->objectmeta = report_pod_meta(report, run);
+    pod->node_name = report_copy(report, run->node_name);
     pod->kubernetes_reason = reason_of(cause);
     if (run->is_refused) {
-        pod->message = text_of(report, run->text);
+        pod->message = report_copy(report, run->text);
     } else if (has_cause) {
         pod->message = failure_text(report, run->status);
         set_containers(report, run->status, pod);
     } else {
-        pod->message = text_of(report, STR("The pod of this run is gone"));
+        pod->message = report_copy(report, STR("The pod of this run is gone"));
     }
     set_category(report, run, cause, error);
     error->reason_case = ARMADAEVENTS__ERROR__REASON_POD_ERROR;
@@ -385,8 +377,8 @@ static void set_returned(struct report *report, const struct report_run *run,
         NEW(&report->arena, Armadaevents__PodLeaseReturned,
             armadaevents__pod_lease_returned__init);
 
-    returned->objectmeta = pod_meta(report, run);
-    returned->message = text_of(report, run->text);
+    returned->objectmeta = report_pod_meta(report, run);
+    returned->message = report_copy(report, run->text);
     returned->run_attempted = true;
     error->reason_case = ARMADAEVENTS__ERROR__REASON_POD_LEASE_RETURNED;
     error->podleasereturned = returned;
@@ -394,15 +386,15 @@ static void set_returned(struct report *report, const struct report_run *run,
 
 static void add_failed(struct report *report, const struct report_run *run)
 {
-    event_t *event = add_event(report, run, run->ended_ms);
+    event_t *event = report_new_event(report, run, run->ended_ms);
     Armadaevents__JobRunErrors *errors =
         NEW(&report->arena, Armadaevents__JobRunErrors,
             armadaevents__job_run_errors__init);
     Armadaevents__Error *error =
         NEW(&report->arena, Armadaevents__Error, armadaevents__error__init);
 
-    errors->job_id = job_text(report, run->job);
-    errors->run_id = run_text(report, run->run);
+    errors->job_id = report_job_text(report, run->job);
+    errors->run_id = report_run_text(report, run->run);
     errors->n_errors = 1;
     errors->errors = arena_alloc_array(&report->arena, 1, sizeof(error));
     errors->errors[0] = error;

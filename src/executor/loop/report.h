@@ -30,7 +30,8 @@ struct report_run {
     struct str text;     /* refused or returned: why */
     struct str warnings; /* "": none to tell */
     int64_t created_ms, started_ms, ended_ms;
-    const struct runtime_status *status; /* of FAILED or LOST; may be NULL */
+    const struct runtime_status *status; /* of an end that is no
+                                          * success, or facts; may be NULL */
 };
 
 /* A list under construction.  Zeroed memory is an empty one. */
@@ -46,6 +47,11 @@ struct report {
 
 /* Add the events of a run. */
 void report_add(struct report *report, const struct report_run *run);
+
+/* Add where the pod of a run that lives is reached, and what it uses, as
+ * `run->status` says. */
+void report_add_facts(struct report *report, const struct report_run *run,
+                      int64_t at_ms);
 
 /* The encoded EventList, appended to `buf`. */
 void report_encode(struct report *report, struct strbuf *buf);

@@ -307,7 +307,7 @@ static void lease_cancel(struct executor_transport *port)
 }
 
 /* a: assigned, r: running, s: succeeded, f: failed, b: lease given back,
- * p: preempted, w: warnings. */
+ * p: preempted, i: addresses, u: usage, w: warnings. */
 static char letter_of(const Armadaevents__EventSequence__Event *event)
 {
     switch ((int)event->event_case) {
@@ -319,6 +319,10 @@ static char letter_of(const Armadaevents__EventSequence__Event *event)
         return 's';
     case ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_JOB_RUN_PREEMPTED:
         return 'p';
+    case ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_STANDALONE_INGRESS_INFO:
+        return 'i';
+    case ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_RESOURCE_UTILISATION:
+        return 'u';
     case ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_JOB_RUN_ERRORS:
         return event->jobrunerrors->errors[0]->reason_case ==
                        ARMADAEVENTS__ERROR__REASON_POD_LEASE_RETURNED
@@ -340,6 +344,10 @@ static const char *run_of(const Armadaevents__EventSequence__Event *event)
         return event->jobrunsucceeded->run_id;
     case 'p':
         return event->jobrunpreempted->preempted_run_id;
+    case 'i':
+        return event->standaloneingressinfo->run_id;
+    case 'u':
+        return event->resourceutilisation->run_id;
     case 'w':
         return event->jobrunterminateddebuginfo->run_id;
     default:
@@ -378,6 +386,22 @@ static void hear(struct server *server,
     }
     if (*node_of(event)) {
         snprintf(job->node, sizeof(job->node), "%s", node_of(event));
+    }
+    if (letter == 'i') {
+        const Armadaevents__StandaloneIngressInfo *info =
+            event->standaloneingressinfo;
+        ASSERT(info->n_ingress_addresses == 1);
+        snprintf(job->address, sizeof(job->address), "%d=%s",
+                 info->ingress_addresses[0]->key,
+                 info->ingress_addresses[0]->value);
+    }
+    if (letter == 'u') {
+        const Armadaevents__ResourceUtilisation *usage =
+            event->resourceutilisation;
+        ASSERT(usage->n_max_resources_for_period == 1);
+        snprintf(job->used, sizeof(job->used), "%s=%s",
+                 usage->max_resources_for_period[0]->key,
+                 usage->max_resources_for_period[0]->value->string);
     }
     if (letter == 'f') {
         snprintf(job->subcategory, sizeof(job->subcategory), "%s",

@@ -23,6 +23,7 @@ struct server_job {
     char events[64]; /* a letter for each event: see server.c */
     char subcategory[64];
     char node[64]; /* that it was last told to be on; "": not told */
+    char address[64], used[64]; /* "port=address", "resource=amount" */
     bool is_cancelled;
     bool is_ended;
     bool was_reported; /* as the lease says */

@@ -233,6 +233,31 @@ static void a_node_that_comes_or_changes_is_told_alone(void **state)
     assert_int_equal(fixture->server.removed_node_count, 0);
 }
 
+static void facts_of_a_pod_are_told_also_after_a_failure(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    struct resource_amount amount = {STR("cpu"), 1500};
+    const struct resource_list used = {&amount, 1};
+    fixture->fake.run_a_ms = 100000000;
+    loop_open(fixture);
+    uint32_t job = server_offer(&fixture->server, 1);
+    loop_start(fixture);
+    loop_run_for(fixture, 10000);
+
+    fixture->server.is_away = true;
+    fake_tell(fixture->runtime, fixture->server.jobs.items[job].run, 8080,
+              STR("a.example"), &used);
+    loop_run_for(fixture, 60000);
+    assert_string_equal(loop_events_of(fixture, job), "ar");
+    fixture->server.is_away = false;
+    loop_run_for(fixture, 60000);
+
+    assert_string_equal(loop_events_of(fixture, job), "ariu");
+    assert_string_equal(fixture->server.jobs.items[job].address,
+                        "8080=a.example");
+    assert_string_equal(fixture->server.jobs.items[job].used, "cpu=1500m");
+}
+
 static void an_end_stops_what_is_being_created(void **state)
 {
     struct loop_fixture *fixture = *state;
@@ -265,6 +290,7 @@ int main(void)
         LOOP_TEST(what_vanishes_fails_as_missing),
         LOOP_TEST(a_node_that_goes_takes_its_pods_and_is_told),
         LOOP_TEST(a_node_that_comes_or_changes_is_told_alone),
+        LOOP_TEST(facts_of_a_pod_are_told_also_after_a_failure),
         LOOP_TEST(an_end_stops_what_is_being_created),
     };
 
