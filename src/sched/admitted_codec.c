@@ -12,16 +12,6 @@ static void pack_id(struct strbuf *buf, const struct sched *sched, uint32_t job)
     pack_u64(buf, id.lo);
 }
 
-static uint32_t unpack_job(const struct sched *sched,
-                           struct history_reader *reader)
-{
-    struct job_id id;
-
-    id.v.hi = unpack_u64(&reader->pack);
-    id.v.lo = unpack_u64(&reader->pack);
-    return history_job(sched, reader, id);
-}
-
 static void pack_pool(const struct sched *sched, const struct pool *pool,
                       struct strbuf *buf)
 {
@@ -95,7 +85,7 @@ static void unpack_pool(struct sched *sched, struct history_reader *reader)
     uint32_t count = unpack_count(&reader->pack, ADMITTED_MAX);
 
     for (uint32_t i = 0; i < count && !reader->pack.is_bad; i++) {
-        uint32_t job = unpack_job(sched, reader);
+        uint32_t job = history_read_job(sched, reader);
         uint32_t serial = unpack_count(&reader->pack, UINT32_MAX);
         int64_t start_ms = unpack_i64(&reader->pack);
         int64_t since_ms =
@@ -112,7 +102,7 @@ static void unpack_pool(struct sched *sched, struct history_reader *reader)
 
 static void unpack_revocable(struct sched *sched, struct history_reader *reader)
 {
-    uint32_t job = unpack_job(sched, reader);
+    uint32_t job = history_read_job(sched, reader);
     uint32_t serial = unpack_count(&reader->pack, UINT32_MAX);
     bool is_at_once = reader->version > 1 && unpack_count(&reader->pack, 1);
     int64_t from_ms = reader->version > 2 ? unpack_i64(&reader->pack) : 0;

@@ -1,45 +1,29 @@
 /* The sub-groups of gangs in a checkpoint; unpacking counts them. */
-#include <stdlib.h>
-
 #include "sched/state/history.h"
 #include "sched/state/sub_groups.h"
 
-/* History: a gang is known by a member that is still there, the one with the
- * lowest id. */
-struct known {
-    struct job_id id;
-    const struct sub_groups *subs;
-};
-
-static int compare_known(const void *a, const void *b)
-{
-    const struct known *x = a, *y = b;
-
-    return key128_compare(x->id.v, y->id.v);
-}
-
 void sub_groups_pack(const struct sched *sched, struct strbuf *buf)
 {
-    auto_mem struct known *known =
-        mem_alloc_array(sched->gangs.count + 1, sizeof(*known));
+    auto_mem struct history_item *items =
+        mem_alloc_array(sched->gangs.count + 1, sizeof(*items));
     uint32_t count = 0;
 
     for (size_t i = 0; i < sched->gangs.count; i++) {
         const struct sub_groups *subs = sched->gangs.items[i].subs;
         if (subs && subs->succeeded_count) {
             uint32_t first = sub_groups_first(sched, subs);
-            known[count++] = (struct known){sched->jobs.items[first].id, subs};
+            items[count++] = (struct history_item){
+                .id = sched->jobs.items[first].id, .of = subs};
         }
     }
     if (count == 0) {
         return;
     }
-    qsort(known, count, sizeof(*known), compare_known);
+    history_sort(items, count);
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
-        const struct sub_groups *subs = known[i].subs;
-        pack_u64(buf, known[i].id.v.hi);
-        pack_u64(buf, known[i].id.v.lo);
+        const struct sub_groups *subs = items[i].of;
+        history_pack_id(buf, items[i].id);
         pack_u64(buf, subs->terms.sub_group_count);
         for (uint32_t s = 0; s < subs->terms.sub_group_count; s++) {
             pack_u64(buf, subs->items[s].succeeded_count);
@@ -50,10 +34,7 @@ void sub_groups_pack(const struct sched *sched, struct strbuf *buf)
 static void unpack_gang(struct sched *sched, struct history_reader *reader)
 {
     struct pack_reader *pack = &reader->pack;
-    struct job_id id;
-    id.v.hi = unpack_u64(pack);
-    id.v.lo = unpack_u64(pack);
-    uint32_t job = history_job(sched, reader, id);
+    uint32_t job = history_read_job(sched, reader);
     uint32_t at = job == NONE ? NONE : sched->jobs.items[job].gang;
     struct sub_groups *subs = at == NONE ? NULL : sched->gangs.items[at].subs;
     uint32_t count = unpack_count(pack, SUB_GROUPS_MAX);

@@ -140,11 +140,8 @@ void sweep_pack(const struct sched *sched, struct strbuf *buf)
 
 static uint32_t unpack_job(struct sched *sched, struct history_reader *reader)
 {
-    struct job_id id;
+    uint32_t job = history_read_job(sched, reader);
 
-    id.v.hi = unpack_u64(&reader->pack);
-    id.v.lo = unpack_u64(&reader->pack);
-    uint32_t job = reader->pack.is_bad ? NONE : history_job(sched, reader, id);
     reader->pack.is_bad |= job == NONE;
     return job;
 }

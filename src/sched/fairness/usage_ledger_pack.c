@@ -192,13 +192,11 @@ static void unpack_usage_ledger(struct sched *sched, struct pack_reader *reader)
 
 static void unpack_charge(struct sched *sched, struct history_reader *reader)
 {
-    struct job_id id;
-
-    id.v.hi = unpack_u64(&reader->pack);
-    id.v.lo = unpack_u64(&reader->pack);
+    uint32_t job = history_read_job(sched, reader);
     struct str pool = unpack_str(&reader->pack);
     int64_t amount = unpack_i64(&reader->pack);
-    uint32_t job = reader->pack.is_bad ? NONE : history_job(sched, reader, id);
+
+    job = reader->pack.is_bad ? NONE : job;
     if (job != NONE && sched->jobs.items[job].run == NONE) {
         admitted_charge(sched, job, amount);
     } else if (job != NONE) {

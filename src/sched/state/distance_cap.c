@@ -1,7 +1,5 @@
 #include "sched/state/distance_cap.h"
 
-#include <stdlib.h>
-
 #include "base/time_add.h"
 #include "sched/state/history.h"
 #include "sched/state/sub_groups.h"
@@ -69,44 +67,25 @@ int64_t distance_cap_end_ms(const struct sched *sched, const struct gang *gang,
     return time_add_saturating(since_ms, group->hops_wait_ms);
 }
 
-/* History: a gang is known by its member with the lowest id. */
-
-struct known {
-    struct job_id id;
-    int64_t requeued_ms;
-};
-
-static int compare_known(const void *a, const void *b)
-{
-    const struct known *x = a, *y = b;
-
-    return key128_compare(x->id.v, y->id.v);
-}
+/* History. */
 
 void distance_cap_pack(const struct sched *sched, struct strbuf *buf)
 {
-    auto_mem struct known *known =
-        mem_alloc_array(sched->gangs.count + 1, sizeof(*known));
+    auto_mem struct history_item *items =
+        mem_alloc_array(sched->gangs.count + 1, sizeof(*items));
     uint32_t count = 0;
 
     for (size_t i = 0; i < sched->gangs.count; i++) {
         const struct sub_groups *subs = sched->gangs.items[i].subs;
         if (subs && subs->requeued_ms) {
             uint32_t first = sub_groups_first(sched, subs);
-            known[count++] =
-                (struct known){sched->jobs.items[first].id, subs->requeued_ms};
+            items[count++] = (struct history_item){
+                .id = sched->jobs.items[first].id,
+                .time_ms = subs->requeued_ms,
+            };
         }
     }
-    if (count == 0) {
-        return;
-    }
-    qsort(known, count, sizeof(*known), compare_known);
-    pack_u64(buf, count);
-    for (uint32_t i = 0; i < count; i++) {
-        pack_u64(buf, known[i].id.v.hi);
-        pack_u64(buf, known[i].id.v.lo);
-        pack_i64(buf, known[i].requeued_ms);
-    }
+    history_pack_times(buf, items, count);
 }
 
 void distance_cap_unpack(struct sched *sched, struct history_reader *reader)
@@ -114,11 +93,8 @@ void distance_cap_unpack(struct sched *sched, struct history_reader *reader)
     uint32_t count = unpack_count(&reader->pack, SCHED_JOBS_MAX);
 
     for (uint32_t i = 0; i < count && !reader->pack.is_bad; i++) {
-        struct job_id id;
-        id.v.hi = unpack_u64(&reader->pack);
-        id.v.lo = unpack_u64(&reader->pack);
+        uint32_t job = history_read_job(sched, reader);
         int64_t requeued_ms = unpack_i64(&reader->pack);
-        uint32_t job = history_job(sched, reader, id);
         uint32_t at = job == NONE ? NONE : sched->jobs.items[job].gang;
         if (at != NONE && gang_has_terms(&sched->gangs.items[at])) {
             sched->gangs.items[at].subs->requeued_ms = requeued_ms;

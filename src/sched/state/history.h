@@ -27,3 +27,23 @@ struct history_reader {
 /* The job that has an id, or NONE. */
 uint32_t history_job(const struct sched *sched, struct history_reader *reader,
                      struct job_id id);
+/* The job whose id is next in the section; NONE: it is not there, or the
+ * section is damaged. */
+uint32_t history_read_job(const struct sched *sched,
+                          struct history_reader *reader);
+
+/* Something that a section has of a job or gang.  A gang is known by its member
+ * with the lowest id (sub_groups_first()). */
+struct history_item {
+    struct job_id id;
+    int64_t time_ms;
+    const void *of; /* what the caller likes */
+};
+
+/* Put items in the order of their ids. */
+void history_sort(struct history_item *items, uint32_t count);
+/* Append an id. */
+void history_pack_id(struct strbuf *buf, struct job_id id);
+/* Append items with their times, in order; nothing where there is none. */
+void history_pack_times(struct strbuf *buf, struct history_item *items,
+                        uint32_t count);

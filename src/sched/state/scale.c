@@ -1,6 +1,5 @@
 #include "sched/state/scale.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/time_add.h"
@@ -165,18 +164,6 @@ int scale_compare(const struct sched *sched, uint32_t a, uint32_t b)
 
 /* History. */
 
-struct scaled {
-    struct job_id id;
-    int64_t at_ms;
-};
-
-static int compare_scaled(const void *a, const void *b)
-{
-    const struct scaled *x = a, *y = b;
-
-    return key128_compare(x->id.v, y->id.v);
-}
-
 /* Whether it may yet matter when a gang was scaled.  A window of its own ends
  * once; that of the policy may grow, and then counts from the same time. */
 static bool is_remembered(const struct sched *sched, const struct gang *gang)
@@ -188,7 +175,7 @@ static bool is_remembered(const struct sched *sched, const struct gang *gang)
 
 void scale_pack(const struct sched *sched, struct strbuf *buf)
 {
-    auto_mem struct scaled *items =
+    auto_mem struct history_item *items =
         mem_alloc_array(sched->elastic.count + 1, sizeof(*items));
     uint32_t count = 0;
 
@@ -196,20 +183,13 @@ void scale_pack(const struct sched *sched, struct strbuf *buf)
         const struct gang *gang = &sched->gangs.items[sched->elastic.items[i]];
         uint32_t first = sub_groups_first(sched, gang->subs);
         if (is_remembered(sched, gang) && first != NONE) {
-            items[count++] =
-                (struct scaled){sched->jobs.items[first].id, gang->scaled_ms};
+            items[count++] = (struct history_item){
+                .id = sched->jobs.items[first].id,
+                .time_ms = gang->scaled_ms,
+            };
         }
     }
-    if (count == 0) {
-        return;
-    }
-    qsort(items, count, sizeof(*items), compare_scaled);
-    pack_u64(buf, count);
-    for (uint32_t i = 0; i < count; i++) {
-        pack_u64(buf, items[i].id.v.hi);
-        pack_u64(buf, items[i].id.v.lo);
-        pack_i64(buf, items[i].at_ms);
-    }
+    history_pack_times(buf, items, count);
 }
 
 void scale_unpack(struct sched *sched, struct history_reader *reader)
@@ -218,11 +198,8 @@ void scale_unpack(struct sched *sched, struct history_reader *reader)
     uint32_t count = unpack_count(pack, SCHED_JOBS_MAX);
 
     for (uint32_t i = 0; i < count && !pack->is_bad; i++) {
-        struct job_id id;
-        id.v.hi = unpack_u64(pack);
-        id.v.lo = unpack_u64(pack);
+        uint32_t job = history_read_job(sched, reader);
         int64_t at_ms = unpack_i64(pack);
-        uint32_t job = history_job(sched, reader, id);
         if (job != NONE && !pack->is_bad) {
             sched_gang_freeze(sched, job, at_ms);
         }
