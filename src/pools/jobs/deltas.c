@@ -134,12 +134,20 @@ void deliver_all(struct pools *pools, const struct delta *delta)
 
 void job_tell(struct pools *pools, uint32_t job, struct delta *delta)
 {
+    if (!pools->is_mapped) {
+        delta->job = job;
+        delta->apply(pools, pools->shards.items[POOLS_DEFAULT], delta);
+        return;
+    }
     delta->job = pool_job_get(pools, job)->local;
     deliver(pools, shard_of(pools, job), delta);
 }
 
 void gang_tell_others(struct pools *pools, uint32_t job, struct delta *delta)
 {
+    if (!pools->is_mapped) {
+        return;
+    }
     const struct pool_job *row = pool_job_get(pools, job);
     bool is_told[POOLS_SHARDS_MAX] = {false};
 

@@ -65,7 +65,8 @@ bool gang_is_right(const struct pools *pools, uint32_t gang);
 
 /* What shards are told in several places; deltas.c. */
 
-/* Deliver a delta to the shard of a job; fills in `delta->job`. */
+/* Deliver a delta to the shard of a job, or to the only state while there have
+ * been no pool objects; fills in `delta->job`. */
 void job_tell(struct pools *pools, uint32_t job, struct delta *delta);
 /* Deliver a delta about a job's gang to the other shards that have members of
  * it, once to each, so that all of them remember the same of the gang,

@@ -26,10 +26,6 @@ void pools_job_protect(struct pools *pools, uint32_t job, bool is_protected)
 {
     struct delta delta = delta_of(apply_protect);
 
-    if (!pools->is_mapped) {
-        sched_job_protect(first_of(pools), job, is_protected);
-        return;
-    }
     delta.flag = is_protected;
     job_tell(pools, job, &delta);
 }
@@ -68,10 +64,6 @@ void pools_job_cooldown(struct pools *pools, uint32_t job)
 {
     struct delta delta = delta_of(apply_cooldown);
 
-    if (!pools->is_mapped) {
-        sched_job_cooldown(first_of(pools), job);
-        return;
-    }
     job_tell(pools, job, &delta);
     gang_tell_others(pools, job, &delta);
 }
@@ -87,10 +79,6 @@ void pools_job_lost(struct pools *pools, uint32_t job)
 {
     struct delta delta = delta_of(apply_lost);
 
-    if (!pools->is_mapped) {
-        sched_job_lost(first_of(pools), job);
-        return;
-    }
     job_tell(pools, job, &delta);
 }
 
@@ -107,10 +95,6 @@ void pools_job_admit(struct pools *pools, uint32_t job, struct str pool,
 {
     struct delta delta = delta_of(apply_admit);
 
-    if (!pools->is_mapped) {
-        sched_job_admit(first_of(pools), job, pool, start_ms, charge);
-        return;
-    }
     delta.text = pool;
     delta.at_ms = start_ms;
     delta.amount = charge;
@@ -128,10 +112,6 @@ void pools_job_dismiss(struct pools *pools, uint32_t job)
 {
     struct delta delta = delta_of(apply_dismiss);
 
-    if (!pools->is_mapped) {
-        sched_job_dismiss(first_of(pools), job);
-        return;
-    }
     job_tell(pools, job, &delta);
 }
 
@@ -157,10 +137,6 @@ void pools_job_charge(struct pools *pools, uint32_t job, struct str pool,
 {
     struct delta delta = delta_of(apply_charge);
 
-    if (!pools->is_mapped) {
-        sched_job_charge(first_of(pools), job, pool, charge);
-        return;
-    }
     delta.text = pool;
     delta.amount = charge;
     job_tell(pools, job, &delta);
@@ -223,10 +199,6 @@ void pools_run_ended(struct pools *pools, uint32_t job,
 {
     struct delta delta = delta_of(apply_ended);
 
-    if (!pools->is_mapped) {
-        sched_run_ended(first_of(pools), job, outcome);
-        return;
-    }
     delta.text = outcome->pool;
     delta.flag = outcome->is_failed;
     delta.priority = outcome->is_exit;
@@ -245,10 +217,6 @@ void pools_job_finished(struct pools *pools, uint32_t job)
 {
     struct delta delta = delta_of(apply_finished);
 
-    if (!pools->is_mapped) {
-        sched_job_finished(first_of(pools), job);
-        return;
-    }
     job_tell(pools, job, &delta);
 }
 
