@@ -41,8 +41,8 @@ struct queue_share {
     /* The excess budget, in thousandths of resource-minutes; -1: none. */
     int64_t budget_milli, budget_left_milli;
     uint32_t queued_count, leased_count, pending_count, running_count;
-    uint32_t job_count;        /* that have not ended, in all pools */
-    uint32_t considered_count; /* jobs that the last round looked at */
+    uint32_t job_count;       /* that have not ended, in all pools */
+    int64_t considered_count; /* jobs that the last round looked at */
     bool is_cordoned;
     struct application_counts applications; /* of the queue, in all pools */
     struct resource_list allocated;         /* to what is leased; no zeros */

@@ -134,46 +134,39 @@ static void put_capacity(struct strbuf *out, const char *name,
     }
 }
 
-/* One series an executor: its rows stand together. */
-static void put_cordons(struct strbuf *out, const struct command *command)
-{
-    static const char name[] = "armada_cluster_cordoned_status";
+/* What a series says of an executor, after its name. */
+typedef void put_executor_fn(struct strbuf *out,
+                             const struct executor_status *row);
 
+/* One series an executor: its rows stand together. */
+static void put_executors(struct strbuf *out, const struct command *command,
+                          const char *name, put_executor_fn *put_value)
+{
     metric_head(out, name);
     for (uint32_t i = 0; i < command->executors.row_count; i++) {
         const struct executor_status *row = &command->executors.rows[i];
         if (i == 0 || !str_equal(row->name, row[-1].name)) {
             strbuf_add_text(out, name);
             pages_put_named(out, "{", "cluster", row->name);
-            pages_put_named(out, ",", "reason", row->cordon_reason);
-            strbuf_addf(out, "} %d\n", row->is_cordoned);
+            put_value(out, row);
         }
     }
 }
 
-static void put_silence(struct strbuf *out, const struct command *command)
+static void put_cordon(struct strbuf *out, const struct executor_status *row)
 {
-    static const char silent[] = "berth_executor_silent_seconds";
-    static const char stale[] = "berth_executor_stale";
+    pages_put_named(out, ",", "reason", row->cordon_reason);
+    strbuf_addf(out, "} %d\n", row->is_cordoned);
+}
 
-    metric_head(out, silent);
-    for (uint32_t i = 0; i < command->executors.row_count; i++) {
-        const struct executor_status *row = &command->executors.rows[i];
-        if (i == 0 || !str_equal(row->name, row[-1].name)) {
-            strbuf_add_text(out, silent);
-            pages_put_named(out, "{", "cluster", row->name);
-            strbuf_addf(out, "} %.12g\n", (double)row->silent_ms / 1e3);
-        }
-    }
-    metric_head(out, stale);
-    for (uint32_t i = 0; i < command->executors.row_count; i++) {
-        const struct executor_status *row = &command->executors.rows[i];
-        if (i == 0 || !str_equal(row->name, row[-1].name)) {
-            strbuf_add_text(out, stale);
-            pages_put_named(out, "{", "cluster", row->name);
-            strbuf_addf(out, "} %d\n", strcmp(row->state, "live") != 0);
-        }
-    }
+static void put_silence(struct strbuf *out, const struct executor_status *row)
+{
+    strbuf_addf(out, "} %.12g\n", (double)row->silent_ms / 1e3);
+}
+
+static void put_stale(struct strbuf *out, const struct executor_status *row)
+{
+    strbuf_addf(out, "} %d\n", strcmp(row->state, "live") != 0);
 }
 
 static void put_clusters(struct strbuf *out, const struct command *command)
@@ -191,8 +184,9 @@ static void put_clusters(struct strbuf *out, const struct command *command)
         const struct executor_status *row = &command->executors.rows[i];
         put_capacity(out, open, row, &row->available);
     }
-    put_cordons(out, command);
-    put_silence(out, command);
+    put_executors(out, command, "armada_cluster_cordoned_status", put_cordon);
+    put_executors(out, command, "berth_executor_silent_seconds", put_silence);
+    put_executors(out, command, "berth_executor_stale", put_stale);
 }
 
 static void put_executor(struct strbuf *out, struct executor_thread *thread)

@@ -1,79 +1,44 @@
 #include "main/berthd/queue_page.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "main/berthd/metric_table.h"
 #include "main/berthd/pages.h"
 
-/* How a share's member becomes a metric. */
+/* How a share's member, an int64_t, becomes a metric. */
 struct share_metric {
     const char *name;
-    double (*value)(const struct queue_share *share);
+    size_t at; /* of the member */
+    double unit;
 };
 
-static double fair(const struct queue_share *share)
-{
-    return (double)share->fair_share_ppm / 1e6;
-}
-
-static double adjusted(const struct queue_share *share)
-{
-    return (double)share->adjusted_share_ppm / 1e6;
-}
-
-static double actual(const struct queue_share *share)
-{
-    return (double)share->actual_share_ppm / 1e6;
-}
-
-static double demand(const struct queue_share *share)
-{
-    return (double)share->demand_share_ppm / 1e6;
-}
-
-static double usage(const struct queue_share *share)
-{
-    return (double)share->usage_ppm / 1e6;
-}
-
-static double flow(const struct queue_share *share)
-{
-    return (double)share->flow_ppm / 1e6;
-}
-
-static double infinite_flow(const struct queue_share *share)
-{
-    return (double)share->infinite_flow_ppm / 1e6;
-}
-
-/* Less than 0 where there is no budget: the line is left out. */
-static double budget_left(const struct queue_share *share)
-{
-    return (double)share->budget_left_milli / 1e3;
-}
-
-static double weight(const struct queue_share *share)
-{
-    return (double)share->weight_micro / 1e6;
-}
-
-static double considered(const struct queue_share *share)
-{
-    return share->considered_count;
-}
-
+#define SHARE(name, member, unit)                        \
+    {                                                    \
+        name, offsetof(struct queue_share, member), unit \
+    }
 static const struct share_metric share_metrics[] = {
-    {"armada_scheduler_fair_share", fair},
-    {"armada_scheduler_adjusted_fair_share", adjusted},
-    {"armada_scheduler_actual_share", actual},
-    {"armada_scheduler_demand", demand},
-    {"armada_scheduler_queue_weight", weight},
-    {"armada_scheduler_considered_jobs", considered},
-    {"berth_queue_usage", usage},
-    {"berth_queue_flow", flow},
-    {"berth_queue_infinite_flow", infinite_flow},
-    {"berth_queue_budget_left_minutes", budget_left},
+    SHARE("armada_scheduler_fair_share", fair_share_ppm, 1e6),
+    SHARE("armada_scheduler_adjusted_fair_share", adjusted_share_ppm, 1e6),
+    SHARE("armada_scheduler_actual_share", actual_share_ppm, 1e6),
+    SHARE("armada_scheduler_demand", demand_share_ppm, 1e6),
+    SHARE("armada_scheduler_queue_weight", weight_micro, 1e6),
+    SHARE("armada_scheduler_considered_jobs", considered_count, 1),
+    SHARE("berth_queue_usage", usage_ppm, 1e6),
+    SHARE("berth_queue_flow", flow_ppm, 1e6),
+    SHARE("berth_queue_infinite_flow", infinite_flow_ppm, 1e6),
+    SHARE("berth_queue_budget_left_minutes", budget_left_milli, 1e3),
 };
+
+/* Less than 0 where there is no such limit: the line is left out. */
+static double value_of(const struct share_metric *metric,
+                       const struct queue_share *share)
+{
+    int64_t value;
+
+    memcpy(&value, (const char *)share + metric->at, sizeof(value));
+    return (double)value / metric->unit;
+}
 
 static void put_allocated(struct strbuf *out, const struct queue_share *share)
 {
@@ -125,14 +90,15 @@ static void put_shares(struct strbuf *out, const struct command *command)
         metric_head(out, metric->name);
         for (uint32_t i = 0; i < command->queues.share_count; i++) {
             const struct queue_share *share = &command->queues.shares[i];
-            if (metric->value(share) < 0) {
+            double value = value_of(metric, share);
+            if (value < 0) {
                 continue;
             }
             strbuf_addf(out, "%s{pool=\"", metric->name);
             pages_put_label(out, share->pool);
             strbuf_add_text(out, "\",queue=\"");
             pages_put_label(out, share->queue);
-            strbuf_addf(out, "\"} %.12g\n", metric->value(share));
+            strbuf_addf(out, "\"} %.12g\n", value);
         }
     }
     metric_head(out, "armada_queue_resource_allocated");
