@@ -23,45 +23,53 @@ static const struct resource_vec *request_of(const struct sched *sched,
     return &sched->classes.items[c].request;
 }
 
+/* Whether a node's sums are those of its runs, whose state is at rest; what
+ * they leave free of it. */
+static bool are_runs_right(const struct sched *sched, uint32_t index,
+                           struct resource_vec *ret_left)
+{
+    const struct node *node = &sched->nodes.items[index];
+    const struct resource_vec *known =
+        &sched->urgency_preemptible[(size_t)index * sched->level_count];
+    struct resource_vec urgency_preemptible[LEVELS_MAX] = {0};
+    uint32_t count = 0, borrowed_count = 0, held_count = 0;
+    bool is_right = true;
+
+    *ret_left = node->capacity;
+    for (uint32_t r = node->run_first; r != NONE;
+         r = sched->runs.items[r].node_next) {
+        const struct run *run = &sched->runs.items[r];
+        const struct resource_vec *request = request_of(sched, run->job);
+        amounts_subtract(ret_left, request);
+        if (run->is_urgency_preemptible) {
+            amounts_add(&urgency_preemptible[run->level], request);
+        }
+        count++;
+        borrowed_count += borrowed_has(sched, run->job);
+        held_count += run->is_held;
+        is_right &= run->node == index && run->state == RUN_STEADY &&
+                    run->evicted_run == NONE;
+    }
+    for (uint32_t l = 0; l < sched->level_count; l++) {
+        is_right &= same_vec(&urgency_preemptible[l], &known[l]);
+    }
+    return is_right && count == node->run_count &&
+           borrowed_count == node->borrowed_count &&
+           held_count == node->held_count;
+}
+
 static bool are_rows_right(const struct sched *sched)
 {
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         const struct node *node = &sched->nodes.items[i];
+        struct resource_vec left;
         if (!node->name) {
             continue;
         }
-        struct resource_vec left = node->capacity;
-        struct resource_vec urgency_preemptible[LEVELS_MAX] = {0};
-        uint32_t count = 0, borrowed_count = 0, held_count = 0;
-        for (uint32_t r = node->run_first; r != NONE;
-             r = sched->runs.items[r].node_next) {
-            const struct run *run = &sched->runs.items[r];
-            amounts_subtract(&left, request_of(sched, run->job));
-            if (run->is_urgency_preemptible) {
-                amounts_add(&urgency_preemptible[run->level],
-                            request_of(sched, run->job));
-            }
-            count++;
-            borrowed_count += borrowed_has(sched, run->job);
-            held_count += run->is_held;
-            if (run->node != i || run->state != RUN_STEADY ||
-                run->evicted_run != NONE) {
-                return false;
-            }
-        }
-        if (!exclusive_node_is_right(sched, i) || count != node->run_count ||
-            borrowed_count != node->borrowed_count ||
-            held_count != node->held_count ||
+        if (!are_runs_right(sched, i, &left) ||
+            !exclusive_node_is_right(sched, i) ||
             !same_vec(&left, &sched->free[i])) {
             return false;
-        }
-        for (uint32_t l = 0; l < sched->level_count; l++) {
-            if (!same_vec(
-                    &urgency_preemptible[l],
-                    &sched->urgency_preemptible[(size_t)i * sched->level_count +
-                                                l])) {
-                return false;
-            }
         }
         if (node->is_indexed != (node->is_accepting && node->pool != NONE) ||
             (node->is_indexed &&
@@ -82,13 +90,29 @@ static bool is_entry_right(const struct sched *sched,
            word == sched->free_words[node];
 }
 
+/* Whether a pool's total is that of its nodes and of what is on no node. */
+static bool is_total_right(const struct sched *sched, uint32_t p)
+{
+    const struct pool *pool = &sched->pools.items[p];
+    struct pool sum = {.policy_index = pool->policy_index};
+
+    for (size_t i = 0; i < sched->nodes.count; i++) {
+        const struct node *node = &sched->nodes.items[i];
+        if (node->name && node->pool == p && node_is_in_total(node)) {
+            amounts_add(&sum.total, &node->capacity);
+        }
+    }
+    floating_strip(sched, &sum.total);
+    floating_set_totals(sched, &sum);
+    return same_vec(&sum.total, &pool->total);
+}
+
 static bool is_index_right(const struct sched *sched, uint32_t p)
 {
     const struct pool *pool = &sched->pools.items[p];
     const struct node_index *index = &pool->index;
     uint64_t key = 0;
     uint32_t rank = 0, count = 0, loose_count = 0;
-    struct resource_vec total = {0};
 
     for (uint32_t b = 0; b < index->order_count; b++) {
         const struct node_index_block *block = &index->blocks[index->order[b]];
@@ -119,25 +143,14 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
             return false;
         }
     }
-    for (size_t i = 0; i < sched->nodes.count; i++) {
-        if (sched->nodes.items[i].name && sched->nodes.items[i].pool == p &&
-            node_is_in_total(&sched->nodes.items[i])) {
-            amounts_add(&total, &sched->nodes.items[i].capacity);
-        }
-    }
-    floating_strip(sched, &total);
-    struct pool policy = {.policy_index = pool->policy_index, .total = total};
-    floating_set_totals(sched, &policy);
-    total = policy.total;
-    return count == pool->indexed_count && loose_count == index->loose.count &&
-           same_vec(&total, &pool->total);
+    return count == pool->indexed_count && loose_count == index->loose.count;
 }
 
 bool nodes_are_right(const struct sched *sched, struct arena *scratch)
 {
     (void)scratch;
     for (uint32_t p = 0; p < sched->pools.count; p++) {
-        if (!is_index_right(sched, p)) {
+        if (!is_index_right(sched, p) || !is_total_right(sched, p)) {
             return false;
         }
     }

@@ -145,6 +145,37 @@ static void record_set(struct shard *shard, const struct pool_record *record)
 
 /* Pools. */
 
+/* Make the shard of a new pool, which comes at a place in the order of names.
+ */
+static void pool_add(struct pools *pools, const struct pool_record *record,
+                     size_t at)
+{
+    ASSERT(pools->records.count < POOL_OBJECTS_MAX);
+    auto_mem char *name = str_dup(record->name);
+    auto_mem struct policy *policy = policy_of(pools, str_of(name));
+    struct shard *shard = shard_create(pools, policy);
+
+    (void)sched_news_follow(shard->sched);
+    sched_news_set(shard->sched, pools->news_count);
+    shard->name = name;
+    shard->policy = policy;
+    name = NULL;
+    policy = NULL;
+    record_set(shard, record);
+    tell_all(pools, shard);
+    VEC_PUSH(&pools->objects, 0);
+    VEC_PUSH(&pools->records, NULL);
+    size_t after = pools->records.count - 1 - at;
+    memmove(pools->objects.items + at + 1, pools->objects.items + at,
+            after * sizeof(*pools->objects.items));
+    memmove(pools->records.items + at + 1, pools->records.items + at,
+            after * sizeof(*pools->records.items));
+    pools->objects.items[at] = shard->index;
+    pools->records.items[at] = &shard->record;
+    ASSERT(at == 0 ||
+           str_compare(pools->records.items[at - 1]->name, record->name) < 0);
+}
+
 void pools_pool_set(struct pools *pools, const struct pool_record *record)
 {
     bool is_there;
@@ -156,35 +187,12 @@ void pools_pool_set(struct pools *pools, const struct pool_record *record)
     borrowers_send_home(pools); /* while it is where they came from */
     pools->news_count++;
     size_t at = object_position(pools, record->name, &is_there);
-    struct shard *shard = NULL;
     if (is_there) {
-        shard = pools->shards.items[pools->objects.items[at]];
+        struct shard *shard = pools->shards.items[pools->objects.items[at]];
         record_set(shard, record);
         policy_renew(pools, shard);
     } else {
-        ASSERT(pools->records.count < POOL_OBJECTS_MAX);
-        auto_mem char *name = str_dup(record->name);
-        auto_mem struct policy *policy = policy_of(pools, str_of(name));
-        shard = shard_create(pools, policy);
-        (void)sched_news_follow(shard->sched);
-        sched_news_set(shard->sched, pools->news_count);
-        shard->name = name;
-        shard->policy = policy;
-        name = NULL;
-        policy = NULL;
-        record_set(shard, record);
-        tell_all(pools, shard);
-        VEC_PUSH(&pools->objects, 0);
-        VEC_PUSH(&pools->records, NULL);
-        size_t after = pools->records.count - 1 - at;
-        memmove(pools->objects.items + at + 1, pools->objects.items + at,
-                after * sizeof(*pools->objects.items));
-        memmove(pools->records.items + at + 1, pools->records.items + at,
-                after * sizeof(*pools->records.items));
-        pools->objects.items[at] = shard->index;
-        pools->records.items[at] = &shard->record;
-        ASSERT(at == 0 || str_compare(pools->records.items[at - 1]->name,
-                                      record->name) < 0);
+        pool_add(pools, record, at);
     }
     ASSERT(pools->objects.items[at] != POOLS_DEFAULT);
     jobs_rehome(pools);

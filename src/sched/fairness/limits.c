@@ -105,6 +105,27 @@ static int64_t budget_of(const struct sched *sched, uint32_t index,
     return whole + (budget > (double)whole && whole < CHARGE_MAX);
 }
 
+/* Fill in what the queue's ledger has against the limits. */
+static void fill_used(const struct sched *sched, uint32_t p,
+                      const struct usage_ledger *ledger, int64_t now_ms,
+                      struct limits *limits)
+{
+    double excess = flow_excess(&ledger->infinite_flow,
+                                pool_half_time_ms(sched, p), now_ms);
+
+    limits->infinite = ledger->infinite;
+    limits->infinite_flow = ledger->infinite_flow;
+    limits->infinite_floor =
+        excess > 0
+            ? cost_fraction(&sched->pools.items[p].base, &ledger->infinite) +
+                  excess
+            : 0;
+    if (limits->budget_max != INT64_MAX) {
+        i128 left = (i128)limits->budget_max - ledger->charged;
+        limits->budget_left = left > 0 ? (int64_t)left : 0;
+    }
+}
+
 bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
                 int64_t now_ms, struct limits *ret_limits)
 {
@@ -136,18 +157,7 @@ bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
     const struct usage_ledger *usage_ledger =
         usage_ledger_find(sched, index, p);
     if (usage_ledger) {
-        ret_limits->infinite = usage_ledger->infinite;
-        ret_limits->infinite_flow = usage_ledger->infinite_flow;
-        double excess = flow_excess(&usage_ledger->infinite_flow,
-                                    pool_half_time_ms(sched, p), now_ms);
-        ret_limits->infinite_floor =
-            excess > 0
-                ? cost_fraction(&pool->base, &usage_ledger->infinite) + excess
-                : 0;
-        if (ret_limits->budget_max != INT64_MAX) {
-            i128 left = (i128)ret_limits->budget_max - usage_ledger->charged;
-            ret_limits->budget_left = left > 0 ? (int64_t)left : 0;
-        }
+        fill_used(sched, p, usage_ledger, now_ms, ret_limits);
     }
     return over_ppm != POLICY_OFF || ret_limits->budget_max != INT64_MAX;
 }

@@ -29,6 +29,28 @@ static void cap_demand(const struct sched *sched, uint32_t queue, uint32_t pool,
     }
 }
 
+/* Add what an account has in a pool and would have there; whether that makes
+ * its queue active. */
+static bool add_account(uint32_t pool, const struct account *account,
+                        bool is_cordoned, struct share *share,
+                        struct resource_vec *want)
+{
+    bool is_here = account->pool == pool;
+
+    if (is_here) {
+        amounts_add(&share->allocated, &account->allocated);
+        share->leased_count += account->leased_count;
+    }
+    if (!is_cordoned) {
+        add_demand(pool, account, want);
+    } else if (is_here) {
+        amounts_add(&want[account->priority_class], &account->allocated);
+    }
+    return (is_here && account->leased_count > 0) ||
+           (!is_cordoned && (is_here || account->pool == NONE) &&
+            account->queued_count > 0);
+}
+
 static bool measure(const struct sched *sched, uint32_t pool, uint32_t index,
                     struct share *share)
 {
@@ -47,22 +69,8 @@ static bool measure(const struct sched *sched, uint32_t pool, uint32_t index,
             want[account->priority_class] = (struct resource_vec){0};
             used |= bit;
         }
-        bool is_here = account->pool == pool;
-        if (is_here) {
-            amounts_add(&share->allocated, &account->allocated);
-            share->leased_count += account->leased_count;
-            is_active |= account->leased_count > 0;
-        }
-        if (queue->is_cordoned) {
-            if (is_here) {
-                amounts_add(&want[account->priority_class],
-                            &account->allocated);
-            }
-            continue;
-        }
         is_active |=
-            (is_here || account->pool == NONE) && account->queued_count > 0;
-        add_demand(pool, account, want);
+            add_account(pool, account, queue->is_cordoned, share, want);
     }
     for (uint32_t c = 0; c < sched->policy->class_count; c++) {
         if (used >> c & 1) {

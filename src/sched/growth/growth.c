@@ -23,6 +23,23 @@ static void note_change(struct growth *growth, struct growth_part *part,
     VEC_PUSH(&growth->changes, change);
 }
 
+/* A node for another pod of a part, or NONE. */
+static uint32_t find_node(struct growth *growth, struct growth_part *part,
+                          struct lane *lane, struct search *search)
+{
+    struct round *round = growth->round;
+    const struct class *class = class_at(round, search->class_index);
+
+    if (!growth_asks_for_gpu(round->sched, &class->request) &&
+        !growth->is_gpu_known) {
+        round->keeps_gpus = growth_keeps_gpus(round);
+        growth->is_gpu_known = true;
+    }
+    return growth_may_grow(growth, lane, search)
+               ? growth_find(growth, part, search)
+               : NONE;
+}
+
 static bool grow(void *context, uint32_t index)
 {
     struct growth *growth = context;
@@ -37,14 +54,7 @@ static bool grow(void *context, uint32_t index)
     uint32_t class_index = growth_class_of(growth, part, job);
     struct class *class = class_round(round, class_index);
     struct search search = {round, class_index, job, team->only};
-    if (!growth_asks_for_gpu(round->sched, &class->request) &&
-        !growth->is_gpu_known) {
-        round->keeps_gpus = growth_keeps_gpus(round);
-        growth->is_gpu_known = true;
-    }
-    uint32_t node = growth_may_grow(growth, team->lane, &search)
-                        ? growth_find(growth, part, &search)
-                        : NONE;
+    uint32_t node = find_node(growth, part, team->lane, &search);
     if (node == NONE) {
         return false;
     }

@@ -130,6 +130,17 @@ static uint32_t example_of(const struct sub_members *members)
     return seq_get(seq, (struct seq_cursor){0});
 }
 
+/* Ask for a plan when a unit that could grow is looked at again. */
+static void wake_for(struct round *round, const struct elastic_unit *unit,
+                     int64_t frozen_ms)
+{
+    round_wake_by(round,
+                  round->now_ms + round->sched->policy->elastic.period_ms);
+    if (unit->is_frozen) {
+        round_wake_by(round, frozen_ms);
+    }
+}
+
 static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
                      const struct cfs_key *key)
 {
@@ -171,11 +182,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
     unit->key.part = sub_group;
     unit->key.pod = cfs_key_of(sched, example).pod;
     if (members->spare.count) {
-        int64_t period_ms = sched->policy->elastic.period_ms;
-        round_wake_by(round, round->now_ms + period_ms);
-        if (unit->is_frozen) {
-            round_wake_by(round, frozen_ms);
-        }
+        wake_for(round, unit, frozen_ms);
     }
 }
 

@@ -54,6 +54,27 @@ static void ask_anew(struct sched *sched, const struct job *job,
     }
 }
 
+/* Move a job to the list that it belongs in now, with its run or with its place
+ * among those that wait. */
+static void relist(struct sched *sched, uint32_t index, bool is_borrowed)
+{
+    const struct job *job = &sched->jobs.items[index];
+
+    sched->is_relinking = true;
+    if (job->run != NONE) {
+        run_unlink(sched, job->run);
+    } else {
+        job_unwait(sched, index);
+    }
+    move_list(sched, index, is_borrowed);
+    if (job->run != NONE) {
+        run_link(sched, job->run);
+    } else {
+        job_wait(sched, index);
+    }
+    sched->is_relinking = false;
+}
+
 void sched_job_borrowed_set(struct sched *sched, uint32_t index,
                             bool is_borrowed)
 {
@@ -81,19 +102,7 @@ void sched_job_borrowed_set(struct sched *sched, uint32_t index,
             sched, sched->lists.items[job->list].queue,
             sched->accounts.items[sched->runs.items[job->run].account].pool);
     }
-    sched->is_relinking = true;
-    if (job->run != NONE) {
-        run_unlink(sched, job->run);
-    } else {
-        job_unwait(sched, index);
-    }
-    move_list(sched, index, is_borrowed);
-    if (job->run != NONE) {
-        run_link(sched, job->run);
-    } else {
-        job_wait(sched, index);
-    }
-    sched->is_relinking = false;
+    relist(sched, index, is_borrowed);
     if (job->run == NONE) {
         ask_anew(sched, job, is_borrowed);
     }

@@ -41,11 +41,9 @@ static uint32_t app_of_new(struct sched *sched, const struct job *job,
     return app;
 }
 
-void sched_job_add(struct sched *sched, uint32_t index,
-                   const struct sched_job *record)
+/* The row of a job that comes. */
+static struct job *row_of(struct sched *sched, uint32_t index)
 {
-    ASSERT(index < SCHED_JOBS_MAX && record->queue < sched->queues.count);
-    ASSERT(sched->queues.items[record->queue].name);
     while (sched->jobs.count <= index) {
         VEC_PUSH(&sched->jobs, (struct job){
                                    .list = LIST_NONE,
@@ -56,14 +54,22 @@ void sched_job_add(struct sched *sched, uint32_t index,
     while (sched->job_flags.count <= index) {
         VEC_PUSH(&sched->job_flags, 0);
     }
-    struct job *job = &sched->jobs.items[index];
+    ASSERT(sched->jobs.items[index].list == LIST_NONE);
+    return &sched->jobs.items[index];
+}
+
+void sched_job_add(struct sched *sched, uint32_t index,
+                   const struct sched_job *record)
+{
+    ASSERT(index < SCHED_JOBS_MAX && record->queue < sched->queues.count);
+    ASSERT(sched->queues.items[record->queue].name);
+    struct job *job = row_of(sched, index);
     uint32_t pool =
         record->pool.byte_count ? pool_get(sched, record->pool) : NONE;
     uint32_t level = sched->classes.items[record->class_index].level |
                      (record->is_borrowed ? (uint32_t)LIST_BORROWED : 0);
     uint32_t app = NONE;
 
-    ASSERT(job->list == LIST_NONE);
     sched->version++;
     cooldown_news(sched);
     *job = (struct job){

@@ -31,6 +31,31 @@ static bool is_held(const struct run *run, const struct class *class)
             class->lifetime_ms != LIFETIME_INFINITE);
 }
 
+/* Put a run first in the list of its node, or take it off. */
+static void list_run(struct sched *sched, struct node *node, uint32_t index,
+                     int sign)
+{
+    struct run *run = &sched->runs.items[index];
+
+    if (sign > 0) {
+        run->node_next = node->run_first;
+        run->node_previous = NONE;
+        if (node->run_first != NONE) {
+            sched->runs.items[node->run_first].node_previous = index;
+        }
+        node->run_first = index;
+        return;
+    }
+    if (run->node_next != NONE) {
+        sched->runs.items[run->node_next].node_previous = run->node_previous;
+    }
+    if (run->node_previous != NONE) {
+        sched->runs.items[run->node_previous].node_next = run->node_next;
+    } else {
+        node->run_first = run->node_next;
+    }
+}
+
 void node_add_run(struct sched *sched, uint32_t index, int sign)
 {
     struct run *run = &sched->runs.items[index];
@@ -55,24 +80,7 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
             request, sign);
         sched->urgency_preemptible_count[run->level] += (uint32_t)sign;
     }
-    if (sign > 0) {
-        run->node_next = node->run_first;
-        run->node_previous = NONE;
-        if (node->run_first != NONE) {
-            sched->runs.items[node->run_first].node_previous = index;
-        }
-        node->run_first = index;
-    } else {
-        if (run->node_next != NONE) {
-            sched->runs.items[run->node_next].node_previous =
-                run->node_previous;
-        }
-        if (run->node_previous != NONE) {
-            sched->runs.items[run->node_previous].node_next = run->node_next;
-        } else {
-            node->run_first = run->node_next;
-        }
-    }
+    list_run(sched, node, index, sign);
     node->run_count += (uint32_t)sign;
     if (node->is_on_trial) {
         node_refresh(sched, run->node);

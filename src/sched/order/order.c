@@ -237,6 +237,36 @@ static bool is_held(const struct sched *sched, const struct app_queue *apps,
            key128_compare(job->id.v, apps->held_for_id.v) == 0;
 }
 
+/* Why an accepted application does not start, where one starts at a time. */
+static bool explain_turn(const struct sched *sched,
+                         const struct app_queue *apps, uint32_t app,
+                         int64_t now_ms, struct sched_explanation *answer)
+{
+    uint32_t starting = last_starting(sched, apps, now_ms);
+
+    if (starting != NONE) {
+        answer->wait = SCHED_WAIT_APP_STARTING;
+        name_app(sched, starting, answer);
+        answer->until_ms = answer->since_ms + APP_STARTING_MS;
+        return true;
+    }
+    if (is_held(sched, apps, app) && answer->wait == SCHED_WAIT_TURN) {
+        uint32_t needs = sched->jobs.items[apps->held_for].list;
+        answer->wait = SCHED_WAIT_APP_NEED;
+        name_app(sched, sched->lists.items[needs].app, answer);
+        return true;
+    }
+    uint32_t first = apps->accepted.count
+                         ? seq_get(&apps->accepted, (struct seq_cursor){0})
+                         : NONE;
+    if (first == NONE || first == app) {
+        return false;
+    }
+    answer->wait = SCHED_WAIT_APP_TURN;
+    name_app(sched, first, answer);
+    return true;
+}
+
 bool order_explain(const struct sched *sched, uint32_t job, int64_t now_ms,
                    struct sched_explanation *answer)
 {
@@ -258,29 +288,6 @@ bool order_explain(const struct sched *sched, uint32_t job, int64_t now_ms,
         answer->used = running_count;
         return true;
     }
-    if (queue->ordering != QUEUE_BY_STATEAWARE) {
-        return false;
-    }
-    uint32_t starting = last_starting(sched, apps, now_ms);
-    if (starting != NONE) {
-        answer->wait = SCHED_WAIT_APP_STARTING;
-        name_app(sched, starting, answer);
-        answer->until_ms = answer->since_ms + APP_STARTING_MS;
-        return true;
-    }
-    uint32_t first = apps->accepted.count
-                         ? seq_get(&apps->accepted, (struct seq_cursor){0})
-                         : NONE;
-    if (is_held(sched, apps, list->app) && answer->wait == SCHED_WAIT_TURN) {
-        uint32_t needs = sched->jobs.items[apps->held_for].list;
-        answer->wait = SCHED_WAIT_APP_NEED;
-        name_app(sched, sched->lists.items[needs].app, answer);
-        return true;
-    }
-    if (first == NONE || first == list->app) {
-        return false;
-    }
-    answer->wait = SCHED_WAIT_APP_TURN;
-    name_app(sched, first, answer);
-    return true;
+    return queue->ordering == QUEUE_BY_STATEAWARE &&
+           explain_turn(sched, apps, list->app, now_ms, answer);
 }

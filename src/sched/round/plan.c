@@ -140,6 +140,21 @@ static void plan_pools(struct sched *sched, struct round *proto,
     plan->is_truncated = plan->is_resumed && !is_same;
 }
 
+/* Hand over what was decided, and leave no mark of it in the tables. */
+static void take_decisions(struct sched *sched, struct sched_plan *plan)
+{
+    plan->decisions = sched->decisions.items;
+    plan->decision_count = (uint32_t)sched->decisions.count;
+    for (uint32_t i = 0; i < plan->decision_count; i++) {
+        const struct sched_decision *decision = &plan->decisions[i];
+        sched->job_flags.items[decision->job] &= (uint8_t)~JOB_PLANNED;
+        if (decision->action == SCHED_ADMIT) {
+            admitted_unmark(sched, decision->job);
+        }
+        plan->counters.preemptions += decision->action == SCHED_PREEMPT;
+    }
+}
+
 void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
                 uint32_t decision_count_max, struct sched_plan *ret_plan)
 {
@@ -176,15 +191,7 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
     plan_pools(sched, &proto, &plan);
     place_undo(sched);
     restore_limits(sched, &saved);
-    plan.decisions = sched->decisions.items;
-    plan.decision_count = (uint32_t)sched->decisions.count;
-    for (uint32_t i = 0; i < plan.decision_count; i++) {
-        sched->job_flags.items[plan.decisions[i].job] &= (uint8_t)~JOB_PLANNED;
-        if (plan.decisions[i].action == SCHED_ADMIT) {
-            admitted_unmark(sched, plan.decisions[i].job);
-        }
-        plan.counters.preemptions += plan.decisions[i].action == SCHED_PREEMPT;
-    }
+    take_decisions(sched, &plan);
     if (plan.decision_count == 0 && !plan.is_truncated) {
         sched->settled_version[kind] = sched->version;
         sched->settled_until_ms[kind] = plan.next_wake_ms;

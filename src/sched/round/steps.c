@@ -166,31 +166,39 @@ static void step_refused(struct round *round, struct lane *lane, bool is_gang)
     }
 }
 
+/* Whether the lane's turn ends before its head, or may not start it now. */
+static bool is_turn_over(struct round *round, struct lane *lane, uint32_t job,
+                         uint32_t count)
+{
+    uint32_t lookback_max = round->sched->policy->lookback_max;
+
+    if (round->are_starts_over) {
+        lane->head_count = 0;
+        return true;
+    }
+    if (window_bars(round, lane)) {
+        round_end_lane(round, lane, window_first_of(round, NULL),
+                       REFUSAL_ADMITTED);
+        return true;
+    }
+    if (lookback_max && lane->looked_count >= lookback_max) {
+        round_end_lane(round, lane, job, REFUSAL_LOOKBACK);
+        return true;
+    }
+    return round_counts_starts(round) &&
+           !round_may_start(round, lane, job, count, lane->request);
+}
+
 static void step_head(struct round *round, struct lane *lane)
 {
     struct sched *sched = round->sched;
-    uint32_t lookback_max = sched->policy->lookback_max;
     const struct head *head = lane_first(lane);
     bool is_gang = head->class_index == NONE;
     uint32_t count = is_gang ? sched->gangs.items[head->item].waiting.count : 1;
 
     ASSERT(count > 0 && !round->reserve.own);
     uint32_t job = round_job_of_head(round, lane);
-    if (round->are_starts_over) {
-        lane->head_count = 0;
-        return;
-    }
-    if (window_bars(round, lane)) {
-        round_end_lane(round, lane, window_first_of(round, NULL),
-                       REFUSAL_ADMITTED);
-        return;
-    }
-    if (lookback_max && lane->looked_count >= lookback_max) {
-        round_end_lane(round, lane, job, REFUSAL_LOOKBACK);
-        return;
-    }
-    if (round_counts_starts(round) &&
-        !round_may_start(round, lane, job, count, lane->request)) {
+    if (is_turn_over(round, lane, job, count)) {
         return;
     }
     if (!round_is_under_limits(round, lane)) {
