@@ -1,0 +1,179 @@
+#include "executor/helper/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "executor/helper/helper_private.h"
+
+static int make_pairs(int pairs[3][2])
+{
+    for (int i = 0; i < 3; i++) {
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pairs[i]) < 0) {
+            return -ERR_IO;
+        }
+    }
+    /* Nobody waits for a wake-up to be read. */
+    return fcntl(pairs[2][0], F_SETFL, O_NONBLOCK) == 0 &&
+                   fcntl(pairs[2][1], F_SETFL, O_NONBLOCK) == 0
+               ? 0
+               : -ERR_IO;
+}
+
+static void close_side(int pairs[3][2], int side)
+{
+    for (int i = 0; i < 3; i++) {
+        if (pairs[i][side] >= 0) {
+            close(pairs[i][side]);
+        }
+    }
+}
+
+/* The helper ends with its parent, also with one that was killed; it is no
+ * terminal's to interrupt, and whoever reads what the parent prints does not
+ * wait for it. */
+static _Noreturn void be_helper(const struct helper_options *options,
+                                int pairs[3][2], pid_t parent)
+{
+    const struct helper_fds fds = {pairs[0][1], pairs[1][1], pairs[2][1]};
+    int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    (void)prctl(PR_SET_NAME, "berth-helper");
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN);
+    close_side(pairs, 0);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
+        null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
+        dup2(null_fd, STDOUT_FILENO) < 0) {
+        _exit(EXIT_FAILURE);
+    }
+    _exit(helper_serve(options, &fds));
+}
+
+static void init_channel(struct helper_channel *channel, int fd)
+{
+    channel->fd = fd;
+    channel->answer = strbuf_make(HELPER_ANSWER_BYTES_MAX);
+    (void)pthread_mutex_init(&channel->lock, NULL);
+}
+
+struct helper *helper_start(const struct helper_options *options,
+                            struct err *err)
+{
+    int pairs[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+    pid_t parent = getpid();
+
+    pid_t pid = make_pairs(pairs) < 0 ? -1 : fork();
+    if (pid < 0) {
+        (void)err_set(err, -ERR_IO, "start the helper: %s", strerror(errno));
+        close_side(pairs, 0);
+        close_side(pairs, 1);
+        return NULL;
+    }
+    if (pid == 0) {
+        be_helper(options, pairs, parent);
+    }
+    close_side(pairs, 1);
+    struct helper *helper = mem_alloc(sizeof(*helper));
+    helper->options = *options;
+    helper->pid = pid;
+    helper->wake_fd = pairs[2][0];
+    init_channel(&helper->calls, pairs[0][0]);
+    init_channel(&helper->logs, pairs[1][0]);
+    return helper;
+}
+
+pid_t helper_pid(const struct helper *helper)
+{
+    return helper->pid;
+}
+
+int helper_ask(struct helper_channel *channel,
+               const struct helper_request *request, struct str payload,
+               struct err *err)
+{
+    struct helper_request sent = *request;
+    struct helper_answer answer = {0};
+
+    (void)pthread_mutex_lock(&channel->lock);
+    strbuf_clear(&channel->answer);
+    sent.byte_count = (uint32_t)payload.byte_count;
+    int rc = helper_send(channel->fd, &sent, sizeof(sent), payload);
+    if (helper_is_answered(request->kind)) {
+        rc = rc < 0 ? rc : helper_receive(channel->fd, &answer, sizeof(answer));
+        rc = rc < 0 ? rc
+                    : helper_receive_into(channel->fd, &channel->answer,
+                                          answer.byte_count);
+    }
+    if (rc < 0) {
+        channel->is_gone = true;
+        strbuf_clear(&channel->answer);
+        return err_set(err, -ERR_UNAVAILABLE, "the helper process has ended");
+    }
+    return answer.rc;
+}
+
+void helper_release(struct helper_channel *channel)
+{
+    (void)pthread_mutex_unlock(&channel->lock);
+}
+
+int helper_logs(struct helper *helper, const struct runtime_log_query *query,
+                struct strbuf *buf, struct err *err)
+{
+    auto_strbuf payload = strbuf_make(HELPER_LOGS_BYTES_MAX);
+    struct helper_request request = {
+        .kind = HELPER_LOGS,
+        .job = query->job,
+        .number = query->line_count_max < 0 ? -1 : query->line_count_max,
+        .limit = query->byte_count_max,
+    };
+
+    helper_put_query(&payload, query);
+    if (payload.is_over || key128_is_none(query->job.v)) {
+        return err_set(err, -ERR_NOT_FOUND, "there is no such log");
+    }
+    int rc = helper_ask(&helper->logs, &request, strbuf_str(&payload), err);
+    if (rc >= 0) {
+        strbuf_add_str(buf, strbuf_str(&helper->logs.answer));
+    } else if (helper->logs.answer.byte_count > 0) {
+        (void)err_set(err, rc, "%s", strbuf_text(&helper->logs.answer));
+    }
+    helper_release(&helper->logs);
+    return rc;
+}
+
+static void fini_channel(struct helper_channel *channel)
+{
+    close(channel->fd);
+    strbuf_fini(&channel->answer);
+    (void)pthread_mutex_destroy(&channel->lock);
+}
+
+void helper_end(struct helper *helper)
+{
+    if (!helper->has_ended) {
+        helper->has_ended = true;
+        (void)shutdown(helper->calls.fd, SHUT_RDWR);
+        while (waitpid(helper->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+}
+
+void helper_stop(struct helper *helper)
+{
+    if (!helper) {
+        return;
+    }
+    helper_end(helper);
+    fini_channel(&helper->calls);
+    fini_channel(&helper->logs);
+    close(helper->wake_fd);
+    mem_free(helper);
+}

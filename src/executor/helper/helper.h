@@ -1,0 +1,57 @@
+/*
+ * helper - a runtime in a process of its own.
+ *
+ * The helper is forked before there are threads, and keeps what rights the
+ * program was started with.  It opens the runtime when it is asked to, and
+ * makes its calls; whoever starts it gets a runtime that hands its calls on,
+ * and can give up all rights.
+ *
+ * What the helper believes: ids of runs and jobs, numbers within bounds, and
+ * the job of a run, which is what any user may submit.  It takes no path, no
+ * user and no option: these it had when it was forked.  A request that breaks
+ * the protocol ends the helper.
+ *
+ * When the helper ends, `lost` is called and the runtime does nothing more.
+ * When the other process ends, the helper ends too.  Pods outlive both.
+ *
+ * Threads: start, open and stop from one; the runtime as runtime.h says.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "executor/runtime.h"
+
+struct helper;
+
+/* What a helper is started with. */
+struct helper_options {
+    /* Open the runtime; in the helper, once.  As process_open(). */
+    int (*open)(void *ctx, struct runtime **ret_runtime, struct err *ret_info,
+                struct err *err);
+    void *open_ctx; /* lives as long as the helper does in its process */
+    /* The helper has ended unasked; in the thread of the runtime's calls. */
+    void (*lost)(void *ctx);
+    void *lost_ctx;
+};
+
+/* Start the helper; before any thread.  NULL with `err` set. */
+struct helper *helper_start(const struct helper_options *options,
+                            struct err *err) must_check;
+
+/* Have the runtime opened, once.  It is the caller's to close, which ends the
+ * helper, and borrows it.  `ret_info` as the helper's open() set it.  Errors as
+ * open()'s; -ERR_UNAVAILABLE: there is no helper any more. */
+int helper_open(struct helper *helper, struct runtime **ret_runtime,
+                struct err *ret_info, struct err *err) must_check;
+
+/* As runtime_ops.logs; any thread. */
+int helper_logs(struct helper *helper, const struct runtime_log_query *query,
+                struct strbuf *buf, struct err *err) must_check;
+
+/* The helper's process id, for those who watch it. */
+pid_t helper_pid(const struct helper *helper);
+
+/* End the helper if its runtime was not closed, wait until it has ended, and
+ * free what is left of it.  NULL is fine. */
+void helper_stop(struct helper *helper);
