@@ -5,12 +5,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "main/berthd/data_dir.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
 #include "main/common/usage.h"
 #include "main/executor/executor_thread.h"
+#include "main/executor/privileges.h"
+#include "main/executor/runtime_setup.h"
 #include "rpc/rpc_channel.h"
 #include "wire/text/host.h"
 
@@ -42,7 +45,8 @@ static const struct usage_option usage_options[] = {
                          "data directory of the runtime process (berth-data)"},
     [OPTION_CONFIG -
         1] = {"config", "FILE",
-              "configuration file (YAML); only its section executor is used"},
+              "configuration file (YAML); its sections executor, hardening "
+              "and messages are used"},
     [OPTION_CHECK_CONFIG - 1] = {"check-config", NULL,
                                  "read the configuration and the TLS files, "
                                  "print every error, and exit"},
@@ -157,28 +161,70 @@ static bool wants_tls(const struct config_executor *executor)
            (!executor->is_plain && !wire_is_loopback(executor->server));
 }
 
+/* The process that starts jobs is gone: stop as if asked to, but fail. */
+static volatile sig_atomic_t has_lost_helper;
+
+static void on_helper_lost(void *ctx)
+{
+    (void)ctx;
+    say(SAY_ERROR, "helper.lost",
+        say_text("advice", "the process that starts jobs has ended; "
+                           "berth-executor stops, and the next start adopts "
+                           "the jobs"));
+    has_lost_helper = 1;
+    (void)kill(getpid(), SIGTERM);
+}
+
+/* Start the helper and give up what only that needs. */
+static int give_up(const struct config *config, struct arena *arena,
+                   struct helper **ret_helper, struct err *err)
+{
+    const struct config_executor *executor = &config->executor;
+    const struct str files[] = {executor->tls.certificate, executor->tls.key,
+                                executor->tls.client_ca};
+    const struct privileges_needs needs = {NULL, files, ARRAY_COUNT(files)};
+    bool is_fake = str_equal(executor->runtime, STR("fake"));
+    struct data_dir dir = {0};
+    struct privileges plan;
+
+    /* What is made up is not kept. */
+    int rc = is_fake ? 0
+                     : data_dir_open(arena_strdup(arena, config->server.data),
+                                     arena, &dir, err);
+    rc = rc < 0 ? rc : privileges_plan(&config->hardening, &needs, &plan, err);
+    if (rc == 0) {
+        const struct runtime_setup_process setup = {
+            .config = executor,
+            .jobs_dir = dir.jobs,
+            .data_dir = dir.path,
+            .reserved_user = plan.uid,
+            .reserved_group = plan.gid,
+            .clock = &machine_clock,
+            .lost = on_helper_lost,
+        };
+        rc = runtime_setup_helper(&setup, ret_helper, err);
+    }
+    rc = rc < 0 ? rc : privileges_give_up(&plan, err);
+    if (rc == 0) {
+        privileges_deny_calls(&config->hardening);
+    }
+    return rc;
+}
+
 static struct executor_thread *start(const struct config *config,
-                                     struct arena *arena, struct err *err)
+                                     struct helper *helper, struct arena *arena,
+                                     struct err *err)
 {
     const struct config_executor *executor = &config->executor;
     const char *server = arena_strdup(arena, executor->server);
     bool has_user = executor->user_name.byte_count > 0;
-    bool is_fake = str_equal(executor->runtime, STR("fake"));
-    struct data_dir dir = {0};
-
-    /* What is made up is not kept. */
-    if (!is_fake && data_dir_open(arena_strdup(arena, config->server.data),
-                                  arena, &dir, err) < 0) {
-        return NULL;
-    }
     struct executor_thread_options options = {
         .config = executor,
         .tls = wants_tls(executor) ? &executor->tls : NULL,
         .server = server,
         .user_name = has_user ? arena_strdup(arena, executor->user_name) : NULL,
         .password = arena_strdup(arena, executor->password),
-        .jobs_dir = dir.jobs,
-        .data_dir = dir.path,
+        .helper = helper,
         .serves_logs = true,
         .clock = &machine_clock,
     };
@@ -206,9 +252,13 @@ static int run(const struct options *options, const sigset_t *signals)
         return 0;
     }
     say_set_by_name(config->messages.level, config->messages.format);
-    struct executor_thread *thread = start(config, &arena, &err);
+    struct helper *helper = NULL;
+    struct executor_thread *thread = give_up(config, &arena, &helper, &err) < 0
+                                         ? NULL
+                                         : start(config, helper, &arena, &err);
     if (!thread) {
         fprintf(stderr, "berth-executor: %s\n", err.text);
+        helper_stop(helper);
         return EXIT_FAILURE;
     }
     printf("ready id=%.*s\n", STR_ARG(config->executor.id));
@@ -216,8 +266,9 @@ static int run(const struct options *options, const sigset_t *signals)
     (void)sigwait(signals, &signal_number);
     executor_thread_stop(thread, options->flags[OPTION_STOP_JOBS],
                          JOBS_GRACE_MS);
+    helper_stop(helper);
     say(SAY_INFO, "executor.stopped", say_int("signal", signal_number));
-    return 0;
+    return has_lost_helper ? EXIT_FAILURE : 0;
 }
 
 int main(int argument_count, char **arguments)

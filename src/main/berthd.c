@@ -9,12 +9,14 @@
 
 #include "elog/sq.h"
 #include "main/berthd/berthd_options.h"
+#include "main/berthd/data_dir.h"
 #include "main/berthd/metric_table.h"
 #include "main/berthd/server.h"
 #include "main/berthd/tls_files.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
 #include "main/executor/privileges.h"
+#include "main/executor/runtime_setup.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -102,11 +104,59 @@ static void serve(struct server *server, const struct berthd_options *options,
     say(SAY_INFO, "server.stopping", say_int("signal", signal_number));
 }
 
-/* Whether pods are processes that this one starts. */
-static bool starts_jobs(const struct config *config)
+static void on_helper_lost(void *ctx)
 {
-    return config->executor.is_enabled &&
-           str_equal(config->executor.runtime, STR("process"));
+    say(SAY_ERROR, "helper.lost",
+        say_text("advice", "the process that starts jobs has ended; berthd "
+                           "stops, and the next start adopts the jobs"));
+    on_failed(ctx);
+}
+
+/* Start the helper and give up what only that needs.  Takes the configuration
+ * and the path from the options, and sets what else the server needs. */
+static int give_up(struct server_options *options, const char *config_path,
+                   struct arena *arena, struct err *err)
+{
+    const struct config *config = options->config;
+    const struct config_tls *tls[] = {&config->server.tls,
+                                      &config->executor.tls};
+    struct str files[] = {
+        tls[0]->certificate,
+        tls[0]->key,
+        tls[0]->client_ca,
+        tls[1]->certificate,
+        tls[1]->key,
+        tls[1]->client_ca,
+        config_path ? str_of(config_path) : STR(""),
+    };
+    struct data_dir dir;
+    struct privileges plan;
+
+    int rc = data_dir_open(config->server.data.p, arena, &dir, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const struct privileges_needs needs = {dir.path, files, ARRAY_COUNT(files)};
+    rc = privileges_plan(&config->hardening, &needs, &plan, err);
+    if (rc == 0 && config->executor.is_enabled) {
+        const struct runtime_setup_process setup = {
+            .config = &config->executor,
+            .jobs_dir = dir.jobs,
+            .data_dir = dir.path,
+            .reserved_user = plan.uid,
+            .reserved_group = plan.gid,
+            .clock = &machine_clock,
+            .lost = on_helper_lost,
+        };
+        rc = runtime_setup_helper(&setup, &options->helper, err);
+    }
+    /* An executor beside a server that stays root has given it up. */
+    options->own_user_id = plan.is_root ? plan.uid : geteuid();
+    rc = rc < 0 ? rc : privileges_give_up(&plan, err);
+    if (rc == 0) {
+        privileges_deny_calls(&config->hardening);
+    }
+    return rc;
 }
 
 static int run(const struct berthd_options *options, const sigset_t *signals)
@@ -131,20 +181,26 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
         print_config(config);
         return 0;
     }
-    privileges_deny_calls(&config->hardening, starts_jobs(config));
     struct server_options server_options = {
         .config = config,
         .ends_jobs = options->ends_jobs,
         .accepts_loss = options->accepts_loss,
         .failed = on_failed,
     };
+    if (give_up(&server_options, options->config_path, &arena, &err) < 0) {
+        fprintf(stderr, "berthd: %s\n", err.text);
+        helper_stop(server_options.helper);
+        return EXIT_FAILURE;
+    }
     struct server *server = server_start(&server_options, &err);
     if (!server) {
         fprintf(stderr, "berthd: %s\n", err.text);
+        helper_stop(server_options.helper);
         return EXIT_FAILURE;
     }
     serve(server, options, signals);
     server_stop(server);
+    helper_stop(server_options.helper);
     say(SAY_INFO, "server.stopped",
         say_int("code", has_failed ? EXIT_FAILURE : 0));
     return has_failed ? EXIT_FAILURE : 0;

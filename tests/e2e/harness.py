@@ -200,7 +200,8 @@ class Berth:
         self.standalone = standalone
         self.arguments = list(arguments)
         self.config_path = self.folder / "berth.yaml"
-        self.config_path.touch(0o600)  # it may hold passwords
+        # It may hold passwords; else a server that gives up root can read it.
+        self.config_path.touch(0o600 if "assword" in config else 0o644)
         self.config_path.write_text(config)
         self.grpc_wanted = "127.0.0.1:0"
         self.program = None

@@ -27,6 +27,7 @@ class Tls(unittest.TestCase):
         hashed = subprocess.run(
             [harness.program("berthctl"), "hash-password"], input="secret\n",
             capture_output=True, text=True, check=True).stdout.strip()
+        self.berth.config_path.chmod(0o600)
         self.berth.config_path.write_text(f"""
 server:
   tls: {{certificate: {folder}/tls.crt, key: {folder}/tls.key}}

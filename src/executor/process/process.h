@@ -68,6 +68,8 @@ struct process_options {
     const struct str *allowed_users; /* accounts of this machine that jobs may
                                       * name, each a name or a number */
     uint32_t allowed_user_count;
+    /* Whom no job may run as, since somebody who serves us does; 0: nobody. */
+    int64_t reserved_user, reserved_group;
     bool has_no_cgroups;    /* do not even try */
     bool has_no_namespaces; /* the same */
     /* What jobs shall not see; the data directory lies in it.  NULL: that. */

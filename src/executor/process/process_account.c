@@ -103,13 +103,30 @@ static int check_system_id(const struct process_job *job, const char *name,
                    name, is_user ? "user" : "group", (long long)id);
 }
 
+/* A job of our front end's user could take it over. */
+static int check_reserved(const struct process_policy *policy, const char *name,
+                          int64_t uid, int64_t gid, struct err *err)
+{
+    bool is_reserved =
+        (policy->reserved_user > 0 && uid == policy->reserved_user) ||
+        (policy->reserved_group > 0 && gid == policy->reserved_group);
+
+    return is_reserved ? err_set(err, -ERR_INVALID,
+                                 "container %s would run as user %" PRId64
+                                 ", group %" PRId64
+                                 ", which the executor itself runs as",
+                                 name, uid, gid)
+                       : 0;
+}
+
 static int check_root(const struct process_job *job,
                       const K8s__Io__Api__Core__V1__Container *container,
                       int64_t uid, int64_t gid, struct err *err)
 {
     const char *name = process_or_empty(container->name);
 
-    int rc = check_system_id(job, name, true, uid, err);
+    int rc = check_reserved(job->policy, name, uid, gid, err);
+    rc = rc < 0 ? rc : check_system_id(job, name, true, uid, err);
     rc = rc < 0 ? rc : check_system_id(job, name, false, gid, err);
     rc = rc < 0 ? rc : check_account(job, name, uid, gid, err);
     if (rc < 0) {

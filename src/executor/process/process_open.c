@@ -191,6 +191,8 @@ static void set_policy(struct process *process, struct err *ret_info)
         .allows_root_jobs = options->allows_root_jobs,
         .allowed_users = copy_users(process),
         .allowed_user_count = options->allowed_user_count,
+        .reserved_user = options->reserved_user,
+        .reserved_group = options->reserved_group,
         .is_root = is_root,
         .layers = layers,
         .hidden_dir = process->hidden_dir,

@@ -26,6 +26,7 @@ struct process_policy {
     bool allows_root_jobs;
     const struct str *allowed_users; /* accounts, by name or number */
     uint32_t allowed_user_count;
+    int64_t reserved_user, reserved_group; /* whom no job may be; 0: nobody */
     bool is_root;           /* we may become other users, and mount */
     int64_t layers;         /* around a pod: a set of enum run_layer */
     const char *hidden_dir; /* what jobs do not see, where that can be */

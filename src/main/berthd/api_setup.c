@@ -1,7 +1,6 @@
 #include "main/berthd/api_setup.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "model/gang_terms.h"
 #include "model/quantity.h"
@@ -186,7 +185,7 @@ struct api_config *api_setup(const struct config *config,
     api->auth = (struct auth_config){
         .is_anonymous_allowed = config->auth.is_anonymous,
         .has_own_user = true,
-        .own_user_id = geteuid(),
+        .own_user_id = local->own_user_id,
         .token = config->auth.is_anonymous ? str_of(local->token) : STR(""),
         .administrators = {config->auth.administrators.items,
                            config->auth.administrators.count},

@@ -9,8 +9,10 @@
 enum { API_SECRET_BYTES = 49 };
 
 /* What the server makes up: a user for the executor inside it, so that it
- * passes the same checks as any other executor, and a token (token_file.h). */
+ * passes the same checks as any other executor, and a token (token_file.h); and
+ * the user of this machine whose programs are its own, as root's are. */
 struct api_local_user {
+    uint32_t own_user_id;
     char name[64], password[API_SECRET_BYTES], token[API_SECRET_BYTES];
 };
 

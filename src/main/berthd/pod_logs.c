@@ -2,10 +2,17 @@
 
 #include "executor/process/process.h"
 
+/* Who reads logs. */
+struct reader {
+    const char *jobs_dir;
+    struct helper *helper;
+};
+
 static int read_logs(const struct log_source *source,
                      const struct log_query *query, struct arena *arena,
                      struct log_answer *ret_answer, struct err *err)
 {
+    const struct reader *reader = source->ctx;
     auto_strbuf text = {0};
     struct runtime_log_query wanted = {
         .job = query->job,
@@ -17,7 +24,9 @@ static int read_logs(const struct log_source *source,
                               : RUNTIME_LOG_BYTES_MAX,
     };
 
-    int rc = process_logs(source->ctx, &wanted, &text, err);
+    int rc = reader->helper
+                 ? helper_logs(reader->helper, &wanted, &text, err)
+                 : process_logs(reader->jobs_dir, &wanted, &text, err);
     if (rc < 0) {
         return rc;
     }
@@ -26,13 +35,13 @@ static int read_logs(const struct log_source *source,
     return 0;
 }
 
-struct log_source *pod_logs_make(const char *jobs_dir, struct arena *arena)
+struct log_source *pod_logs_make(const char *jobs_dir, struct helper *helper,
+                                 struct arena *arena)
 {
     struct log_source *source = arena_alloc(arena, sizeof(*source));
+    struct reader *reader = arena_alloc(arena, sizeof(*reader));
 
-    *source = (struct log_source){
-        .read = read_logs,
-        .ctx = arena_strdup(arena, str_of(jobs_dir)),
-    };
+    *reader = (struct reader){arena_strdup(arena, str_of(jobs_dir)), helper};
+    *source = (struct log_source){.read = read_logs, .ctx = reader};
     return source;
 }

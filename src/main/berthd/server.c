@@ -206,12 +206,14 @@ static int make_api(struct server *server, struct err *err)
         .retry_policies = server->retry_policies,
         .store = server->store,
         .log = server->log,
-        .logs = pod_logs_make(server->dir.jobs, &server->arena),
+        .logs = pod_logs_make(server->dir.jobs, server->options.helper,
+                              &server->arena),
         .noted = request_notes_say,
         .ctx = &server->notes,
     };
 
     api_local_user_make(&machine_rng, &server->local_user);
+    server->local_user.own_user_id = server->options.own_user_id;
     server->api = api_create(api_setup(config, &server->local_user,
                                        server->dir.path, &server->arena),
                              &ports, err);
@@ -335,8 +337,7 @@ static int start_executor(struct server *server, struct err *err)
         .server = server->grpc,
         .user_name = server->local_user.name,
         .password = server->local_user.password,
-        .jobs_dir = server->dir.jobs,
-        .data_dir = server->dir.path,
+        .helper = server->options.helper,
         .clock = &machine_clock,
     };
 

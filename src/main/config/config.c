@@ -393,6 +393,11 @@ static const struct setting hardening_keys[] = {
     SETTING("systemCallFilter", BOOL, config_hardening, has_filter,
             .about = "Whether the program denies itself system calls that it "
                      "never needs, such as those that start programs."),
+    SETTING("user", TEXT, config_hardening, user,
+            .about = "User that berthd and berth-executor become if started "
+                     "as root; a helper process stays root, to start jobs. If "
+                     "there is no user berth, the id 65533 serves. Empty: "
+                     "they stay root."),
 };
 static const struct settings hardening_table =
     TABLE(hardening_keys, config_hardening, NULL);
@@ -506,7 +511,8 @@ static void init_config(void *record)
     config->messages = (struct config_messages){STR("info"), STR("logfmt")};
     config->store = (struct config_store){42 * DAY_MS, 7 * DAY_MS, 256 << 20};
     default_executor(&config->executor);
-    config->hardening.has_filter = true;
+    config->hardening =
+        (struct config_hardening){.has_filter = true, .user = STR("berth")};
 }
 
 const struct settings config_settings = TABLE(config_keys, config, init_config);

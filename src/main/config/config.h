@@ -204,6 +204,7 @@ struct config_executor {
 /* What the programs give up once they have started. */
 struct config_hardening {
     bool has_filter; /* of system calls */
+    struct str user; /* to become, when started as root; "": stay root */
 };
 
 struct config {

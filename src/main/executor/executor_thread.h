@@ -19,9 +19,9 @@ struct executor_thread_options {
     const char *server;           /* host:port */
     const char *user_name;        /* NULL: anonymous */
     const char *password;
-    const char *jobs_dir; /* of the process runtime; NULL with the fake */
-    const char *data_dir; /* what jobs shall not see, which that lies in */
-    bool serves_logs;     /* the server is not this program: it must ask */
+    struct helper *helper; /* that has the runtime process; borrowed; NULL with
+                            * the fake */
+    bool serves_logs;      /* the server is not this program: it must ask */
     const struct clock *clock;
 };
 

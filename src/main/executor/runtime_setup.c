@@ -117,19 +117,20 @@ static void say_others(struct runtime *runtime,
     }
 }
 
-static int open_process(const struct executor_thread_options *options,
-                        struct runtime **ret_runtime, struct err *err)
+/* In the helper. */
+static int open_process(void *ctx, struct runtime **ret_runtime,
+                        struct err *ret_info, struct err *err)
 {
-    const struct config_process *config = &options->config->process;
+    const struct runtime_setup_process *setup = ctx;
+    const struct config_process *config = &setup->config->process;
     auto_arena arena = {0};
     struct process_options process;
-    struct err info = {""};
 
     process_options_default(&process);
-    process.data_dir = options->jobs_dir;
+    process.data_dir = setup->jobs_dir;
     process.shim_path = shim_path(&arena);
     process.rng = &machine_rng;
-    process.pool = options->config->pool;
+    process.pool = setup->config->pool;
     process.label_count = take_labels(&config->labels, &arena, &process.labels);
     process.taint_count = take_taints(&config->taints, &arena, &process.taints);
     process.cpu_milli = resource_list_get(&config->resources, STR("cpu"));
@@ -144,13 +145,45 @@ static int open_process(const struct executor_thread_options *options,
     process.allows_root_jobs = config->is_root_allowed;
     process.allowed_users = config->allowed_users.items;
     process.allowed_user_count = config->allowed_users.count;
+    process.reserved_user = setup->reserved_user;
+    process.reserved_group = setup->reserved_group;
     process.has_no_cgroups = !config->has_cgroups;
     process.has_no_namespaces = !config->has_namespaces;
-    process.hidden_dir = options->data_dir;
-    int rc = process_open(&process, options->clock, ret_runtime, &info, err);
+    process.hidden_dir = setup->data_dir;
+    int rc = process_open(&process, setup->clock, ret_runtime, ret_info, err);
+    if (rc == 0) {
+        say_others(*ret_runtime, &process.others);
+    }
+    return rc;
+}
+
+int runtime_setup_helper(const struct runtime_setup_process *setup,
+                         struct helper **ret_helper, struct err *err)
+{
+    struct runtime_setup_process copy = *setup;
+    const struct helper_options options = {
+        .open = open_process,
+        .lost = setup->lost,
+        .open_ctx = &copy, /* of the helper, which does not return */
+        .lost_ctx = setup->ctx,
+    };
+
+    *ret_helper = NULL;
+    if (str_equal(setup->config->runtime, STR("fake"))) {
+        return 0;
+    }
+    *ret_helper = helper_start(&options, err);
+    return *ret_helper ? 0 : -ERR_IO;
+}
+
+static int open_helped(const struct executor_thread_options *options,
+                       struct runtime **ret_runtime, struct err *err)
+{
+    struct err info = {""};
+
+    int rc = helper_open(options->helper, ret_runtime, &info, err);
     if (rc == 0) {
         say(SAY_INFO, "runtime.process", say_text("info", info.text));
-        say_others(*ret_runtime, &process.others);
     }
     return rc;
 }
@@ -199,7 +232,7 @@ int runtime_setup_open(const struct executor_thread_options *options,
 {
     return str_equal(options->config->runtime, STR("fake"))
                ? open_fake(options, ret_runtime, err)
-               : open_process(options, ret_runtime, err);
+               : open_helped(options, ret_runtime, err);
 }
 
 struct rpc_channel *

@@ -4,9 +4,27 @@
  */
 #pragma once
 
+#include "executor/helper/helper.h"
 #include "executor/runtime.h"
 #include "main/executor/executor_thread.h"
 #include "rpc/rpc_channel.h"
+
+/* What the process runtime needs to know. */
+struct runtime_setup_process {
+    const struct config_executor *config;
+    const char *jobs_dir;
+    const char *data_dir; /* what jobs shall not see, which that lies in */
+    int64_t reserved_user, reserved_group; /* whom no job may run as */
+    const struct clock *clock;
+    void (*lost)(void *ctx); /* the helper has ended unasked */
+    void *ctx;
+};
+
+/* Start the helper that has the runtime process, before there are threads.  0
+ * with NULL: the configuration names another runtime.  -ERR_IO. */
+int runtime_setup_helper(const struct runtime_setup_process *setup,
+                         struct helper **ret_helper,
+                         struct err *err) must_check;
 
 /* Open the runtime that the configuration names, and say what it offers. */
 int runtime_setup_open(const struct executor_thread_options *options,
