@@ -82,6 +82,16 @@ static bool is_page(const struct sums_file *sums, int byte_count, int64_t at)
            at % byte_count == 0;
 }
 
+/* Whether a file, under the checksums, ends within the page at `at`: SQLite
+ * reads the rest of it as zeros, and says nothing. */
+static bool is_cut(sqlite3_file *file, uint32_t page_bytes, int64_t at)
+{
+    sqlite3_int64 byte_count = 0;
+
+    return file->pMethods->xFileSize(file, &byte_count) == SQLITE_OK &&
+           byte_count > at && byte_count < at + (int64_t)page_bytes;
+}
+
 static int sums_close(sqlite3_file *file)
 {
     mem_free(sums_of(file)->page);
@@ -95,6 +105,10 @@ static int sums_read(sqlite3_file *file, void *bytes, int byte_count,
 
     int rc =
         real_of(file)->pMethods->xRead(real_of(file), bytes, byte_count, at);
+    if (rc == SQLITE_IOERR_SHORT_READ && is_page(sums, byte_count, at) &&
+        is_cut(real_of(file), sums->page_bytes, at)) {
+        return SQLITE_IOERR_DATA;
+    }
     if (rc != SQLITE_OK) {
         return rc;
     }
@@ -386,14 +400,18 @@ static bool scan_file(sqlite3_file *file, uint64_t after_page,
     while (scan->page_count < page_count_max && scan->bad_page == 0) {
         uint64_t number = after_page + scan->page_count + 1;
 
-        got = read_plain(file, page, page_bytes, (number - 1) * page_bytes);
-        if (got < 1) {
+        uint64_t at = (number - 1) * page_bytes;
+
+        got = read_plain(file, page, page_bytes, at);
+        bool is_short = got == 0 && is_cut(file, page_bytes, (int64_t)at);
+        if (got < 1 && !is_short) {
             scan->is_at_end = true;
             return got >= 0;
         }
         scan->page_count++;
         scan->byte_count += page_bytes;
-        scan->bad_page = is_whole(page, page_bytes, number) ? 0 : number;
+        scan->bad_page =
+            !is_short && is_whole(page, page_bytes, number) ? 0 : number;
     }
     return true;
 }

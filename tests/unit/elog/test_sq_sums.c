@@ -1,6 +1,7 @@
 /* sq_sums: a page that is not what was written, or not where, is noticed. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,6 +152,22 @@ static void what_reads_a_damaged_page_fails(void **state)
     assert_int_equal(read_all(f->path), -ERR_CORRUPT);
 }
 
+/* SQLite takes what is missing for zeros. */
+static void a_page_that_is_cut_short_is_found(void **state)
+{
+    struct fixture *f = *state;
+    struct stat about;
+
+    assert_int_equal(stat(f->path, &about), 0);
+    assert_int_equal(about.st_size % PAGE_BYTES, 0);
+    assert_int_equal(truncate(f->path, about.st_size - 1000), 0);
+    assert_int_equal(bad_page(f->path), about.st_size / PAGE_BYTES);
+    assert_int_equal(read_all(f->path), -ERR_CORRUPT);
+    /* Without the whole of it SQLite itself notices. */
+    assert_int_equal(truncate(f->path, about.st_size - PAGE_BYTES), 0);
+    assert_int_equal(read_all(f->path), -ERR_CORRUPT);
+}
+
 static void a_page_in_the_wrong_place_is_found(void **state)
 {
     struct fixture *f = *state;
@@ -237,6 +254,7 @@ int main(void)
         CASE(a_file_that_is_whole_has_no_bad_page),
         CASE(a_flipped_bit_in_any_page_is_found),
         CASE(what_reads_a_damaged_page_fails),
+        CASE(a_page_that_is_cut_short_is_found),
         CASE(a_page_in_the_wrong_place_is_found),
         CASE(a_copy_has_checksums_and_a_damaged_file_gives_none),
         CASE(a_file_without_checksums_is_read_as_ever),
