@@ -9,6 +9,14 @@ enum {
     JOB_BYTES_MAX = 64 << 20,
 };
 
+/* Who adds a field to one of these adds it below, too. */
+_Static_assert(sizeof(struct runtime_status) == 112, "status");
+_Static_assert(sizeof(struct runtime_ended) == 56, "ended");
+_Static_assert(sizeof(struct runtime_pod) == 128, "pod");
+_Static_assert(sizeof(struct runtime_change) == 56, "change");
+_Static_assert(sizeof(struct runtime_run) == 136, "run");
+_Static_assert(sizeof(struct node_record) == 120, "node");
+
 void helper_put_int(struct strbuf *buf, int64_t number)
 {
     strbuf_add(buf, &number, sizeof(number));
@@ -220,49 +228,7 @@ void helper_take_change(struct helper_reader *reader, struct runtime_pod *pod,
     }
 }
 
-/* How a pod stands. */
-
-void helper_put_status(struct strbuf *buf, const struct runtime_status *status)
-{
-    helper_put_int(buf, status->cause);
-    helper_put_str(buf, status->message);
-    helper_put_int(buf, status->created_ms);
-    helper_put_int(buf, status->started_ms);
-    helper_put_int(buf, status->ended_ms);
-    helper_put_int(buf, status->ended_count);
-    for (uint32_t i = 0; i < status->ended_count; i++) {
-        const struct runtime_ended *ended = &status->ended[i];
-        helper_put_str(buf, ended->name);
-        helper_put_str(buf, ended->reason);
-        helper_put_str(buf, ended->message);
-        helper_put_int(buf, ended->exit_code);
-        helper_put_int(buf, ended->cause);
-    }
-}
-
-void helper_take_status(struct helper_reader *reader, struct arena *arena,
-                        struct runtime_status *ret_status)
-{
-    *ret_status = (struct runtime_status){
-        .cause = (enum runtime_cause)helper_take_int(reader)};
-    ret_status->message = copy_str(reader, arena);
-    ret_status->created_ms = helper_take_int(reader);
-    ret_status->started_ms = helper_take_int(reader);
-    ret_status->ended_ms = helper_take_int(reader);
-    ret_status->ended_count = take_count(reader, RUNTIME_CONTAINERS_MAX);
-    ret_status->ended = arena_alloc_array(arena, ret_status->ended_count + 1,
-                                          sizeof(*ret_status->ended));
-    for (uint32_t i = 0; i < ret_status->ended_count; i++) {
-        struct runtime_ended *ended = &ret_status->ended[i];
-        ended->name = copy_str(reader, arena);
-        ended->reason = copy_str(reader, arena);
-        ended->message = copy_str(reader, arena);
-        ended->exit_code = (int32_t)helper_take_int(reader);
-        ended->cause = (enum runtime_cause)helper_take_int(reader);
-    }
-}
-
-/* Nodes. */
+/* Amounts. */
 
 static void put_amounts(struct strbuf *buf, const struct resource_list *amounts)
 {
@@ -285,6 +251,73 @@ static void take_amounts(struct helper_reader *reader, struct arena *arena,
         ret_amounts->items[i].milli = helper_take_int(reader);
     }
 }
+
+/* How a pod stands. */
+
+void helper_put_status(struct strbuf *buf, const struct runtime_status *status)
+{
+    helper_put_int(buf, status->cause);
+    helper_put_str(buf, status->message);
+    helper_put_int(buf, status->created_ms);
+    helper_put_int(buf, status->started_ms);
+    helper_put_int(buf, status->ended_ms);
+    helper_put_int(buf, status->ended_count);
+    for (uint32_t i = 0; i < status->ended_count; i++) {
+        const struct runtime_ended *ended = &status->ended[i];
+        helper_put_str(buf, ended->name);
+        helper_put_str(buf, ended->reason);
+        helper_put_str(buf, ended->message);
+        helper_put_int(buf, ended->exit_code);
+        helper_put_int(buf, ended->cause);
+    }
+    helper_put_int(buf, status->address_count);
+    for (uint32_t i = 0; i < status->address_count; i++) {
+        helper_put_int(buf, status->addresses[i].port);
+        helper_put_str(buf, status->addresses[i].address);
+    }
+    put_amounts(buf, &status->used_max);
+    put_amounts(buf, &status->used_sum);
+}
+
+static void take_addresses(struct helper_reader *reader, struct arena *arena,
+                           struct runtime_status *status)
+{
+    status->address_count = take_count(reader, ITEMS_MAX);
+    struct runtime_address *addresses =
+        arena_alloc_array(arena, status->address_count, sizeof(*addresses));
+    for (uint32_t i = 0; i < status->address_count; i++) {
+        addresses[i].port = (int32_t)helper_take_int(reader);
+        addresses[i].address = copy_str(reader, arena);
+    }
+    status->addresses = addresses;
+}
+
+void helper_take_status(struct helper_reader *reader, struct arena *arena,
+                        struct runtime_status *ret_status)
+{
+    *ret_status = (struct runtime_status){
+        .cause = (enum runtime_cause)helper_take_int(reader)};
+    ret_status->message = copy_str(reader, arena);
+    ret_status->created_ms = helper_take_int(reader);
+    ret_status->started_ms = helper_take_int(reader);
+    ret_status->ended_ms = helper_take_int(reader);
+    ret_status->ended_count = take_count(reader, RUNTIME_CONTAINERS_MAX);
+    ret_status->ended = arena_alloc_array(arena, ret_status->ended_count + 1,
+                                          sizeof(*ret_status->ended));
+    for (uint32_t i = 0; i < ret_status->ended_count; i++) {
+        struct runtime_ended *ended = &ret_status->ended[i];
+        ended->name = copy_str(reader, arena);
+        ended->reason = copy_str(reader, arena);
+        ended->message = copy_str(reader, arena);
+        ended->exit_code = (int32_t)helper_take_int(reader);
+        ended->cause = (enum runtime_cause)helper_take_int(reader);
+    }
+    take_addresses(reader, arena, ret_status);
+    take_amounts(reader, arena, &ret_status->used_max);
+    take_amounts(reader, arena, &ret_status->used_sum);
+}
+
+/* Nodes. */
 
 static void put_node(struct strbuf *buf, const struct node_record *node)
 {

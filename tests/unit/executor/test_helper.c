@@ -489,6 +489,54 @@ static void names_have_no_nul_and_an_end(void **state)
     job_free(&job);
 }
 
+static void a_status_arrives_whole(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    auto_strbuf buf = {0};
+    struct runtime_ended ended = {.name = STR("main"),
+                                  .reason = STR("Error"),
+                                  .message = STR("oh"),
+                                  .exit_code = 3,
+                                  .cause = RUNTIME_CAUSE_ERROR};
+    const struct runtime_address address = {80, STR("1.2.3.4:5")};
+    struct resource_amount most = {STR("cpu"), 1500};
+    struct resource_amount sum = {STR("memory"), 7};
+    const struct runtime_status told = {
+        .cause = RUNTIME_CAUSE_OOM,
+        .message = STR("why"),
+        .ended = &ended,
+        .ended_count = 1,
+        .created_ms = 1,
+        .started_ms = 2,
+        .ended_ms = 3,
+        .addresses = &address,
+        .address_count = 1,
+        .used_max = {&most, 1},
+        .used_sum = {&sum, 1},
+    };
+    struct runtime_status status;
+
+    helper_put_status(&buf, &told);
+    struct helper_reader reader = {.rest = strbuf_str(&buf)};
+    helper_take_status(&reader, &arena, &status);
+
+    assert_true(helper_is_whole(&reader));
+    assert_int_equal(status.cause, RUNTIME_CAUSE_OOM);
+    assert_true(str_equal(status.message, STR("why")));
+    assert_int_equal(status.created_ms * 100 + status.started_ms * 10 +
+                         status.ended_ms,
+                     123);
+    assert_int_equal(status.ended_count, 1);
+    assert_true(str_equal(status.ended[0].message, STR("oh")));
+    assert_int_equal(status.ended[0].exit_code, 3);
+    assert_int_equal(status.address_count, 1);
+    assert_int_equal(status.addresses[0].port, 80);
+    assert_true(str_equal(status.addresses[0].address, STR("1.2.3.4:5")));
+    assert_int_equal(resource_list_get(&status.used_max, STR("cpu")), 1500);
+    assert_int_equal(resource_list_get(&status.used_sum, STR("memory")), 7);
+}
+
 static void nothing_is_done_before_it_is_open(void **state)
 {
     (void)state;
@@ -608,6 +656,7 @@ int main(void)
         TEST(what_breaks_the_protocol_ends_the_helper),
         TEST(names_have_no_nul_and_an_end),
         TEST(who_is_told_of_a_pod_may_ask_for_more),
+        TEST(a_status_arrives_whole),
         TEST(nothing_is_done_before_it_is_open),
         TEST(a_hostile_front_end_gets_nothing),
     };
