@@ -41,7 +41,10 @@ enum {
     /* What a limit refuses only because work of its queue runs waits as the
      * head (docs/decisions/0027). */
     POLICY_RULES_LIMITS = 4,
-    POLICY_RULES_LATEST = POLICY_RULES_LIMITS,
+    /* Gangs with terms that may not be preempted for a job have no part in whom
+     * it preempts (docs/decisions/0034). */
+    POLICY_RULES_GROUPS = 5,
+    POLICY_RULES_LATEST = POLICY_RULES_GROUPS,
 };
 
 /* A fraction of a pool's total of one resource. */

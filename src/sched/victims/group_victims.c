@@ -120,6 +120,16 @@ static bool may_go_whole(const struct search *search, const struct gang *gang,
     return false;
 }
 
+bool group_victims_may_shrink(const struct search *search,
+                              const struct gang *gang, const struct run *run,
+                              const struct victim_rules *rules)
+{
+    return rules->takes_surplus ||
+           may_shrink(search, gang, victim_of_run(search->round, run).level,
+                      rules) ||
+           may_go_whole(search, gang, rules);
+}
+
 uint32_t group_victims_list(struct round *round, uint32_t node,
                             const struct gang *gang)
 {
@@ -211,11 +221,10 @@ void group_victims_add(const struct search *search, uint32_t node,
         struct victim one = victim_of_run(round, run);
         one.group = index;
         one.is_surplus = left[sub_group] > 0;
-        may_go = one.is_surplus
-                     ? may_go || rules->takes_surplus ||
-                           may_shrink(search, gang, one.level, rules) ||
-                           may_go_whole(search, gang, rules)
-                     : may_go && !is_kept;
+        may_go =
+            one.is_surplus
+                ? may_go || group_victims_may_shrink(search, gang, run, rules)
+                : may_go && !is_kept;
         if (!may_go || (one.is_surplus && is_protected(search, run, &one))) {
             kept_count++;
             continue;

@@ -21,6 +21,11 @@ bool group_victims_is_turn_before(const struct search *search, uint32_t queue);
  * the highest ids first; their number. */
 uint32_t group_victims_list(struct round *round, uint32_t node,
                             const struct gang *gang);
+/* Whether what a gang runs above its minimums, of which a run is, may be
+ * preempted alone though the rules for all work do not permit it. */
+bool group_victims_may_shrink(const struct search *search,
+                              const struct gang *gang, const struct run *run,
+                              const struct victim_rules *rules);
 /* Add what may go of a gang on a node to `victims`, which has room for all its
  * pods there. */
 void group_victims_add(const struct search *search, uint32_t node,

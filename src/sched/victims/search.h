@@ -1,7 +1,7 @@
 /*
  * search - where victims would be found, by what they go for: the
  * searches that victims_find() tries one after the other where no gang with
- * terms runs.
+ * terms is at risk (groups_at_risk.h).
  *
  * They decide nothing: take.h takes what they find.  Private to
  * src/sched.

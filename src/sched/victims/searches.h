@@ -14,6 +14,7 @@ struct searches {
     struct urgent *urgents;                /* see urgency_index.h */
     struct ceiling *ceilings;              /* see group_room.c */
     struct eviction_index *eviction_index; /* once asked for */
+    struct group_pods *group_pods; /* see groups_at_risk.h; NULL: not asked */
     struct depth_memos *depths; /* see depth_memo.h; NULL: nothing yet */
     struct victim_memos *memos; /* see memo.h; NULL: nothing yet */
     VEC(struct victim) victims; /* scratch of choose.c */

@@ -5,6 +5,7 @@
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
 #include "sched/victims/affordable.h"
+#include "sched/victims/groups_at_risk.h"
 #include "sched/victims/recall.h"
 #include "sched/victims/revocable.h"
 #include "sched/victims/search.h"
@@ -74,8 +75,8 @@ struct victim_rules victims_rules(const struct search *search)
     return rules;
 }
 
-/* In pools where gangs with terms or protected work runs, and in pool objects,
- * all that may go is compared by what it costs. */
+/* For jobs that may preempt gangs with terms, in pools where protected work
+ * runs, and in pool objects, all that may go is compared by what it costs. */
 static uint32_t find_set(const struct search *search)
 {
     struct victim_rules rules = victims_rules(search);
@@ -134,8 +135,8 @@ uint32_t victims_find(const struct search *search)
     if (class->is_impossible) {
         return NONE;
     }
-    if (round_has_budgets(round) ||
-        (round_has_terms(round) && lending_may_recall(round))) {
+    bool has_groups = groups_at_risk(search);
+    if (round_has_budgets(round) || (has_groups && lending_may_recall(round))) {
         return find_set(search); /* also what borrowed gangs cost may fall */
     }
     node = recall_find(search, &rules);
@@ -143,8 +144,7 @@ uint32_t victims_find(const struct search *search)
         node = revocables_find(search);
         rules.depth = node == NONE ? 0 : UINT32_MAX;
     }
-    if (node == NONE &&
-        (round_has_terms(round) || round->sched->is_pool_object)) {
+    if (node == NONE && (has_groups || round->sched->is_pool_object)) {
         return find_set(search);
     }
     rules.is_bound = node == NONE && cooldown_binds(round, search->job);

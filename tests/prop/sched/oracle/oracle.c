@@ -303,7 +303,6 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
                                                           : STEADY;
         o.has_groups |= o.status[j] == STEADY && job->has_terms;
     }
-    o.compares_sets |= o.has_groups;
     oracle_spare(&o);
     oracle_flows_begin(&o);
     oracle_measure(&o);

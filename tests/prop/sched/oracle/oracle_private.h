@@ -71,7 +71,7 @@ struct oracle {
     enum round_kind kind;
     bool is_filling;
     bool has_groups;    /* gangs with terms run */
-    bool compares_sets; /* they do, or it is a pool object's shard: see
+    bool compares_sets; /* always, as in a pool object's shard: see
                            oracle_sets.c */
     bool is_lending;    /* it is the turn of work of other pools */
     bool keeps_surplus; /* in this try of a gang */
@@ -443,6 +443,9 @@ struct rules oracle_rules(const struct oracle *o, int job);
 /* The cheapest place for a job, or NO_NODE; the rules that choose there. */
 int oracle_find_set(const struct oracle *o, int job, int rack,
                     struct rules *rules);
+/* Whether a pod of a gang with terms might be preempted for a job, on a node
+ * that it may have. */
+bool oracle_groups_at_risk(const struct oracle *o, int job);
 /* Whether there might be a place for some job like this one, if not for it:
  * whether surplus yields depends on the queue that asks. */
 bool oracle_might_find_set(const struct oracle *o, int job);

@@ -192,6 +192,26 @@ int oracle_find_set(const struct oracle *o, int job, int rack,
     return best;
 }
 
+bool oracle_groups_at_risk(const struct oracle *o, int job)
+{
+    const bool none[INSTANCE_JOBS_MAX] = {0};
+    const struct rules rules = oracle_rules(o, job);
+    struct oracle all = *o;
+    bool is_any = false;
+
+    all.only = 0;
+    for (int j = 0; j < o->in->job_count && !is_any; j++) {
+        int node = o->node[j];
+        bool is_there = o->in->jobs[j].has_terms && oracle_runs(o, j) &&
+                        o->status[j] != PLACED &&
+                        oracle_is_place(&all, job, node);
+        is_any = is_there && (oracle_may_go(o, j, job, node, &rules) ||
+                              (oracle_is_surplus(o, j, none) &&
+                               oracle_may_shrink(o, j, job, &rules)));
+    }
+    return is_any;
+}
+
 bool oracle_might_find_set(const struct oracle *o, int job)
 {
     struct rules rules = {.takes_surplus = true}, away_rules = rules;

@@ -1,5 +1,5 @@
-/* Where others make room: on which node, when no gang with terms runs.  The
- * order is that in which evicted work would win its place back. */
+/* Where others make room: on which node, when no gang with terms is at risk.
+ * The order is that in which evicted work would win its place back. */
 #include "oracle_private.h"
 
 /* Whether a run gives way before all that is evicted. */
@@ -128,7 +128,9 @@ static int find_yielding(const struct oracle *o, int job, int rack)
 int oracle_find_with_victims(struct oracle *o, int job, int rack)
 {
     struct rules rules = {.cut = INSTANCE_JOBS_MAX + 2, .level_max = -1};
-    bool is_first_step = !o->has_groups || !oracle_has_recall(o);
+    bool has_groups = oracle_groups_at_risk(o, job);
+    bool compares_sets = has_groups || o->compares_sets;
+    bool is_first_step = !has_groups || !oracle_has_recall(o);
     int node =
         is_first_step ? oracle_find_recall(o, job, rack, &rules) : NO_NODE;
 
@@ -137,13 +139,13 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack)
     }
     if (node == NO_NODE) {
         rules.cut = 0;
-        if (o->compares_sets) {
+        if (compares_sets) {
             node = oracle_find_set(o, job, rack, &rules);
         } else if (!instance_has_cooldown(o->in, job, o->now)) {
             node = find_fair(o, job, rack, &rules.cut);
         }
     }
-    if (node == NO_NODE && !o->compares_sets && !o->in->is_urgency_off) {
+    if (node == NO_NODE && !compares_sets && !o->in->is_urgency_off) {
         rules.cut = 0;
         node = find_urgent(o, job, rack, &rules);
     }

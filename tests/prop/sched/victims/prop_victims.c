@@ -7,7 +7,8 @@
  *   - so it is where the nodes were added in the opposite order
  *
  * And of a pool of a shard: whom it preempts, and all else of its plan, is the
- * same whether or not gangs with terms and protected work run in another pool.
+ * same whether or not gangs with terms and protected work run in another pool,
+ * and whether gangs in the pool that nobody may preempt have terms or not.
  */
 #include <stdio.h>
 #include <string.h>
@@ -340,6 +341,76 @@ static bool another_pool_has_no_say(struct tape *tape)
     return holds;
 }
 
+/* Run a gang that nobody may preempt, with terms or without. */
+static void add_guard(struct world *w, struct script *script, struct room *room,
+                      bool has_terms)
+{
+    struct gang_terms terms = {.sub_group_count = 1};
+    struct world_job member = {
+        .queue = draw_queue(script),
+        .gang = "guard",
+        .cores = (int64_t)script_pick(script, 1, 2),
+        .priority_class = "high",
+        .lifetime_s = INT64_MAX,
+        .pool = room->pool,
+    };
+    uint32_t count = (uint32_t)script_pick(script, 1, 4), first;
+
+    for (uint32_t i = 0; i < room->count; i++) {
+        if (room->free[i] >= member.cores * count) {
+            member.cardinality = member.minimum = count;
+            terms.sub_groups[0] = (struct sub_group){.name = STR("s"),
+                                                     .min_count = count,
+                                                     .max_count = count,
+                                                     .hops_max = HOPS_ANY};
+            first = has_terms ? world_submit_group(w, &member, &terms)
+                              : world_submit_many(w, &member, count);
+            fill(w, room, first, count, member.cores);
+            return;
+        }
+    }
+}
+
+static void make_guarded(struct world *w, struct script *script, bool has_terms)
+{
+    struct room *room = mem_alloc(sizeof(*room));
+
+    room->pool = "default";
+    make_queues(w, script);
+    add_nodes(w, script, room, false);
+    add_guard(w, script, room, has_terms);
+    for (uint64_t i = script_pick(script, 1, 5); i > 0; i--) {
+        add_jobs(w, script, room, true);
+    }
+    for (uint64_t i = script_pick(script, 1, 6); i > 0; i--) {
+        add_jobs(w, script, room, false);
+    }
+    sched_set_time(w->sched, NOW_MS);
+    mem_free(room);
+}
+
+static bool groups_that_stay_have_no_say(struct tape *tape)
+{
+    struct world *worlds = mem_alloc_array(2, sizeof(*worlds));
+    struct script script = {.tape = tape};
+
+    for (int i = 0; i < 2; i++) {
+        script.at = 0;
+        make_guarded(&worlds[i], &script, i);
+        sched_plan(worlds[i].sched, NOW_MS, ROUND_BALANCE, 4000,
+                   &worlds[i].plan);
+    }
+    bool holds =
+        worlds[0].job_count == worlds[1].job_count &&
+        is_same_of(&worlds[0].plan, &worlds[1].plan, worlds[0].job_count);
+    for (int i = 0; i < 2; i++) {
+        world_fini(&worlds[i]);
+    }
+    mem_free(worlds);
+    VEC_FREE(&script.values);
+    return holds;
+}
+
 int main(void)
 {
     bool holds = prop_check("remembering_changes_nothing",
@@ -349,5 +420,7 @@ int main(void)
                         the_order_of_nodes_changes_nothing, RUNS, 0);
     holds &=
         prop_check("another_pool_has_no_say", another_pool_has_no_say, RUNS, 0);
+    holds &= prop_check("groups_that_stay_have_no_say",
+                        groups_that_stay_have_no_say, RUNS, 0);
     return holds ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 /* Whom a pool preempts does not hang on what runs in another pool
- * (docs/decisions/0015). */
+ * (docs/decisions/0015), nor on gangs with terms that may not be preempted
+ * (docs/decisions/0034). */
 #include "world_fixture.h"
 
 /* Nodes that A fills, and B that asks for two cores: A wins back the place of
@@ -86,6 +87,65 @@ static void protected_work_in_another_pool_changes_no_victim(void **state)
     assert_takes_last(w, scene);
 }
 
+/* A gang of two pods, `min` of which it needs, on a node of its own in the
+ * pool; of a queue that is not over its share. */
+static void run_guard(struct world *w, const char *priority_class, uint32_t min)
+{
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), min, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t node =
+        world_node(w, &(struct world_node){"m", .cores = 2, .pool = "default"});
+    uint32_t pod = world_submit_group(w,
+                                      &(struct world_job){
+                                          .queue = "C",
+                                          .gang = "g",
+                                          .pool = "default",
+                                          .priority_class = priority_class,
+                                      },
+                                      &terms);
+
+    world_lease(w, pod, node, 1000);
+    world_lease(w, pod + 1, node, 1000);
+}
+
+static void a_gang_that_stays_changes_no_victim(void **state)
+{
+    struct world *w = *state;
+    struct scene scene = fill(w);
+
+    world_queue(w, "C", 1);
+    run_guard(w, "fixed", 2);
+    world_round(w, ROUND_BALANCE, 10000);
+    assert_takes_last(w, scene);
+}
+
+static void by_the_rules_before_a_gang_that_stays_does(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.rules_revision = POLICY_RULES_LIMITS;
+    world_restart(w);
+    struct scene scene = fill(w);
+    world_queue(w, "C", 1);
+    run_guard(w, "fixed", 2);
+    world_round(w, ROUND_BALANCE, 10000);
+    assert_takes_middle(w, scene);
+}
+
+static void
+a_gang_with_surplus_that_is_too_urgent_changes_no_victim(void **state)
+{
+    struct world *w = *state;
+    struct scene scene = fill(w);
+
+    world_queue(w, "C", 1);
+    run_guard(w, "high", 1);
+    world_round(w, ROUND_BALANCE, 10000);
+    assert_takes_last(w, scene);
+}
+
 static void a_gang_that_came_with_its_node_counts_there(void **state)
 {
     struct world *w = *state;
@@ -117,6 +177,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENARIO(a_gang_in_another_pool_changes_no_victim),
         SCENARIO(protected_work_in_another_pool_changes_no_victim),
+        SCENARIO(a_gang_that_stays_changes_no_victim),
+        SCENARIO(by_the_rules_before_a_gang_that_stays_does),
+        SCENARIO(a_gang_with_surplus_that_is_too_urgent_changes_no_victim),
         SCENARIO(a_gang_that_came_with_its_node_counts_there),
         SCENARIO(by_the_first_rules_it_does),
     };
