@@ -30,6 +30,7 @@ static void format_shown(enum printable how, const char *format,
 {
     va_list again;
 
+    ASSERT(format);
     va_copy(again, arguments);
     int byte_count = vsnprintf(NULL, 0, format, again);
     va_end(again);
