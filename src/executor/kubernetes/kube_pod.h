@@ -1,0 +1,31 @@
+/*
+ * kube_pod - a cluster's Pod object: whose it is, how far it is, and why it
+ * ended.
+ *
+ * A pod is ours when it carries the labels that all Armada executors give
+ * (armada-api.md 6.5): armada_job_id, armada_job_run_id and armada_queue_id,
+ * with the annotation armada_jobset_id.
+ *
+ * Threads: any; an arena has one owner.
+ */
+#pragma once
+
+#include "executor/runtime.h"
+#include "model/resource.h"
+
+/* What a Pod says; all of it is in the arena. */
+struct kube_pod {
+    struct runtime_pod pod; /* its run and its texts only if it is ours */
+    bool is_ours;
+    struct str uid, ip;
+    bool is_ready;
+    bool is_ending;     /* it is being deleted */
+    bool has_no_image;  /* a container waits for one that is not had */
+    struct str waiting; /* why the first one waits; "" */
+    struct resource_list requests; /* of its node */
+    struct runtime_status status;
+};
+
+/* Read an encoded Pod.  -ERR_CORRUPT, -ERR_INVALID, -ERR_LIMIT. */
+int kube_pod_read(struct str object, struct arena *arena,
+                  struct kube_pod *ret_pod, struct err *err) must_check;
