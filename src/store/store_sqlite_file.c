@@ -51,6 +51,10 @@
     "CREATE INDEX job_bad ON job (id) WHERE state IN (5, 6, 7, 9);" \
     "CREATE INDEX job_by_owner ON job (owner, id);"
 
+/* Those that have a node, which may be few among many that wait. */
+#define ACTIVE_INDEX \
+    "CREATE INDEX job_active ON job (id) WHERE state IN (2, 3, 8);"
+
 static const char schema[] =
     "CREATE TABLE progress ("
     " id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -87,6 +91,7 @@ static const char schema[] =
     " gpu_milli INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;"
     "CREATE INDEX job_by_set ON job (set_key);"
     "CREATE INDEX job_by_end ON job (ended_ms) WHERE ended_ms > 0;" LIST_INDEXES
+        ACTIVE_INDEX
     "CREATE INDEX job_by_uri ON job (set_key, uri) WHERE uri <> '';"
     "CREATE TABLE spec ("
     " job_number INTEGER PRIMARY KEY,"
@@ -147,6 +152,7 @@ static const char *const steps[] = {
     /* Objects that do not change any more stay unknown. */
     [6] = OBJECT_TABLE,
     [7] = LABEL_TABLES "INSERT INTO label_since SELECT max(id) FROM job;",
+    [8] = ACTIVE_INDEX,
 };
 _Static_assert(ARRAY_COUNT(steps) == STORE_SQLITE_VERSION,
                "a step from each format");

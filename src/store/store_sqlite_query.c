@@ -16,6 +16,7 @@ enum query {
     QUERY_SPEC,
     QUERY_LIST,
     QUERY_LIST_OPEN,
+    QUERY_LIST_ACTIVE,
     QUERY_LIST_BAD,
     QUERY_LIST_OF_OWNER,
     QUERY_LIST_OF_SET,
@@ -63,6 +64,10 @@ static const char *const sql[QUERY_COUNT] = {
                         " INDEXED BY job_open CROSS JOIN"
                         " job_set s ON s.key = j.set_key"
                         " WHERE j.ended_ms = 0 AND " LIST_CONDITION,
+    [QUERY_LIST_ACTIVE] = "SELECT " STORE_JOB_COLUMNS " FROM job j"
+                          " INDEXED BY job_active CROSS JOIN"
+                          " job_set s ON s.key = j.set_key"
+                          " WHERE j.state IN (2, 3, 8) AND " LIST_CONDITION,
     [QUERY_LIST_BAD] = "SELECT " STORE_JOB_COLUMNS " FROM job j"
                        " INDEXED BY job_bad CROSS JOIN"
                        " job_set s ON s.key = j.set_key"
@@ -71,9 +76,11 @@ static const char *const sql[QUERY_COUNT] = {
                             " INDEXED BY job_by_owner CROSS JOIN"
                             " job_set s ON s.key = j.set_key"
                             " WHERE j.owner = ?6 AND " LIST_CONDITION,
+    /* The key as a value: the index of a set's jobs is in their order. */
     [QUERY_LIST_OF_SET] =
-        "SELECT " STORE_JOB_COLUMNS " FROM job_set s CROSS JOIN job j"
-        " WHERE s.queue = ?1 AND s.name = ?2 AND j.set_key = s.key"
+        "SELECT " STORE_JOB_COLUMNS " FROM job j INDEXED BY job_by_set"
+        " CROSS JOIN job_set s ON s.key = j.set_key WHERE j.set_key ="
+        " (SELECT key FROM job_set WHERE queue = ?1 AND name = ?2)"
         " AND " LIST_CONDITION,
     /* All jobs of a queue that has few. */
     [QUERY_LIST_OF_QUEUE] =
@@ -309,12 +316,18 @@ static int choose_list(struct store_reader *reader,
     static const uint32_t open =
         1u << STORED_JOB_QUEUED | 1u << STORED_JOB_LEASED |
         1u << STORED_JOB_PENDING | 1u << STORED_JOB_RUNNING;
+    static const uint32_t active = 1u << STORED_JOB_LEASED |
+                                   1u << STORED_JOB_PENDING |
+                                   1u << STORED_JOB_RUNNING;
     static const uint32_t bad =
         1u << STORED_JOB_FAILED | 1u << STORED_JOB_CANCELLED |
         1u << STORED_JOB_PREEMPTED | 1u << STORED_JOB_REJECTED;
 
     if (filter->label_key.byte_count > 0) {
         return QUERY_LIST_OF_LABEL;
+    }
+    if (filter->states && !(filter->states & ~active)) {
+        return QUERY_LIST_ACTIVE;
     }
     if (filter->states && !(filter->states & ~open)) {
         return QUERY_LIST_OPEN;

@@ -28,6 +28,7 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
     assert_int_equal(sq_open(&(struct sq_open){.path = path}, &db, &err), 0);
     assert_int_equal(sq_exec(db,
                              "DROP INDEX job_open;"
+                             "DROP INDEX job_active;"
                              "DROP INDEX job_bad;"
                              "DROP INDEX job_by_owner;"
                              "ALTER TABLE run DROP COLUMN ingress;"
