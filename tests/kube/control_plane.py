@@ -134,13 +134,13 @@ class ControlPlane:
                                    + str(self.dir / "kube-apiserver.log"))
             time.sleep(0.1)
 
-    def ask(self, method, path, body=None):
+    def ask(self, method, path, body=None, content_type="application/json"):
         """A request as the administrator; what it answers, read as JSON."""
         request = urllib.request.Request(
             self.server + path, method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": "Bearer secret",
-                     "Content-Type": "application/json"})
+                     "Content-Type": content_type})
         context = ssl.create_default_context(
             cafile=self.dir / "certs" / "apiserver.crt")
         with urllib.request.urlopen(request, context=context,

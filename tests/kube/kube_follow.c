@@ -3,6 +3,8 @@
  * told, a line each, until its standard input ends:
  *
  *     kube_follow KUBECONFIG CONTEXT PATH
+ *
+ * Of nodes and pods it prints what the executor makes of them.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -11,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "executor/kubernetes/kube_node.h"
+#include "executor/kubernetes/kube_pod.h"
 #include "kube/api/envelope.h"
 #include "kube/api/follow.h"
 #include "kube/http/http_client.h"
@@ -59,10 +63,49 @@ static void on_begin(void *ctx)
     puts("begin");
 }
 
+static void say_node(struct str object)
+{
+    const struct kube_node_labels labels = {STR(""), STR("")};
+    auto_arena arena = {0};
+    struct node_record node;
+    struct err err;
+
+    if (kube_node_read(object, &labels, &arena, &node, &err) < 0) {
+        printf("bad %s\n", err.text);
+        return;
+    }
+    printf("node %.*s cpu %lld taints %u%s\n", STR_ARG(node.name),
+           (long long)resource_list_get(&node.total, STR("cpu")),
+           node.taint_count, node.is_unschedulable ? " unschedulable" : "");
+}
+
+static void say_pod(struct str object)
+{
+    auto_arena arena = {0};
+    struct kube_pod pod;
+    struct err err;
+
+    if (kube_pod_read(object, &arena, &pod, &err) < 0) {
+        printf("bad %s\n", err.text);
+        return;
+    }
+    printf("pod %.*s on \"%.*s\" phase %d cause %d%s\n",
+           STR_ARG(pod.pod.pod_name), STR_ARG(pod.pod.node_name),
+           (int)pod.pod.phase, (int)pod.status.cause,
+           pod.is_ours ? " ours" : "");
+}
+
 static void on_object(void *ctx, struct str object)
 {
-    (void)ctx;
-    say_name("object", object);
+    struct str path = str_of(ctx);
+
+    if (str_equal(path, STR("/api/v1/nodes"))) {
+        say_node(object);
+    } else if (str_equal(path, STR("/api/v1/pods"))) {
+        say_pod(object);
+    } else {
+        say_name("object", object);
+    }
 }
 
 static void on_gone(void *ctx, struct str object)
@@ -117,7 +160,7 @@ int main(int argc, char **argv)
             &(struct follow_options){
                 .path = argv[3],
                 .query = "",
-                .told = {on_begin, on_object, on_gone, on_listed, NULL}});
+                .told = {on_begin, on_object, on_gone, on_listed, argv[3]}});
         run(client, follow);
         follow_destroy(follow);
     }

@@ -13,14 +13,15 @@ import control_plane
 BUILD = pathlib.Path(os.environ["BERTH_BUILD"])
 MAPS = "/api/v1/namespaces/default/configmaps"
 WAIT_S_MAX = 60
+REJECTED = 10  # RUNTIME_CAUSE_REJECTED
 
 
 class Follower:
     """kube_follow, and the lines that it prints."""
 
-    def __init__(self, config, context):
+    def __init__(self, config, context, path=MAPS):
         self.process = subprocess.Popen(
-            [BUILD / "tests/kube/kube_follow", config, context, MAPS],
+            [BUILD / "tests/kube/kube_follow", config, context, path],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.lines = queue.Queue()
         self.seen = []
@@ -90,6 +91,50 @@ class TestFollow(unittest.TestCase):
             follower.until("object c")
             self.remove("b")
             follower.until("gone b")
+
+    def set_status(self, path, status):
+        self.plane.ask("PATCH", path + "/status", {"status": status},
+                       "application/merge-patch+json")
+
+    def test_nodes_are_read_as_they_change(self):
+        with Follower(self.config, "token", "/api/v1/nodes") as follower:
+            follower.until("listed")
+            self.plane.ask("POST", "/api/v1/nodes", {
+                "metadata": {"name": "n1"},
+                "spec": {"taints": [{"key": "k", "effect": "NoExecute"}]},
+                "status": {"allocatable": {"cpu": "7500m"}}})
+            self.assertEqual(follower.until("node n1")[-1],
+                             "node n1 cpu 7500 taints 1 unschedulable")
+            self.set_status("/api/v1/nodes/n1", {"conditions": [
+                {"type": "Ready", "status": "True"}]})
+            follower.until("node n1 cpu 7500 taints 1")
+            self.plane.ask("DELETE", "/api/v1/nodes/n1")
+            follower.until("gone n1")
+
+    def test_pods_are_read_as_they_change(self):
+        pods = "/api/v1/namespaces/default/pods"
+        with Follower(self.config, "token", "/api/v1/pods") as follower:
+            follower.until("listed")
+            self.plane.ask("POST", pods, {
+                "metadata": {
+                    "name": "p1",
+                    "labels": {"armada_job_id": "01f3j0g1md4qx7z5qb148qnh4r",
+                               "armada_job_run_id":
+                                   "123e4567-e89b-42d3-a456-426614174000",
+                               "armada_queue_id": "q"},
+                    "annotations": {"armada_jobset_id": "s"}},
+                "spec": {"nodeName": "n9",
+                         "containers": [{"name": "c", "image": "i"}]}})
+            self.assertEqual(follower.until("pod p1")[-1],
+                             'pod p1 on "n9" phase 1 cause 0 ours')
+            self.set_status(f"{pods}/p1", {"phase": "Running"})
+            follower.until('pod p1 on "n9" phase 2 cause 0 ours')
+            self.set_status(f"{pods}/p1", {"phase": "Failed",
+                                           "reason": "OutOfcpu"})
+            self.assertEqual(follower.until("pod p1")[-1],
+                             f'pod p1 on "n9" phase 4 cause {REJECTED} ours')
+            self.plane.ask("DELETE", f"{pods}/p1?gracePeriodSeconds=0")
+            follower.until("gone p1")
 
 
 if __name__ == "__main__":
