@@ -1,8 +1,8 @@
 /* The rules for pod specs. */
 #include "api/submit/go_size.h"
+#include "api/submit/job_pod.h"
 #include "api/submit/node_affinity.h"
 #include "api/submit/pod_expand.h"
-#include "api/submit/pod_support.h"
 #include "api/submit/validate.h"
 #include "base/map.h"
 
@@ -307,5 +307,5 @@ int validate_pod(const struct pod_view *pod, const struct submit_rules *rules,
     rc = rc ? rc : check_ports(pod, refusal);
     rc = rc ? rc : check_tolerations(pod->message, rules, refusal);
     rc = rc ? rc : pod_expand_check(pod->message, refusal);
-    return rc ? rc : pod_support_check(pod->message, refusal);
+    return rc ? rc : job_pod_check(pod->message, refusal);
 }

@@ -2,6 +2,7 @@
 #include "unit.h"
 #include "wire/json/json.h"
 #include "wire/kube/pod.h"
+#include "wire/kube/pod_support.h"
 
 static K8s__Io__Api__Core__V1__PodSpec *pod(const char *text,
                                             struct arena *arena)
@@ -245,6 +246,41 @@ static void test_what_does_not_read_is_refused(void **state)
                    "container; allowed are cpu, memory and hugepages-*");
 }
 
+static void assert_support(const char *text, const char *message)
+{
+    auto_arena arena = {0};
+    struct err err = {""};
+
+    int rc = pod_support_check(pod(text, &arena), &err);
+
+    assert_int_equal(rc, *message ? -ERR_INVALID : 0);
+    assert_string_equal(err.text, message);
+}
+
+static void test_what_no_pod_is_given_is_refused_by_name(void **state)
+{
+    (void)state;
+    assert_support("{}", "");
+    assert_support("{\"preemptionPolicy\":\"Never\"}",
+                   "preemptionPolicy is not supported: its priority class says "
+                   "whether a job preempts");
+    assert_support("{\"resourceClaims\":[{\"name\":\"a\"}]}",
+                   "resourceClaims is not supported: request devices as "
+                   "resources of a container");
+    assert_support("{\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":"
+                   "\"ScheduleAnyway\"}]}",
+                   "");
+    assert_support("{\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":"
+                   "\"DoNotSchedule\"}]}",
+                   "topologySpreadConstraints with whenUnsatisfiable "
+                   "DoNotSchedule is not supported: Berth does not spread "
+                   "pods; remove it, or set ScheduleAnyway");
+    /* What only the pods of jobs may not ask for. */
+    assert_support("{\"nodeName\":\"n\",\"schedulingGates\":[{\"name\":"
+                   "\"g\"}]}",
+                   "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +294,7 @@ int main(void)
         TEST(test_equal_needs_pack_to_equal_bytes),
         TEST(test_affinity_has_a_bound_over_all_terms),
         TEST(test_what_does_not_read_is_refused),
+        TEST(test_what_no_pod_is_given_is_refused_by_name),
     };
     return RUN_TESTS(tests);
 }
