@@ -107,3 +107,15 @@ struct str annotations_job_set(const Berth__Submission__Request *request);
 /* Fill in what of a digest comes from annotations that passed the checks. */
 void annotations_digest(const Berth__Submission__Item *item,
                         const struct gang *gang, struct job_digest *digest);
+
+/* One of ours as the item has it: with which prefix. */
+const char *annotation_name(const Berth__Submission__Item *item,
+                            const char *key);
+
+/* Seconds of an annotation in ms; 0 without it, or if it makes no sense. */
+int64_t annotation_max_wait_ms(const Berth__Submission__Item *item);
+/* A moment of an annotation; 0 without it, or if it makes no sense. */
+int64_t annotation_begin_ms(const Berth__Submission__Item *item);
+/* How many jobs of its group may run at once; 0 without it, or if it makes no
+ * sense. */
+uint32_t annotation_turn_limit(const Berth__Submission__Item *item);
