@@ -198,3 +198,7 @@ enum permission permission_of_name(struct str name);
 
 /* The name as queues write it ("submit"). */
 const char *queue_verb_name(enum queue_verb verb);
+
+/* Whether a grant names one of the groups of a user. */
+bool auth_is_granted(const struct permission_grant *grant,
+                     const struct principal *principal);
