@@ -1,8 +1,5 @@
 #include "api/core/api_call.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "api/core/granters.h"
 #include "api/core/message.h"
 #include "api/core/state.h"
@@ -21,25 +18,6 @@ static void api_call_destroy(void *data)
     }
     arena_fini(&call->arena);
     mem_free(call);
-}
-
-static void fail_denied(struct api_call *call, const char *format, ...)
-    printf_like(2, 3);
-
-static void fail_denied(struct api_call *call, const char *format, ...)
-{
-    char text[ERROR_TEXT_BYTES_MAX];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    call->is_denied = true;
-    if (call->method->traits & METHOD_DENIES_WRAPPED) {
-        api_call_fail_wrapped(call, RPC_UNKNOWN, "%s", text);
-    } else {
-        api_call_fail(call, RPC_PERMISSION_DENIED, "%s", text);
-    }
 }
 
 const char *method_scope_name(enum method_scope scope)
@@ -151,9 +129,9 @@ bool api_call_admit(struct api *api, const struct method *method,
                              method->permission)) {
         auto_strbuf hint = {0};
         granters_say(&api->config->auth, method->permission, VERB_NONE, &hint);
-        fail_denied(call, "%.*s lacks permission %s%s",
-                    STR_ARG(call->principal.name),
-                    permission_name(method->permission), strbuf_text(&hint));
+        api_call_fail_denied(
+            call, "%.*s lacks permission %s%s", STR_ARG(call->principal.name),
+            permission_name(method->permission), strbuf_text(&hint));
         return false;
     }
     call->counted_as = counted_as(call, &claim);
@@ -262,7 +240,8 @@ static bool authorize(struct api_call *call, struct str queue,
         if (api_call_reaches_orphans(call, queue, job_set)) {
             return true;
         }
-        fail_denied(call, "could not find queue \"%.*s\"", STR_ARG(queue));
+        api_call_fail_denied(call, "could not find queue \"%.*s\"",
+                             STR_ARG(queue));
         return false;
     }
     bool is_allowed = auth_has_permission(&call->api->auth, &call->principal,
@@ -273,10 +252,10 @@ static bool authorize(struct api_call *call, struct str queue,
         auto_strbuf hint = {0};
         granters_say(&call->api->config->auth, method->permission, method->verb,
                      &hint);
-        fail_denied(call, "%.*s lacks permission %s required for action %s%s",
-                    STR_ARG(call->principal.name),
-                    permission_name(method->permission),
-                    queue_verb_name(method->verb), strbuf_text(&hint));
+        api_call_fail_denied(
+            call, "%.*s lacks permission %s required for action %s%s",
+            STR_ARG(call->principal.name), permission_name(method->permission),
+            queue_verb_name(method->verb), strbuf_text(&hint));
     }
     return is_allowed;
 }
@@ -335,234 +314,10 @@ bool api_call_check_executor(struct api_call *call, struct str executor_id)
     if (auth_may_act_for(caller, executor_id)) {
         return true;
     }
-    fail_denied(call,
-                "%.*s may not act for executor \"%.*s\"; list it in the "
-                "user's `executors` in the server's auth.basicAuthUsers",
-                STR_ARG(caller->name), STR_ARG(executor_id));
+    api_call_fail_denied(
+        call,
+        "%.*s may not act for executor \"%.*s\"; list it in the "
+        "user's `executors` in the server's auth.basicAuthUsers",
+        STR_ARG(caller->name), STR_ARG(executor_id));
     return false;
-}
-
-/* The caller's request id, or one made up. */
-static const char *request_id(struct api_call *call)
-{
-    struct str given = rpc_call_header(call->rpc, "x-request-id");
-    uint8_t random[RANDOM_ID_BYTES];
-    char *id;
-
-    if (call->request_id) {
-        return call->request_id;
-    }
-    if (given.byte_count) {
-        return call->request_id = arena_strdup(&call->arena, given);
-    }
-    id = arena_alloc(&call->arena, 2 * sizeof(random) + 1);
-    call->api->ports.rng->fill(call->api->ports.rng, random, sizeof(random));
-    for (size_t i = 0; i < sizeof(random); i++) {
-        snprintf(id + 2 * i, 3, "%02x", random[i]);
-    }
-    return call->request_id = id;
-}
-
-/* Whether it sets what people set: what everybody does all the time (jobs
- * submitted, executors' reports) does not. */
-static bool is_change(const struct method *method)
-{
-    return method->scope == SCOPE_SERVER || method->verb == VERB_CANCEL ||
-           method->verb == VERB_PREEMPT || method->verb == VERB_REPRIORITIZE;
-}
-
-/* Of who is anonymous, its user, if that is known. */
-static struct str name_of(const struct principal *caller)
-{
-    return caller->is_anonymous && caller->group_count > 1 ? caller->groups[1]
-                                                           : caller->name;
-}
-
-/* Whether more than a few of such calls a second would be strange: then an id
- * is made up where the caller gave none. */
-static bool is_told(const struct api_note *note)
-{
-    return note->is_denied || note->is_change || note->is_login ||
-           note->code != RPC_OK;
-}
-
-/* The id that the call has already, or "". */
-static const char *given_id(struct api_call *call)
-{
-    return call->request_id
-               ? call->request_id
-               : arena_strdup(&call->arena,
-                              rpc_call_header(call->rpc, "x-request-id"));
-}
-
-static void tell(struct api_call *call, enum rpc_code code, const char *text)
-{
-    const struct api_ports *ports = &call->api->ports;
-    struct api_note note = {
-        .method = call->method->path,
-        .user = name_of(&call->principal),
-        .peer = str_of(rpc_call_peer(call->rpc)),
-        .queue = call->queue,
-        .job_set = call->job_set,
-        .code = code,
-        .text = text,
-        .is_denied = call->is_denied,
-        .is_change = is_change(call->method),
-        .is_login = call->principal.is_first_login,
-        .has_credentials = call->has_credentials,
-    };
-
-    if (ports->noted) {
-        note.request_id = is_told(&note) ? request_id(call) : given_id(call);
-        note.took_us =
-            (int64_t)(ports->clock->mono_ns(ports->clock) - call->began_ns) /
-            1000;
-        ports->noted(ports->ctx, &note);
-    }
-}
-
-/* The one way out: after it the call may be gone. */
-static void finish(struct api_call *call, enum rpc_code code, const char *text,
-                   struct str reply)
-{
-    tell(call, code, text);
-    rpc_call_finish(call->rpc, code, code == RPC_OK ? NULL : text, reply);
-}
-
-void api_call_reply_bytes(struct api_call *call, struct str reply)
-{
-    finish(call, RPC_OK, "", reply);
-}
-
-void api_call_reply(struct api_call *call, const ProtobufCMessage *reply)
-{
-    api_call_reply_bytes(call, wire_encode_arena(reply, &call->arena));
-}
-
-void api_call_reply_empty(struct api_call *call)
-{
-    api_call_reply_bytes(call, STR(""));
-}
-
-void api_call_end(struct api_call *call)
-{
-    api_call_reply_bytes(call, STR(""));
-}
-
-void api_call_fail(struct api_call *call, enum rpc_code code,
-                   const char *format, ...)
-{
-    char text[RPC_MESSAGE_BYTES_MAX];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    finish(call, code, text, STR(""));
-}
-
-/* The text, cut to the limit but not inside a character. */
-static const char *cut(struct api_call *call, const char *text)
-{
-    size_t at = ERROR_TEXT_BYTES_MAX;
-
-    if (strlen(text) <= at) {
-        return text;
-    }
-    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) {
-        at--;
-    }
-    return message_format(&call->arena, "%.*s... (truncated)", (int)at, text);
-}
-
-void api_call_fail_wrapped(struct api_call *call, enum rpc_code code,
-                           const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    const char *body = message_vformat(&call->arena, format, args);
-    va_end(args);
-    const char *text = message_format(&call->arena, "[x-request-id: \"%s\"] %s",
-                                      request_id(call), body);
-    finish(call, code, cut(call, text), STR(""));
-}
-
-void api_call_fail_field(struct api_call *call, const char *field,
-                         const char *value, const char *message)
-{
-    api_call_fail_wrapped(call, RPC_INVALID_ARGUMENT,
-                          "value \"%s\" is invalid for field \"%s\": %s", value,
-                          field, message);
-}
-
-void api_call_fail_storage(struct api_call *call, const struct err *err)
-{
-    api_call_fail(call, RPC_UNAVAILABLE, "%s", err->text);
-}
-
-bool api_call_post(struct api_call *call, struct command *command,
-                   command_done_fn *done)
-{
-    command->done = done;
-    command->ctx = call;
-    int rc = inbox_post(call->api->ports.inbox, command);
-    if (rc == 0) {
-        return true;
-    }
-    command_destroy(command);
-    if (rc == -ERR_LIMIT) {
-        api_call_fail(
-            call, RPC_RESOURCE_EXHAUSTED,
-            "too many requests wait for the scheduler; try again later");
-    } else {
-        api_call_fail(call, RPC_UNAVAILABLE, "the scheduler does not run here");
-    }
-    return false;
-}
-
-bool api_call_fail_command(struct api_call *call, const struct command *command,
-                           const char *log_failed)
-{
-    struct str text = command->result_text;
-
-    switch (command->result) {
-    case COMMAND_OK:
-        return false;
-    case COMMAND_UNKNOWN_QUEUE:
-        fail_denied(call, "could not find queue \"%.*s\"",
-                    STR_ARG(command->scope.queue));
-        return true;
-    case COMMAND_NOT_FOUND:
-        api_call_fail(call, RPC_NOT_FOUND, "%.*s", STR_ARG(text));
-        return true;
-    case COMMAND_UNAVAILABLE:
-        api_call_fail(call, RPC_UNAVAILABLE, "%.*s", STR_ARG(text));
-        return true;
-    case COMMAND_LOG_FAILED:
-        api_call_fail(call, RPC_INTERNAL, "%s: %.*s", log_failed,
-                      STR_ARG(text));
-        return true;
-    case COMMAND_OVERLOADED:
-        api_call_fail(call, RPC_RESOURCE_EXHAUSTED, "%.*s", STR_ARG(text));
-        return true;
-    case COMMAND_INVALID:
-        api_call_fail(call, RPC_INVALID_ARGUMENT, "%.*s", STR_ARG(text));
-        return true;
-    case COMMAND_EXISTS:
-        api_call_fail(call, RPC_ALREADY_EXISTS, "%.*s", STR_ARG(text));
-        return true;
-    }
-    ASSERT(!"a command ends in one of its results");
-    return true;
-}
-
-void api_call_done_empty(struct command *command, void *ctx)
-{
-    struct api_call *call = ctx;
-
-    if (!api_call_fail_command(call, command, "Failed to send message")) {
-        api_call_reply_empty(call);
-    }
-    command_destroy(command);
 }

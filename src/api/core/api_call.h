@@ -166,3 +166,7 @@ bool api_call_fail_command(struct api_call *call, const struct command *command,
 
 /* A command done that says nothing but how it went, answered empty. */
 void api_call_done_empty(struct command *command, void *call);
+
+/* Refuse a call that its caller has no right to make. */
+void api_call_fail_denied(struct api_call *call, const char *format, ...)
+    printf_like(2, 3);
