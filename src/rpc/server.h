@@ -151,3 +151,6 @@ void server_forget(struct rpc_server *server, struct rpc_call *call);
 /* The method with `path`, or NULL. */
 const struct rpc_method *server_find(const struct rpc_server *server,
                                      struct str path);
+
+/* Start the threads, or as many as can be had: those shut it down again. */
+int server_start_threads(struct rpc_server *server, struct err *err);
