@@ -152,5 +152,5 @@ void server_forget(struct rpc_server *server, struct rpc_call *call);
 const struct rpc_method *server_find(const struct rpc_server *server,
                                      struct str path);
 
-/* Start the threads, or as many as can be had: those shut it down again. */
+/* Start the threads.  If not all can be had, those that run shut it down. */
 int server_start_threads(struct rpc_server *server, struct err *err);
