@@ -96,9 +96,12 @@ static bool matches_pod(const struct failure_classes *classes, uint32_t i,
         return status->message.byte_count > 0 &&
                pattern_matches(&classes->patterns[i], status->message);
     }
+    uint32_t condition =
+        status->cause == RUNTIME_CAUSE_DEADLINE  ? FAILURE_DEADLINE_EXCEEDED
+        : status->cause == RUNTIME_CAUSE_EVICTED ? FAILURE_EVICTED
+                                                 : 0;
     return rule->sign == FAILURE_CONDITION &&
-           (rule->conditions & FAILURE_DEADLINE_EXCEEDED) != 0 &&
-           status->cause == RUNTIME_CAUSE_DEADLINE;
+           (rule->conditions & condition) != 0;
 }
 
 static bool matches(const struct failure_classes *classes, uint32_t i,
@@ -115,7 +118,8 @@ static bool matches(const struct failure_classes *classes, uint32_t i,
 static bool is_ours(enum runtime_cause cause)
 {
     return cause == RUNTIME_CAUSE_STOPPED || cause == RUNTIME_CAUSE_LOST ||
-           cause == RUNTIME_CAUSE_REFUSED;
+           cause == RUNTIME_CAUSE_REFUSED || cause == RUNTIME_CAUSE_NODE_LOST ||
+           cause == RUNTIME_CAUSE_REJECTED;
 }
 
 bool failure_classify(const struct failure_classes *classes,

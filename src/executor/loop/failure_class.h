@@ -27,8 +27,9 @@ void failure_classes_destroy(struct failure_classes *classes);
 DEFINE_AUTO(failure_classes, failure_classes_destroy)
 
 /* The names that the rules give to a pod that failed.  What the executor did
- * or found itself (it stopped, lost or refused the pod) is not theirs to name:
- * the server decides by Armada's names for that.  False: no names are given. */
+ * or found itself (it stopped, lost or refused the pod; the node is lost, or
+ * did not take it) is not theirs to name: the server decides by Armada's names
+ * for that.  False: no names are given. */
 bool failure_classify(const struct failure_classes *classes,
                       const struct runtime_status *status,
                       struct failure_class *ret_class);
