@@ -48,6 +48,9 @@ void executor_add_facts(struct executor *executor, uint32_t event_max)
             VEC_PUSH(&executor->facts_flying, id);
         }
     }
+    if (taken == 0) {
+        return;
+    }
     executor->facts.count -= taken;
     memmove(executor->facts.items, executor->facts.items + taken,
             executor->facts.count * sizeof(*executor->facts.items));

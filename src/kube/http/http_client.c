@@ -500,6 +500,9 @@ static void send_waiting(struct http_client *client)
                                "libcurl takes no further request");
         }
     }
+    if (sent == 0) {
+        return;
+    }
     client->waiting.count -= sent;
     memmove(client->waiting.items, client->waiting.items + sent,
             client->waiting.count * sizeof(*client->waiting.items));
