@@ -15,6 +15,7 @@ void cluster_init(struct cluster *cluster, const struct policy *policy)
         policy_defaults(&cluster->policy);
         /* What preempts has just come, and could pay no price. */
         cluster->policy.pools[0].preemption_price_milli = 0;
+        cluster->policy.pools[0].over_share_price_milli = 0;
         cluster->policy.pools[0].loss_protection_milli = 0;
         cluster->policy.pools[0].loss_limit_milli = 0;
     }

@@ -40,7 +40,8 @@ enum {
     STARVED_AFTER_MS = 60 * 60000,
     BACKFILL_CANDIDATES = 1000,
     PREEMPTION_PRICE_MILLI = 500,
-    LOSS_LIMIT_MILLI = 1000, /* docs/decisions/0042 */
+    OVER_SHARE_PRICE_MILLI = 2000, /* docs/decisions/0045 */
+    LOSS_LIMIT_MILLI = 1000,       /* docs/decisions/0042 */
 };
 
 void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
@@ -62,6 +63,8 @@ void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
     pool->backfill_candidates_max = BACKFILL_CANDIDATES;
     pool->preemption_price_milli =
         profile == PROFILE_BERTH ? PREEMPTION_PRICE_MILLI : 0;
+    pool->over_share_price_milli =
+        profile == PROFILE_BERTH ? OVER_SHARE_PRICE_MILLI : 0;
     pool->loss_protection_milli = 0; /* docs/decisions/0017 */
     pool->loss_limit_milli = profile == PROFILE_BERTH ? LOSS_LIMIT_MILLI : 0;
 }

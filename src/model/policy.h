@@ -168,6 +168,9 @@ struct pool_policy {
     /* How long a claim has waited, in thousandths of what it destroys for
      * fairness by its size; 0: it may at once (docs/fairness.md). */
     int64_t preemption_price_milli;
+    /* The same of a claim with which its queue has more than its share; it pays
+     * the larger of the two. */
+    int64_t over_share_price_milli;
     /* A run is protected from fairness until it is so many thousandths as old
      * as all that its job has lost by preemption; 0: it is not. */
     int64_t loss_protection_milli;

@@ -13,6 +13,9 @@ enum {
     FRACTION_BITS = 64, /* of cost_exact_fraction() */
 };
 
+/* Numbers that differ by less are of one share. */
+static const double SLACK = 1e-9;
+
 static int64_t price_milli(const struct round *round)
 {
     return round->sched->policy->pools[round->pool->policy_index]
@@ -107,12 +110,68 @@ bool affordable_is_charged(const struct search *search,
 
 /* Budgets. */
 
-static u128 budget_of_job(const struct round *round, uint32_t job)
+/* The share of a queue, or NULL. */
+static const struct share *share_of(struct round *round, uint32_t queue)
+{
+    struct affordable *a = &round->searches->affordable;
+    uint32_t count;
+    const struct share *shares = round_shares(round, &count);
+
+    if (!a->share_of_queue) {
+        a->share_of_queue =
+            arena_alloc_array(round->arena, round->sched->queues.count,
+                              sizeof(*a->share_of_queue));
+        for (uint32_t i = 0; i < count; i++) {
+            a->share_of_queue[shares[i].queue] = i + 1;
+        }
+    }
+    uint32_t at = a->share_of_queue[queue];
+    return at ? &shares[at - 1] : NULL;
+}
+
+/* Whether a queue would have more than its share with so much beside what it
+ * had when the round began. */
+static bool is_over_with(struct round *round, uint32_t queue,
+                         const struct resource_vec *request)
+{
+    const struct share *share = share_of(round, queue);
+
+    if (!share) {
+        return false;
+    }
+    struct resource_vec all = share->allocated;
+    amounts_add(&all, request);
+    double with = cost_of(&round->pool->base, &all, NULL, 1).approx;
+    return with > share_kept(round->sched, round->p, share) * (1 + SLACK);
+}
+
+/* What a claim of a queue that asks for so much pays. */
+static int64_t claim_price(struct round *round, uint32_t queue,
+                           const struct resource_vec *request)
+{
+    int64_t own = price_milli(round);
+    int64_t over = round->sched->policy->pools[round->pool->policy_index]
+                       .over_share_price_milli;
+
+    ASSERT(own > 0); /* without a price nobody asks */
+    return over > own && is_over_with(round, queue, request) ? over : own;
+}
+
+static int64_t job_price(struct round *round, uint32_t job)
+{
+    const struct sched *sched = round->sched;
+
+    return claim_price(round, queue_of(sched, job),
+                       &class_at(round, class_of_job(sched, job))->request);
+}
+
+static u128 budget_of_job(const struct round *round, uint32_t job,
+                          int64_t price)
 {
     u128 waited = product(round, job, losses_since_ms(round->sched, job));
 
-    ASSERT(price_milli(round) > 0); /* without a price nobody asks */
-    return waited * MILLI / (u128)price_milli(round);
+    ASSERT(price > 0);
+    return waited * MILLI / (u128)price;
 }
 
 void affordable_begin_gang(struct round *round, const struct gang *gang,
@@ -125,9 +184,11 @@ void affordable_begin_gang(struct round *round, const struct gang *gang,
     if (!affordable_is_priced(round)) {
         return;
     }
+    a->price = claim_price(round, round->sched->lists.items[gang->list].queue,
+                           &gang->waiting_sum);
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
          seq_next(&gang->waiting, &at)) {
-        u128 own = budget_of_job(round, seq_get(&gang->waiting, at));
+        u128 own = budget_of_job(round, seq_get(&gang->waiting, at), a->price);
         sum += own;
         least = count == 0 || own < least ? own : least;
         count++;
@@ -179,7 +240,7 @@ u128 affordable_left(const struct search *search)
     const struct affordable *a = &round->searches->affordable;
 
     if (!a->is_gang) {
-        return budget_of_job(round, search->job);
+        return budget_of_job(round, search->job, job_price(round, search->job));
     }
     ASSERT(a->mark <= round->sched->decisions.count);
     u128 taken = spent(round);
@@ -239,7 +300,10 @@ void affordable_note_short(const struct search *search, u128 left, u128 cost)
     struct round *round = search->round;
     u128 size = size_of_claim(search);
     ASSERT(cost > left); /* too dear for what is left */
-    u128 step_ms = (cost - left) * (u128)price_milli(round) / MILLI / size;
+    int64_t price = round->searches->affordable.is_gang
+                        ? round->searches->affordable.price
+                        : job_price(round, search->job);
+    u128 step_ms = (cost - left) * (u128)price / MILLI / size;
     int64_t until_ms =
         time_add_saturating(round->now_ms, clamp_ms(step_ms + 1));
 

@@ -8,7 +8,8 @@
  * *budget* of a claim is how long it has waited since it was last requeued,
  * times its size, divided by the pool's preemptionPrice; of a gang the sum over
  * the pods that must start at once.  Its budget must cover all its victims for
- * fairness together.
+ * fairness together.  A claim with which its queue would have more than its
+ * share pays the pool's overSharePrice, if that is more.
  *
  * For fairness are rule d of model.md 6.6, and c from other queues.  Revocable
  * runs count in the sum, but may always be preempted.  Urgency, and the rights
@@ -25,10 +26,13 @@
 struct victim;
 
 struct affordable {
-    bool is_gang; /* a gang is placed: */
-    u128 budget;  /* its own, */
-    size_t mark;  /* what was decided since is for it, */
-    u128 spent;   /* and that cost so much up to here: */
+    uint32_t *share_of_queue; /* 1 + index in the round's shares, or 0; NULL:
+                                 nobody has asked */
+    bool is_gang;             /* a gang is placed: */
+    int64_t price;            /* that it pays, in thousandths, */
+    u128 budget;              /* its own, */
+    size_t mark;              /* what was decided since is for it, */
+    u128 spent;               /* and that cost so much up to here: */
     size_t spent_end;
     bool is_least_known;
     u128 least;    /* the least cost of what is evicted */

@@ -156,6 +156,8 @@ static void knobs_from_form(const struct policy_pool_form *form,
         number_or(form->starved_after_ms, pool->starved_after_ms);
     pool->preemption_price_milli =
         number_or(form->preemption_price_milli, pool->preemption_price_milli);
+    pool->over_share_price_milli =
+        number_or(form->over_share_price_milli, pool->over_share_price_milli);
     pool->loss_protection_milli =
         number_or(form->loss_protection_milli, pool->loss_protection_milli);
     pool->loss_limit_milli =
@@ -358,6 +360,10 @@ static void mean_what_it_meant(struct str yaml, struct policy_form *form)
     for (uint32_t i = 0; !has_key(yaml, "lossLimit:") && i < form->pool_count;
          i++) {
         form->pools[i].loss_limit_milli = 0;
+    }
+    for (uint32_t i = 0;
+         !has_key(yaml, "overSharePrice:") && i < form->pool_count; i++) {
+        form->pools[i].over_share_price_milli = 0;
     }
     if (!has_key(yaml, "rulesRevision:")) {
         form->rules_revision = POLICY_RULES_FIRST;

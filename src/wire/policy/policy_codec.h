@@ -40,6 +40,7 @@ struct policy_pool_form {
     int64_t backfill_candidates_max;
     int64_t starved_after_ms;
     int64_t preemption_price_milli;
+    int64_t over_share_price_milli;
     int64_t loss_protection_milli;
     int64_t loss_limit_milli;
     int64_t short_job_penalty_ms;

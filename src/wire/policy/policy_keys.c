@@ -42,6 +42,7 @@ static void init_pool(void *record)
     pool->backfill_candidates_max = POLICY_UNWRITTEN;
     pool->starved_after_ms = POLICY_UNWRITTEN;
     pool->preemption_price_milli = POLICY_UNWRITTEN;
+    pool->over_share_price_milli = POLICY_UNWRITTEN;
     pool->loss_protection_milli = POLICY_UNWRITTEN;
     pool->loss_limit_milli = POLICY_UNWRITTEN;
     pool->load_max_ppm = FRACTION_ONE_PPM;
@@ -156,6 +157,13 @@ static const struct setting pool_keys[] = {
             "when it has waited, by its size, so many times as long as that "
             "work ran and had waited; 0: at once, whatever is lost.",
         .max = PRICE_MAX_MILLI),
+    SETTING("overSharePrice", MILLI, policy_pool_form, over_share_price_milli,
+            .default_from = "profile",
+            .about =
+                "The same for a job or gang with which its queue would have "
+                "more than its share, where this is more than preemptionPrice "
+                "and that is not 0.",
+            .max = PRICE_MAX_MILLI),
     SETTING("lossProtection", MILLI, policy_pool_form, loss_protection_milli,
             .default_from = "profile",
             .about =

@@ -50,6 +50,7 @@ void policy_knobs_to_form(const struct pool_policy *pool,
     form->backfill_candidates_max = pool->backfill_candidates_max;
     form->starved_after_ms = pool->starved_after_ms;
     form->preemption_price_milli = pool->preemption_price_milli;
+    form->over_share_price_milli = pool->over_share_price_milli;
     form->loss_protection_milli = pool->loss_protection_milli;
     form->loss_limit_milli = pool->loss_limit_milli;
     form->short_job_penalty_ms = pool->short_job_penalty_ms;

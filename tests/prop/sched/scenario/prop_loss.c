@@ -73,6 +73,7 @@ static void begin(struct history *history, struct tape *tape)
         prices[draw(tape, 0, 3)];
     history->protection_milli = pool->loss_protection_milli =
         protections[draw(tape, 0, 3)];
+    pool->over_share_price_milli = prices[draw(tape, 0, 3)];
     history->limit_milli = pool->loss_limit_milli = limits[draw(tape, 0, 3)];
     world_restart(w);
     w->requeues = true;

@@ -124,6 +124,35 @@ static void a_gang_pays_for_all_that_it_takes(void **state)
     assert_int_equal(preempted_at(w, 4 * HOUR), 2);
 }
 
+/* B is due three sevenths of four cores: with two it would have more. */
+static uint32_t preempted_for(struct world *w, int64_t over_milli,
+                              int64_t cores, int64_t now_ms)
+{
+    w->policy.pools[0].over_share_price_milli = over_milli;
+    world_restart(w);
+    w->requeues = true;
+    world_node(w, &(struct world_node){"n", .cores = CORES});
+    (void)world_queue(w, "B", 4.0 / 3);
+    (void)fill(w);
+    (void)world_submit(w, &(struct world_job){.queue = "B",
+                                              .cores = cores,
+                                              .submitted_ms = 2 * HOUR});
+    return preempted_at(w, now_ms);
+}
+
+static void a_claim_above_its_share_pays_more(void **state)
+{
+    assert_int_equal(preempted_for(*state, 0, 2, 4 * HOUR), 2);
+    assert_int_equal(preempted_for(*state, 700, 2, 4 * HOUR), 0);
+    assert_int_equal(preempted_for(*state, 700, 2, 7 * HOUR), 2);
+    assert_int_equal(preempted_for(*state, 2000, 2, 100 * HOUR), 0);
+}
+
+static void a_claim_within_its_share_does_not(void **state)
+{
+    assert_int_equal(preempted_for(*state, 2000, 1, 4 * HOUR), 1);
+}
+
 /* A gang is a victim as a whole, so a small claim waits longer for it. */
 static void a_gang_costs_as_much_as_all_its_members(void **state)
 {
@@ -312,6 +341,10 @@ int main(void)
                                         setup, world_teardown),
         cmocka_unit_test_setup_teardown(what_was_lost_protects, setup,
                                         world_teardown),
+        cmocka_unit_test_setup_teardown(a_claim_above_its_share_pays_more,
+                                        setup, world_teardown),
+        cmocka_unit_test_setup_teardown(a_claim_within_its_share_does_not,
+                                        setup, world_teardown),
         cmocka_unit_test_setup_teardown(nothing_is_lost_beyond_the_limit, setup,
                                         world_teardown),
         cmocka_unit_test_setup_teardown(what_is_useful_may_be_lost, setup,
