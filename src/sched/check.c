@@ -215,7 +215,7 @@ bool gangs_are_right(const struct sched *sched, struct arena *scratch)
             (gang->least_count > 0 && !same_vec(&least, &gang->least)) ||
             gang_is_ready(gang) != (gang->position != NONE) ||
             (gang->is_admitted && gang->position == NONE) ||
-            (gang_has_terms(gang) && !sub_groups_are_right(sched, gang))) {
+            !sub_groups_are_right(sched, gang)) {
             return false;
         }
     }
@@ -238,8 +238,7 @@ bool run_counts_are_right(const struct sched *sched, struct arena *scratch)
             }
             const struct run *run = &sched->runs.items[job->run];
             bool is_here = sched->nodes.items[run->node].pool == p;
-            terms += is_here && job->gang != NONE &&
-                     sched->gangs.items[job->gang].subs;
+            terms += is_here && sub_groups_is_member(sched, i);
             protected += is_here && run->is_protected;
         }
         if (terms != pool->terms_run_count ||

@@ -49,9 +49,9 @@ void sched_job_record(const struct sched *sched, uint32_t index,
     }
     if (job->gang != NONE) {
         describe_gang(&sched->gangs.items[job->gang], ret_record);
-        if (gang_has_terms(&sched->gangs.items[job->gang])) {
-            ret_record->sub_group = sub_group_of(sched, index);
-        }
+    }
+    if (sub_groups_is_member(sched, index)) {
+        ret_record->sub_group = sub_group_of(sched, index);
     }
 }
 

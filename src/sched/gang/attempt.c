@@ -166,8 +166,8 @@ bool attempt_may_hold(const struct attempt *attempt,
                       const struct label_group *group)
 {
     struct round *round = attempt->round;
-    bool is_unknown = attempt->preempt_until > 0 &&
-                      round_has_terms(round); /* surplus may go, too */
+    bool is_unknown = attempt->preempt_until > 0 && !group_room_is_known(round);
+
     if (attempt->class_index == NONE || attempt->may_go_away ||
         round->reserve.asking || is_unknown) {
         return true;

@@ -49,8 +49,8 @@ static void add_ground(struct grounds *grounds, uint32_t level, uint32_t first,
     const struct near *near = grounds->near;
     struct attempt *attempt = near->attempt;
     struct round *round = attempt->round;
-    bool is_unknown = attempt->may_go_away || round->reserve.asking ||
-                      round_has_terms(round) || near->is_whole;
+    bool is_unknown =
+        attempt->may_go_away || !group_room_is_known(round) || near->is_whole;
 
     ASSERT(count > 0 && first + count <= near->topology->node_count);
     if (first < near->first || first + count > near->end) {

@@ -21,11 +21,11 @@ void sched_gang_succeeded(struct sched *sched, uint32_t job, uint32_t sub_group)
 void sched_gang_requeued(struct sched *sched, uint32_t job)
 {
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
-    uint32_t at = sched->jobs.items[job].gang;
 
-    if (at == NONE || !gang_has_terms(&sched->gangs.items[at])) {
+    if (!sub_groups_is_member(sched, job)) {
         return;
     }
+    uint32_t at = sched->jobs.items[job].gang;
     sched->version++;
     gang_detach(sched, at);
     distance_cap_requeued(sched, &sched->gangs.items[at]);
@@ -35,12 +35,11 @@ void sched_gang_requeued(struct sched *sched, uint32_t job)
 void sched_gang_remember(struct sched *sched, uint32_t job,
                          const struct sched_gang_memory *memory)
 {
-    uint32_t at = sched->jobs.items[job].gang;
-    struct gang *gang = at == NONE ? NULL : &sched->gangs.items[at];
-
-    if (!gang || !gang_has_terms(gang)) {
+    if (!sub_groups_is_member(sched, job)) {
         return;
     }
+    uint32_t at = sched->jobs.items[job].gang;
+    struct gang *gang = &sched->gangs.items[at];
     sched->version++;
     gang_detach(sched, at);
     for (uint32_t s = 0;

@@ -90,7 +90,7 @@ void sched_job_add(struct sched *sched, uint32_t index,
         (record->gang_cardinality > 1 || record->gang_terms.byte_count)) {
         job->gang = gang_get(sched, record, level, pool);
         gang_detach(sched, job->gang);
-        if (gang_has_terms(&sched->gangs.items[job->gang])) {
+        if (sub_groups_is_member(sched, index)) {
             sub_groups_join(sched, index, record->sub_group);
         }
     }

@@ -16,10 +16,10 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
 {
     const struct list *list = &sched->lists.items[job->list];
     struct account *account = &sched->accounts.items[list->account];
-    bool has_terms =
-        job->gang != NONE && gang_has_terms(&sched->gangs.items[job->gang]);
+    uint32_t index = (uint32_t)(job - sched->jobs.items);
 
-    if (!has_terms) { /* else what is asked for is demand, not all */
+    if (!sub_groups_is_member(
+            sched, index)) { /* else what is asked for is demand, not all */
         amounts_count(&account->queued, &jobs_class(sched, job)->request, sign);
     }
     account->queued_count += (uint32_t)sign;

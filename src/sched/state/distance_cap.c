@@ -95,9 +95,9 @@ void distance_cap_unpack(struct sched *sched, struct history_reader *reader)
     for (uint32_t i = 0; i < count && !reader->pack.is_bad; i++) {
         uint32_t job = history_read_job(sched, reader);
         int64_t requeued_ms = unpack_i64(&reader->pack);
-        uint32_t at = job == NONE ? NONE : sched->jobs.items[job].gang;
-        if (at != NONE && gang_has_terms(&sched->gangs.items[at])) {
-            sched->gangs.items[at].subs->requeued_ms = requeued_ms;
+        if (job != NONE && sub_groups_is_member(sched, job)) {
+            uint32_t gang = sched->jobs.items[job].gang;
+            sched->gangs.items[gang].subs->requeued_ms = requeued_ms;
         }
     }
 }

@@ -237,6 +237,9 @@ bool sub_groups_are_right(const struct sched *sched, const struct gang *gang)
     const struct sub_groups *subs = gang->subs;
     uint32_t asked = 0, spare_count = 0, leased = 0, succeeded = 0;
 
+    if (!subs) {
+        return true;
+    }
     for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
         const struct sub_members *members = &subs->items[i];
         uint32_t missing = missing_of(subs, i);

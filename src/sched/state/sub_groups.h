@@ -63,7 +63,8 @@ void sub_groups_run(struct sched *sched, uint32_t job, int sign);
 void sub_groups_choose(struct sched *sched, struct gang *gang);
 /* Whether what it asks for would complete all of its minimums. */
 bool sub_groups_are_complete(const struct gang *gang);
-/* Whether all of it is as it must be; for sched_is_consistent(). */
+/* Whether all of it is as it must be, if it has terms; for
+ * sched_is_consistent(). */
 bool sub_groups_are_right(const struct sched *sched, const struct gang *gang);
 /* What is history: who has succeeded (history.h). */
 void sub_groups_pack(const struct sched *sched, struct strbuf *buf);
@@ -73,6 +74,8 @@ void sub_groups_unpack(struct sched *sched, struct history_reader *reader);
 
 /* For plans. */
 
+/* Whether a job is a member of a gang with terms. */
+bool sub_groups_is_member(const struct sched *sched, uint32_t job);
 /* The sub-group of a member of a gang with terms. */
 uint32_t sub_group_of(const struct sched *sched, uint32_t job);
 /* Whether a waiting job is spare: not asked for by its gang. */

@@ -10,7 +10,5 @@
 bool sub_groups_less(const void *context, uint32_t a, uint32_t b);
 /* The gang of a job, which has one. */
 struct gang *sub_groups_gang(const struct sched *sched, uint32_t job);
-/* Whether a job is of a gang with terms. */
-bool sub_groups_is_member(const struct sched *sched, uint32_t job);
 /* The sub-group of a member. */
 struct sub_members *sub_groups_members(const struct sched *sched, uint32_t job);

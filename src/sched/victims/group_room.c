@@ -35,6 +35,11 @@ static bool is_allowed(struct round *round, uint32_t class_index, uint32_t node)
     return place_matches_class(&search, node);
 }
 
+bool group_room_is_known(const struct round *round)
+{
+    return !round->reserve.asking && !round_has_terms(round);
+}
+
 bool group_holds_free(struct round *round, uint32_t class_index,
                       const struct label_group *group, uint32_t needed)
 {

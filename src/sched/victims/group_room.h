@@ -10,6 +10,9 @@
 #include "sched/order/round.h"
 #include "sched/place/place.h"
 
+/* Whether these bounds hold for what is placed now: not while work that yields
+ * or surplus of gangs with terms may go. */
+bool group_room_is_known(const struct round *round);
 /* Whether `needed` might be held in free space. */
 bool group_holds_free(struct round *round, uint32_t class_index,
                       const struct label_group *group, uint32_t needed);
