@@ -41,11 +41,11 @@ static bool is_of_reporter(const struct looking *l, uint32_t job)
     return false;
 }
 
-/* Reports arrive at least once and may come after the end: those that change
- * nothing any more are not appended, so that no stream shows them.  Nor are
- * those on runs of others; they are not refused, because an executor that got
- * another name would repeat them for ever.  Nor is a job that is there already,
- * of those that are taken up again from elsewhere. */
+/* An executor reports at least once, also after the end: the leader does not
+ * append a report that changes nothing, so that no stream shows it.  Nor does
+ * it append reports on runs of other executors; it does not refuse them,
+ * because an executor with a new name would repeat them for ever.  Nor does it
+ * append a job taken up from elsewhere that it already has. */
 static bool is_late(const struct looking *l, const struct event *event)
 {
     const struct control *c = l->c;

@@ -12,8 +12,8 @@ bool events_refuse(struct looking *l, enum command_result result,
     return true;
 }
 
-/* Whether a table takes an entry of that name: one that is full takes changes
- * of those that it has. */
+/* Whether a table takes an entry of that name: a full table only takes changes
+ * of its entries. */
 static bool has_room(struct queue_table *table, struct str name)
 {
     if (queue_table_count(table) < QUEUES_MAX) {

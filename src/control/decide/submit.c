@@ -142,8 +142,8 @@ static bool can_be_awaited(const struct control *c,
     return str_equal(view.queue, command->scope.queue);
 }
 
-/* Answer a command of which a new job waits for one that is not there; false:
- * all are. */
+/* Answer a command if one of its new jobs waits for a job that does not exist;
+ * false: all exist. */
 static bool has_lost_waits(struct control *c, struct command *command)
 {
     char text[ERR_TEXT_BYTES_MAX], id[ID_TEXT_BYTES_MAX];

@@ -33,8 +33,8 @@ static bool is_exhausted(const struct sched_explanation *e)
            e->closed_count == 0;
 }
 
-/* A gang is asked about as a whole, and for what its minimum needs; but one
- * of its jobs that was tried in vain by itself. */
+/* The question is about a whole gang, and what its minimum needs; but about a
+ * member alone once runs of it have failed to start. */
 static bool is_of_gang(const struct control *c, uint32_t job)
 {
     struct job_tried tried[JOBS_TRIED_MAX];
@@ -71,8 +71,8 @@ static bool find_unschedulable(struct control *c, const uint32_t *members,
     return false;
 }
 
-/* End all of a gang that no nodes could ever hold together; one that is not
- * complete is asked about when it is.  False: nobody can say yet. */
+/* End all members of a gang that could never fit at once; an incomplete gang
+ * is checked once it is complete.  False: it is too early to tell. */
 static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
 {
     struct sched_explanation unschedulable;
@@ -157,8 +157,8 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
     return true;
 }
 
-/* Whether it is known that the job fits somewhere, or no longer matters; one
- * that was tried in vain may fit less than its class. */
+/* Whether the job is known to fit somewhere, or its place no longer matters; a
+ * job that avoids nodes may fit on fewer nodes than its class. */
 static bool needs_no_check(const struct control *c, uint32_t job)
 {
     struct job_tried tried[JOBS_TRIED_MAX];

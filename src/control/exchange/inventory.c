@@ -97,7 +97,8 @@ static void add_set(struct control *c, struct control_executor *executor,
     event->nodes.set = set;
 }
 
-/* The nodes that are gone; after add_set(), which sees those that are not. */
+/* The nodes that are gone; called after add_set(), which marks the nodes that
+ * are there. */
 static void add_removed(struct control *c, struct control_executor *executor,
                         const struct exchange_request *request,
                         struct event *event)

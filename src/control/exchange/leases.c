@@ -71,7 +71,7 @@ static void fill_lease(struct control *c,
 
     jobs_get(c->jobs, job, &view);
     jobs_digest(c->jobs, job, &digest);
-    /* A run is told to the executor that it was leased to, and to no other. */
+    /* Only the executor that a run was leased to hears of it. */
     ASSERT(view.has_run && str_equal(view.run.executor_id, executor->id));
     *lease = (struct exchange_lease){
         .job = view.id,

@@ -37,8 +37,8 @@ static void feed(struct control *c, uint32_t job)
                           digest.has_stateaware_off);
 }
 
-/* In order of ids, not of the table: what an application is at first hangs on
- * which of its jobs is told first, and leaders number jobs as they met them. */
+/* In order of ids, not of the table: the first job reported decides what an
+ * application is at first, and each leader numbers jobs in its own order. */
 void apps_feed(struct control *c, uint32_t queue)
 {
     VEC(struct fed) list = {0};

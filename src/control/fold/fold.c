@@ -106,9 +106,9 @@ void fold_unproven(struct control *c, uint32_t job)
     VEC_PUSH(&c->unchecked, job);
 }
 
-/* With nodes that went, what they might have told of jobs is gone: those that
- * were there before are never refused for it.  So it is the same whether a
- * leader had asked about a job already, or is another that asks again. */
+/* Nodes that are gone can no longer show that a job fits: jobs from before are
+ * never refused for it.  So it does not matter whether this leader has asked
+ * about a job already or a new leader asks again. */
 static void settle_proofs(struct control *c, uint32_t nodes_before)
 {
     if (!c->has_lost_nodes || nodes_before == 0) {

@@ -172,8 +172,8 @@ static void tell_end(struct control *c, const struct jobs_change *change,
     }
 }
 
-/* What has run once has proved that there is a place for it; but one that was
- * tried in vain avoids some. */
+/* A job that has run once has shown that it fits; but one that failed to start
+ * avoids some nodes. */
 static void note_requeued(struct control *c, uint32_t job)
 {
     struct job_tried tried[JOBS_TRIED_MAX];

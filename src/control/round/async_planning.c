@@ -108,8 +108,8 @@ void rounds_begin(struct control *c, uint32_t shard, enum round_kind kind)
     round_log_add(c, &entry, true);
 }
 
-/* Whether the batch has room for a plan beside those that were taken: for the
- * first there is some in all that else goes into a batch. */
+/* Whether the batch has room for another plan; there is always room for the
+ * first. */
 static bool has_room(const struct control *c, uint32_t taken_count,
                      uint32_t decision_count)
 {

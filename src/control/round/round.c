@@ -33,8 +33,8 @@ static void reset_in_batch_counts(struct control *c)
     }
 }
 
-/* A plan made in the step is told in one event; one made beside the leader in
- * several, of which this is the last. */
+/* The log has a plan made in the step as one event, and a plan made beside the
+ * leader as several, this being the last. */
 static void add_round_done(struct control *c, uint32_t shard,
                            enum round_kind kind, uint64_t seen_seq,
                            bool has_effect)

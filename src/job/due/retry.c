@@ -33,7 +33,7 @@ bool retry_matches(const struct retry_rule *rule,
            contains(failure->message, rule->message_part);
 }
 
-/* How long the retry after so many failures waits. */
+/* How long a retry waits after this number of failures. */
 static int64_t delay_after(const struct retry_policy *policy,
                            uint32_t failure_count)
 {

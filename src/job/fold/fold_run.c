@@ -2,7 +2,7 @@
 #include "job/fold/fold_private.h"
 #include "job/table/jobs_private.h"
 
-/* What was asked of the run goes with the run. */
+/* Requests about a run end with the run. */
 enum { RUN_FLAGS = JOB_FLAG_PREEMPT | JOB_FLAG_LOST };
 
 /* Whether the run ended by what was done to its pod, and not by itself. */

@@ -32,7 +32,7 @@ static void ask_priority(struct jobs *jobs, uint32_t job, uint32_t priority,
     struct job_row *row = &jobs->rows.items[job];
 
     if (row->priority == priority) {
-        /* Also takes back what was asked before and is not done yet. */
+        /* This also takes back an earlier request that has not been met yet. */
         row_will_change(jobs, job);
         row->flags &= (uint16_t)~JOB_FLAG_PRIORITY;
         return;

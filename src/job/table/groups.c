@@ -131,8 +131,8 @@ void group_moved(struct jobs *jobs, uint32_t job, enum job_state before,
     }
 }
 
-/* Whether a sub-group has more pods than it may have, with what has become of
- * those that ended. */
+/* Whether a sub-group has more pods than it may have, counting the pods that
+ * ended. */
 static bool is_crowded(const struct group_part *part)
 {
     const struct group_count *count = &part->count;

@@ -14,7 +14,8 @@ static uint32_t *slot_of(struct tally_row *tally, enum job_state state)
     return state == JOB_RUNNING ? &tally->counts.running_count : NULL;
 }
 
-/* Runs that count by their state; those that have just ended do not. */
+/* The runs of a row that its states count; runs that have just ended are not in
+ * it. */
 static uint32_t counted_in(const struct tally_row *tally)
 {
     return tally->counts.leased_count + tally->counts.pending_count +

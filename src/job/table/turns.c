@@ -69,7 +69,8 @@ static void join(struct jobs *jobs, uint32_t job, uint32_t turn, bool has_turn)
     }
 }
 
-/* Give the turn to those that have waited longest, as far as there is room. */
+/* Give the turn to the jobs that have waited longest, as far as there is room.
+ */
 static void grant(struct jobs *jobs, uint32_t turn)
 {
     struct turn_row *row = &jobs->turns.items[turn];

@@ -167,7 +167,7 @@ static void ask_lenders(struct asking *asking)
     }
 }
 
-/* Those that do not lend, or cannot be asked now: Default, then by name. */
+/* Pools that do not lend, or are being planned: Default first, then by name. */
 static void add_others(struct asking *asking)
 {
     struct pools *pools = asking->pools;

@@ -134,7 +134,8 @@ void returning_settle(struct pools *pools, struct shard *shard)
     shard->returning.count = 0;
 }
 
-/* Whether the shard was told another pool than the one that it waits for. */
+/* Whether the shard has the job down for another pool than the one that it
+ * waits for. */
 static bool is_misnamed(const struct pools *pools, const struct pool_job *row)
 {
     const struct shard *shard = pools->shards.items[row->shard];

@@ -104,7 +104,7 @@ static void tell_asks(struct pools *pools, uint32_t job,
     deliver(pools, home_of_name(pools, row->name), &delta);
 }
 
-/* The delta of a job that its shard is yet to be told, or NULL. */
+/* The delta that will add a job to its shard, or NULL: it is applied. */
 static const struct delta *told(const struct shard *shard,
                                 const struct map *index, uint32_t local)
 {
@@ -114,7 +114,7 @@ static const struct delta *told(const struct shard *shard,
     return at == MAP_NONE ? NULL : &shard->deltas.items[at];
 }
 
-/* What is known of a job in its shard, which may yet have to be told. */
+/* The record of a job in its shard, or in the delta that will add it. */
 static void record_of(const struct pools *pools, uint32_t job,
                       struct sched_job *ret_record)
 {

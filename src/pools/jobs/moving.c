@@ -61,8 +61,8 @@ static void apply_cooldown_put(struct pools *pools, struct shard *shard,
     sched_job_cooldown_put(shard->sched, delta->job, &cooldown);
 }
 
-/* Nor is a cooldown over since a job moves: else who borrows in vain could take
- * for fairness whenever it comes home. */
+/* A move ends no cooldown: otherwise a job that borrows without success could
+ * preempt for fairness each time it returns. */
 static void tell_cooldown(struct pools *pools, uint32_t job,
                           const struct sched_cooldown *cooldown)
 {

@@ -21,7 +21,7 @@ static struct quota_book *change_of(const struct pools *pools, uint32_t job,
     return book;
 }
 
-/* What other shards' last plans start, which nobody was told of yet. */
+/* Starts in the last plans of other shards that are not applied yet. */
 static void count_decided(struct pools *pools, const struct shard *but)
 {
     struct resource_vec request;

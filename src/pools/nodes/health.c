@@ -59,7 +59,7 @@ static bool comes_before(const struct pools *pools,
                            pools_node_executor(pools, b->node)) < 0;
 }
 
-/* Add a shard's changes, which are in order, to those that are. */
+/* Merge the changes of a shard, which are in order, into the list. */
 static void merge(struct pools *pools, const struct shard *shard,
                   const struct sched_health_change *changes, uint32_t count)
 {

@@ -93,7 +93,7 @@ void pools_pending_fini(struct pools *pools)
     VEC_FREE(&pools->reports);
 }
 
-/* All that is asked for in a pool of the configuration. */
+/* The sum of pending requests in a pool of the configuration. */
 static struct resource_vec sum_of(const struct pools *pools, struct str pool)
 {
     struct resource_vec sum = {0};

@@ -43,7 +43,7 @@ void pool_node_shift(struct pools *pools, uint32_t node, struct shard *to)
     while ((run = sched_node_first(from->sched, local)) != SCHED_NONE) {
         uint32_t job = from->jobs.items[run];
         ASSERT(pools->jobs.items[job].node == node);
-        /* Its lease is told to the shard that its node is in. */
+        /* The lease goes to the shard that has its node. */
         job_move(pools, job, to);
     }
     if (has_runs) {

@@ -65,7 +65,7 @@ void pools_pool_stats(struct pools *pools, uint32_t pool_index,
                  (struct sched_pool_stats){.head = SCHED_NONE});
     }
     shard->known_pools.items[pool_index] = *ret_stats;
-    /* That job may be another by the time it is told again. */
+    /* By the next report the job may be a different one. */
     shard->known_pools.items[pool_index].head = SCHED_NONE;
 }
 

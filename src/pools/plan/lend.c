@@ -8,8 +8,8 @@
 
 /* Returning. */
 
-/* All that were not placed are to go home, but for those that came since the
- * plan began; how many. */
+/* Send home all borrowers that the plan did not place, except those that came
+ * since it began; their number. */
 static uint32_t send_borrowers(struct pools *pools, struct shard *shard,
                                const struct sched_plan *plan)
 {
@@ -141,9 +141,9 @@ static void drop_admissions(struct lending *l)
     home->decisions.count = left;
 }
 
-/* Lend what waits, from where the last turn has ended.  A turn ends early
- * when it has asked for so many, or has looked so much; then another one is
- * wanted soon. */
+/* Lend waiting jobs, starting where the last turn ended.  A turn ends early
+ * after a number of jobs or of looks at nodes; then it asks for another turn
+ * soon. */
 static void take_turn(struct lending *l)
 {
     struct shard *home = l->home;

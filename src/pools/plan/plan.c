@@ -44,9 +44,9 @@ static bool is_touched(const struct shard *shard, uint32_t job)
     return job < shard->touched.count && shard->touched.items[job];
 }
 
-/* Whether a gang is not what the plan took it for: others of it run in another
- * pool, or do as soon as the plan that was back before this one is told; or it
- * has minimums and has lost its last lease, beside which some were to run. */
+/* Whether a gang has changed since the plan began: members run in another
+ * pool, or will once the plan that came back before this one is applied; or it
+ * has minimums and has lost its last lease, which the plan counted on. */
 static bool gang_differs(const struct pools *pools, const struct shard *shard,
                          const struct sched_decision *decision)
 {
@@ -121,7 +121,7 @@ void decisions_clear(struct pools *pools, struct shard *shard)
     shard->choice = 0;
 }
 
-/* A lease is told next, if the plan stands. */
+/* If the plan stands, its lease comes next. */
 static void choose(struct pools *pools, const struct shard *shard, uint32_t job)
 {
     struct pool_job *row = &pools->jobs.items[job];

@@ -7,8 +7,9 @@
 #include "sched/place/place.h"
 #include "sched/victims/searches.h"
 
-/* How good a try was: without victims before with, then more members, then
- * what it costs others.  Of those that cost nobody anything the first. */
+/* How good a try was: one without victims comes before one with victims, then
+ * more members win, then the lower cost.  Among tries without cost the first
+ * wins. */
 struct score {
     struct victim_set price;
     uint32_t placed;
@@ -60,9 +61,9 @@ static bool is_candidate(const struct attempt *attempt,
            place_is_open(attempt->round, attempt->gang, group);
 }
 
-/* Which groups are to be tried.  A try with victims leaves much to be brought
- * up to date before the next is asked about, and nothing else: so all are asked
- * about before the first; NULL: each when its turn comes. */
+/* Which groups to try; NULL: each is checked when its turn comes.  A try with
+ * victims makes the next check expensive and changes no answer, so all groups
+ * are checked before the first such try. */
 static const bool *candidates_of(const struct attempt *attempt,
                                  const struct label_index *index)
 {

@@ -138,7 +138,7 @@ static void end_turn(struct step *step, bool is_left)
 
 /* Growth. */
 
-/* Whether a unit got what it asked for, and so is to be asked again. */
+/* Whether a unit grew, and so may try again. */
 static bool serve(struct step *step, uint32_t index)
 {
     struct elastic_unit *unit = &step->units[index];

@@ -82,7 +82,7 @@ static uint32_t room(struct growth *growth, const struct growth_team *team,
     return node;
 }
 
-/* Where the pods of a part are, with those that the plan starts. */
+/* Where the pods of a part are, counting the pods that the plan starts. */
 static void anchor_part(struct growth *growth, struct growth_part *part)
 {
     struct round *round = growth->round;

@@ -194,7 +194,7 @@ uint32_t sched_health_plan(struct sched *sched, int64_t now_ms,
         propose_suspects(sched, now_ms);
     }
     sort_changes(sched);
-    /* A proposal that comes to nothing is asked for again. */
+    /* The planner proposes again what came to nothing. */
     health->has_news = health->changes.count > 0;
     *ret_changes = health->changes.items;
     return (uint32_t)health->changes.count;

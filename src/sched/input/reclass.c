@@ -27,7 +27,7 @@ static void move_list(struct sched *sched, struct job *job,
     job->list = to & LIST_NONE;
 }
 
-/* Its gang is as urgent as the last of its members that was told. */
+/* The gang is as urgent as the member reported last. */
 static void move_gang(struct sched *sched, struct gang *gang,
                       uint32_t class_index)
 {

@@ -70,8 +70,8 @@ static void draw_all(struct round *round, struct lane *lane, uint32_t place,
     }
 }
 
-/* Draw from all lists that the lane may, or from those that are not hopeless,
- * and bring them into order later. */
+/* Draw from all lists of the lane, or only from lists that are not hopeless;
+ * the caller puts them in order. */
 static void unfold_all(struct round *round, struct lane *lane, bool is_hopeful)
 {
     uint32_t count = lane->is_folded ? lane->head_count : 0;

@@ -3,7 +3,7 @@
 #include "sched/order/queue_order.h"
 #include "sched/state/what_if.h"
 
-/* Note a refusal because of a job; it may be NONE, then nobody can be told. */
+/* Note a refusal because of a job; NONE: then explanations cannot name it. */
 static void note(struct round *round, uint32_t job, struct refusal refusal)
 {
     const struct sched *sched = round->sched;

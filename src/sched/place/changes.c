@@ -6,8 +6,8 @@
 #include "sched/place/place.h"
 #include "sched/state/what_if.h"
 
-/* More open nodes are told to the index, asked or not: what is undone looks at
- * all that are open. */
+/* With more open nodes than this the index is updated even without a search:
+ * undoing looks at all open nodes. */
 enum { OPEN_NODES_MAX = 1024 };
 
 void place_changes_begin(struct round *round)

@@ -120,7 +120,7 @@ bool exclusive_node_keeps_from(const struct sched *sched, uint32_t job,
 bool exclusive_node_keeps_other(const struct sched *sched, bool is_whole,
                                 uint32_t node)
 {
-    /* Its gang holds nothing here: it is none of those that do. */
+    /* Its gang holds nothing here. */
     return is_barred(sched, sched->nodes.items[node].holder,
                      is_whole ? UINT32_MAX : 0, node);
 }

@@ -134,8 +134,8 @@ static const struct label_index *find(const struct label_index *index,
     return index;
 }
 
-/* Gangs name what labels they like: so many are remembered, and the rest is
- * made for the round. */
+/* Gangs may name any label: this number of labels is remembered, and the
+ * groups of others are made for the round. */
 enum { LABELS_REMEMBERED_MAX = 8 };
 
 const struct label_index *place_labels(struct round *round, struct str key)

@@ -108,8 +108,8 @@ static void give_back_rest(struct round *round, struct lane *lane, size_t mark)
     share_give_back(lane, rest);
 }
 
-/* Try to place what is asked for by `count` jobs, with those victims that its
- * turn in the order of all would give it, and those that yield to it. */
+/* Try to place `count` jobs.  They may preempt whom their turn in the common
+ * order would let them preempt, and runs that are revocable for them. */
 static bool try_place(struct round *round, const struct claim *claim,
                       uint32_t count)
 {

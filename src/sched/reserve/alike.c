@@ -126,7 +126,7 @@ static uint32_t empty_count(const struct reserving *r, uint32_t node)
                          &r->round->sched->nodes.items[node].capacity);
 }
 
-/* Whether the empty nodes of a group, or all of them, hold so many. */
+/* Whether the empty nodes of a group, or of the pool, hold that many. */
 static bool holds_empty(const struct reserving *r,
                         const struct label_group *group, uint32_t needed,
                         const uint8_t *allowed)

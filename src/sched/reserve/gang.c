@@ -88,7 +88,7 @@ static bool is_of_use(const struct spots *spots, uint32_t node)
             reserve_count_on(spots->r->memory, node, spots->at_ms) > 0);
 }
 
-/* The nodes that are asked about. */
+/* Collect the nodes of the pool that may have room. */
 static void collect_spots(struct spots *spots)
 {
     const struct round *round = spots->r->round;

@@ -31,7 +31,7 @@ static void sort_order(struct spots *spots)
     spots->spare = spots->order == items ? spare : items;
 }
 
-/* The spots that a member may use and that are asked about, in order. */
+/* The spots of the group that a member may use, in order. */
 static void choose_order(struct spots *spots, uint32_t job)
 {
     const struct round *round = spots->r->round;
@@ -155,7 +155,7 @@ static bool fill(struct spots *spots)
     return false;
 }
 
-/* The spots that are asked about, in order of names. */
+/* The spots of the group, in order of names. */
 static void order_by_name(struct spots *spots)
 {
     uint32_t count = spots->only ? spots->only->count : spots->count;
@@ -230,7 +230,7 @@ static bool fill_now(struct spots *spots)
                               : fill(spots);
 }
 
-/* What is free at a time, in the group that is asked about. */
+/* Set what is free at a time in the group. */
 static void set_rooms(struct spots *spots, int64_t at_ms)
 {
     uint32_t count = spots->only ? spots->only->count : spots->count;

@@ -10,7 +10,7 @@
 #include "sched/order/round.h"
 #include "sched/reserve/tree.h"
 
-/* More than so many have holes in them: they are made anew. */
+/* With more entries than this there are gaps: make them anew. */
 enum { STEPS_PER_NODE = 256, QUEUE_SUMS_PER_NODE = 32 };
 
 /* When a node has room for `request`, and what it has free then.  INT64_MIN:
@@ -31,7 +31,7 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
 
 /* What is known of the nodes. */
 
-/* Whether what is remembered was asked for the like. */
+/* Whether the memory is of an equal claim. */
 static bool is_alike(const struct reserving *r, const struct profile_memory *m,
                      const struct resource_vec *request)
 {
@@ -98,8 +98,8 @@ static void forget(struct profile_memory *m)
     *m = (struct profile_memory){.last_ms = INT64_MIN, .tree = m->tree};
 }
 
-/* The memory that was asked for the like, or else the one longest not asked,
- * empty. */
+/* The memory of an equal claim, or else the one that was not used for longest,
+ * emptied. */
 static struct profile_memory *choose(const struct reserving *r,
                                      const struct resource_vec *request)
 {

@@ -34,8 +34,8 @@ struct depth {
     struct take *takes;
 };
 
-/* A gang in the making.  It may be asked about at a great many times, so all of
- * it is made once. */
+/* A gang in the making.  The search tries many times to start it, so all of
+ * this is made once. */
 struct reserve_near {
     struct round *round;
     const struct gang *gang;

@@ -6,7 +6,7 @@
 #include "sched/place/exclusive_node.h"
 #include "sched/reserve/private.h"
 
-/* Of a run that is asked when it goes, in nodes looked at. */
+/* What it costs to ask when a run ends, in nodes looked at. */
 enum { RUN_WORK = 4 };
 
 /* Release bounds. */

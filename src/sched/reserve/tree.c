@@ -97,7 +97,7 @@ void reserve_tree_forget(struct profile_memory *m)
 
 /* What changed. */
 
-/* More need not be remembered: all is asked. */
+/* With more changes than this, read all nodes again. */
 static bool is_few(const struct profile_memory *m, size_t count)
 {
     return count <= FEW_MIN + m->nodes.count / FEW;

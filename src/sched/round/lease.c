@@ -81,7 +81,7 @@ void round_lease_run(struct round *round, struct lane *lane,
 
     lane_unfold(round, lane);
     struct head *head = lane_first(lane);
-    if (head->at.left > 1) { /* its row is asked for when this one has gone */
+    if (head->at.left > 1) { /* prefetched for the job after this one */
         __builtin_prefetch(&sched->jobs.items[head->at.items[1]]);
     }
 

@@ -68,9 +68,9 @@ bool round_has_surplus(const struct round *round)
            !round->is_filling;
 }
 
-/* Its like behind it need not be asked, where they cannot be admitted either,
- * nor what a cooldown binds, or whose budget is short: they are not to take in
- * its stead what it may not. */
+/* Equal jobs behind it need no search if they cannot be admitted either.  The
+ * same holds for a job under a cooldown or with too little budget: equal jobs
+ * must not take what it may not. */
 static void pass_over_flagged(struct round *round, struct lane *lane,
                               const struct class *class, uint32_t job,
                               bool is_short)

@@ -81,8 +81,8 @@ const struct sched_looked *sched_looked(const struct sched *sched,
     return sched->looked.items;
 }
 
-/* A pool without nodes starts nothing: whom it has admitted, maybe with a time
- * by which they would start, is let go. */
+/* A pool without nodes starts nothing: it dismisses the work that it has
+ * admitted, even with a promised start. */
 static void let_go(struct round *round)
 {
     const struct sched *sched = round->sched;

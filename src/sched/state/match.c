@@ -91,7 +91,7 @@ struct requirement *class_decode(const struct sched *sched,
     return requirement;
 }
 
-/* What asking a node costs, in nodes that are asked nothing. */
+/* What a full check of a node costs, in nodes that are only passed over. */
 static uint32_t match_work_of(const struct requirement *requirement)
 {
     uint32_t count = requirement->selector_count +

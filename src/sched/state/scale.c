@@ -56,9 +56,9 @@ int64_t scale_frozen_until(const struct sched *sched, const struct gang *gang)
     return time_add_saturating(gang->scaled_ms, window_ms);
 }
 
-/* Whether none of what runs of a gang was leased an elastic period ago.  It is
- * asked for each pod of a step, and cannot become false within one: a pod that
- * comes is younger, one that goes leaves younger ones. */
+/* Whether all that runs of a gang was leased within the last elastic period.
+ * The step asks for each pod, and the answer cannot become false within a step:
+ * a new pod is younger, and a pod that ends leaves younger ones. */
 static bool is_starting(const struct sched *sched, struct gang *gang,
                         int64_t at_ms)
 {

@@ -136,7 +136,8 @@ bool sub_groups_wait(struct sched *sched, uint32_t job)
     if (!sub_groups_is_member(sched, job)) {
         return false;
     }
-    /* One that was asked for has a lower id than what is spare: keep to it. */
+    /* Members that the gang asks for have lower ids than spare ones: keep it
+     * so. */
     spare(sched, job, 1);
     struct sub_members *members = sub_groups_members(sched, job);
     if (members->asked.count &&
