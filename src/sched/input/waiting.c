@@ -28,40 +28,41 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
                         &sched->queues.items[list->queue].waiting_count, sign);
 }
 
+/* Put a job among those of its gang or list that wait, or take it off. */
+static void count_in(struct sched *sched, uint32_t index, int sign)
+{
+    const struct job *job = &sched->jobs.items[index];
+    struct gang *gang =
+        job->gang == NONE ? NULL : &sched->gangs.items[job->gang];
+    struct seq *seq =
+        gang ? &gang->waiting : &sched->lists.items[job->list].seq;
+
+    if (sign > 0) {
+        seq_insert(seq, index, job_less, sched);
+    } else {
+        seq_remove(seq, index, job_less, sched);
+    }
+    if (gang) {
+        amounts_count(&gang->waiting_sum, &jobs_class(sched, job)->request,
+                      sign);
+        gang->least_count = 0;
+    } else {
+        list_refresh(sched, job->list);
+    }
+}
+
 void job_wait(struct sched *sched, uint32_t index)
 {
-    struct job *job = &sched->jobs.items[index];
-
-    count_waiting(sched, job, 1);
-    if (sub_groups_wait(sched, index)) {
-        return;
-    }
-    if (job->gang != NONE) {
-        struct gang *gang = &sched->gangs.items[job->gang];
-        amounts_add(&gang->waiting_sum, &jobs_class(sched, job)->request);
-        gang->least_count = 0;
-        seq_insert(&gang->waiting, index, job_less, sched);
-    } else {
-        seq_insert(&sched->lists.items[job->list].seq, index, job_less, sched);
-        list_refresh(sched, job->list);
+    count_waiting(sched, &sched->jobs.items[index], 1);
+    if (!sub_groups_wait(sched, index)) {
+        count_in(sched, index, 1);
     }
 }
 
 void job_unwait(struct sched *sched, uint32_t index)
 {
-    struct job *job = &sched->jobs.items[index];
-
-    count_waiting(sched, job, -1);
-    if (sub_groups_unwait(sched, index)) {
-        return;
-    }
-    if (job->gang != NONE) {
-        struct gang *gang = &sched->gangs.items[job->gang];
-        amounts_subtract(&gang->waiting_sum, &jobs_class(sched, job)->request);
-        gang->least_count = 0;
-        seq_remove(&gang->waiting, index, job_less, sched);
-    } else {
-        seq_remove(&sched->lists.items[job->list].seq, index, job_less, sched);
-        list_refresh(sched, job->list);
+    count_waiting(sched, &sched->jobs.items[index], -1);
+    if (!sub_groups_unwait(sched, index)) {
+        count_in(sched, index, -1);
     }
 }
