@@ -26,107 +26,116 @@ static int64_t still_wall_ms(const struct clock *clock)
     return 0;
 }
 
-/* What is said of `count` such calls. */
-static void said(struct request_notes *notes, const struct api_note *note,
-                 int count, char out[OUT_BYTES_MAX])
+/* The notes, the call that each test changes, and what was said of it. */
+struct scene {
+    struct still_clock clock;
+    struct request_notes notes;
+    struct api_note note;
+    char out[OUT_BYTES_MAX];
+};
+
+/* Say `count` such calls; `out` is what that writes. */
+static void say_calls(struct scene *scene, int count)
 {
     int ends[2], old = dup(STDERR_FILENO);
 
     assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
     assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
     for (int i = 0; i < count; i++) {
-        request_notes_say(notes, note);
+        request_notes_say(&scene->notes, &scene->note);
     }
     assert_true(dup2(old, STDERR_FILENO) >= 0);
-    ssize_t length = read(ends[0], out, OUT_BYTES_MAX - 1);
-    out[length > 0 ? length : 0] = '\0';
+    ssize_t length = read(ends[0], scene->out, OUT_BYTES_MAX - 1);
+    scene->out[length > 0 ? length : 0] = '\0';
     (void)close(ends[0]);
     (void)close(ends[1]);
     (void)close(old);
 }
 
-static struct api_note sample(void)
+static void assert_said(const struct scene *scene, const char *text)
 {
-    return (struct api_note){.method = "/api.Submit/CancelJobs",
-                             .request_id = "r1",
-                             .user = STR("anna"),
-                             .peer = STR("ipv4:10.0.0.1:4"),
-                             .queue = STR("q"),
-                             .job_set = STR("s"),
-                             .text = ""};
+    assert_non_null(strstr(scene->out, text));
+}
+
+static int scene_setup(void **state)
+{
+    struct scene *scene = mem_alloc(sizeof(*scene));
+
+    scene->clock.clock =
+        (struct clock){.mono_ns = still_mono_ns, .wall_ms = still_wall_ms};
+    scene->note = (struct api_note){.method = "/api.Submit/CancelJobs",
+                                    .request_id = "r1",
+                                    .user = STR("anna"),
+                                    .peer = STR("ipv4:10.0.0.1:4"),
+                                    .queue = STR("q"),
+                                    .job_set = STR("s"),
+                                    .text = ""};
+    request_notes_init(&scene->notes, &scene->clock.clock);
+    *state = scene;
+    return 0;
+}
+
+static int scene_teardown(void **state)
+{
+    struct scene *scene = *state;
+
+    request_notes_fini(&scene->notes);
+    mem_free(scene);
+    return 0;
 }
 
 static void changes_are_said_and_other_calls_are_not(void **state)
 {
-    (void)state;
-    struct still_clock clock = {
-        {.mono_ns = still_mono_ns, .wall_ms = still_wall_ms}, 0};
-    struct api_note note = sample();
-    struct request_notes notes;
-    char out[OUT_BYTES_MAX];
+    struct scene *scene = *state;
 
-    request_notes_init(&notes, &clock.clock);
-    said(&notes, &note, 1, out);
-    assert_string_equal(out, "");
-    note.is_change = true;
-    said(&notes, &note, 1, out);
-    assert_non_null(strstr(out, " level=info event=call.done "));
-    assert_non_null(strstr(out, " user=anna peer=ipv4:10.0.0.1:4 queue=q "
-                                "job_set=s code=OK "));
-    assert_non_null(strstr(out, " request_id=r1\n"));
-    request_notes_fini(&notes);
+    say_calls(scene, 1);
+    assert_string_equal(scene->out, "");
+    scene->note.is_change = true;
+    say_calls(scene, 1);
+    assert_said(scene, " level=info event=call.done ");
+    assert_said(scene, " user=anna peer=ipv4:10.0.0.1:4 queue=q "
+                       "job_set=s code=OK ");
+    assert_said(scene, " request_id=r1\n");
 }
 
 static void credentials_count_only_when_shown(void **state)
 {
-    (void)state;
-    struct still_clock clock = {
-        {.mono_ns = still_mono_ns, .wall_ms = still_wall_ms}, 0};
-    struct api_note note = sample();
-    struct request_notes notes;
-    char out[OUT_BYTES_MAX];
+    struct scene *scene = *state;
 
-    request_notes_init(&notes, &clock.clock);
-    note.code = RPC_UNAUTHENTICATED;
-    note.is_change = true;
-    said(&notes, &note, 1, out);
-    assert_string_equal(out, "");
-    note.has_credentials = true;
-    said(&notes, &note, 1, out);
-    assert_non_null(strstr(out, " level=warn event=auth.refused "));
-    request_notes_fini(&notes);
+    scene->note.code = RPC_UNAUTHENTICATED;
+    scene->note.is_change = true;
+    say_calls(scene, 1);
+    assert_string_equal(scene->out, "");
+    scene->note.has_credentials = true;
+    say_calls(scene, 1);
+    assert_said(scene, " level=warn event=auth.refused ");
 }
 
 static void refusals_are_limited_and_counted(void **state)
 {
-    (void)state;
-    struct still_clock clock = {
-        {.mono_ns = still_mono_ns, .wall_ms = still_wall_ms}, 0};
-    struct api_note note = sample();
-    struct request_notes notes;
-    char out[OUT_BYTES_MAX];
+    struct scene *scene = *state;
     int count = 0;
 
-    request_notes_init(&notes, &clock.clock);
-    note.is_denied = true;
-    said(&notes, &note, REQUEST_NOTES_REFUSED_MAX + 3, out);
-    for (const char *at = out; (at = strstr(at, "call.denied")); at++) {
+    scene->note.is_denied = true;
+    say_calls(scene, REQUEST_NOTES_REFUSED_MAX + 3);
+    for (const char *at = scene->out; (at = strstr(at, "call.denied")); at++) {
         count++;
     }
     assert_int_equal(count, REQUEST_NOTES_REFUSED_MAX);
-    clock.now_ns = 1000000000;
-    said(&notes, &note, 1, out);
-    assert_non_null(strstr(out, "event=call.left_out count=3\n"));
-    assert_non_null(strstr(out, "event=call.denied"));
-    request_notes_fini(&notes);
+    scene->clock.now_ns = 1000000000;
+    say_calls(scene, 1);
+    assert_said(scene, "event=call.left_out count=3\n");
+    assert_said(scene, "event=call.denied");
 }
 
 int main(void)
 {
+#define SCENE_TEST(name) \
+    cmocka_unit_test_setup_teardown(name, scene_setup, scene_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(changes_are_said_and_other_calls_are_not),
-        TEST(credentials_count_only_when_shown),
-        TEST(refusals_are_limited_and_counted),
+        SCENE_TEST(changes_are_said_and_other_calls_are_not),
+        SCENE_TEST(credentials_count_only_when_shown),
+        SCENE_TEST(refusals_are_limited_and_counted),
     };
 
     return RUN_TESTS(tests);
