@@ -4,6 +4,7 @@ import csv
 
 SHORT_S = 10  # run times below this count as so long, as is usual
 HOUR_S = 3600
+LATE_H = 999
 
 
 def percentile(values, percent):
@@ -135,3 +136,15 @@ def together(cells):
                      for key in cells[0]["forecast"]}
         if all("forecast" in cell for cell in cells) else None,
     }
+
+
+def lags(jobs_file, stream, since_s, due):
+    """After how many hours so many jobs of a stream have started: half of what
+    is due, and all; LATE_H if not at all."""
+    with open(jobs_file, encoding="ascii") as file:
+        starts = sorted(float(line["started_s"])
+                        for line in csv.DictReader(file)
+                        if line["stream"] == stream and line["started_s"])
+    return {name: (starts[count - 1] - since_s) / HOUR_S
+            if count <= len(starts) else LATE_H
+            for name, count in (("half", due // 2), ("all", due))}

@@ -109,3 +109,31 @@ def swf(window):
     return "".join(f"{row.job} {row.submit} -1 {row.run} {row.size} -1 -1 "
                    f"{row.size} {row.estimate} -1 1 {row.user} 1 1 1 1 -1 -1\n"
                    for row in window.rows)
+
+
+NEWCOMER_H = 2  # a queue has run alone for so long when another one comes
+NEWCOMER_NODES, NEWCOMER_CORES = 16, 8
+
+
+def newcomer(profile):
+    """A pool full of one queue's runs, all of the same age, with limits of a
+    day, to which another queue comes that is due half of it."""
+    shape = ("resources: {cpu: 1}, runTime: {a: 24h}, deadline: 24h, "
+             "priorityClass: armada-preemptible, lifetime: 0s")
+    size = NEWCOMER_NODES * NEWCOMER_CORES
+    return f"""name: A queue comes to a pool full of another's runs
+duration: 30h
+sample: 1h
+clusters:
+  - name: c
+    startDelay: 0s
+    nodes: [{{name: n, count: {NEWCOMER_NODES}, resources: {{cpu: {NEWCOMER_CORES}}}}}]
+queues:
+  - name: old
+  - name: new
+jobs:
+  - {{name: old, queue: old, count: {2 * size}, {shape}}}
+  - {{name: new, queue: new, count: {size}, first: {NEWCOMER_H}h, {shape}}}
+scheduling:
+  pools: [{{name: default, profile: {profile}}}]
+"""
