@@ -65,6 +65,9 @@ class Http(unittest.TestCase):
 
     def test_metrics_tell_of_clusters(self):
         labels = '{cluster="local",pool="default",resourceType="cpu"}'
+        harness.wait_for(
+            "the executor has told of its nodes",
+            lambda: "armada_cluster_capacity" + labels in self.metrics())
         values = self.metrics()
         cpu = values["armada_cluster_capacity" + labels]
         self.assertGreater(cpu, 0)
