@@ -169,7 +169,7 @@ int runtime_setup_helper(const struct runtime_setup_process *setup,
     };
 
     *ret_helper = NULL;
-    if (str_equal(setup->config->runtime, STR("fake"))) {
+    if (!str_equal(setup->config->runtime, STR("process"))) {
         return 0;
     }
     *ret_helper = helper_start(&options, err);
