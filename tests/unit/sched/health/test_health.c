@@ -1,9 +1,12 @@
 /* Failing nodes (model.md 6.10b, AR-12), at the planner. */
+#include <stdio.h>
+
 #include "unit.h"
 #include "world.h"
 
 enum {
     NODES = 10,
+    WARD_NODES = 40, /* of a large ward */
     MINUTE_MS = 60000,
     FIRST_MS = 10 * MINUTE_MS, /* the first probation */
 };
@@ -344,6 +347,57 @@ static void ar_12_survives_a_restart(void **state)
     assert_int_equal(health_of(ward, 1).health, NODE_TRIAL);
 }
 
+/* Thirty nodes more than the ward's ten: a tenth of them is four. */
+static void add_nodes(struct ward *ward, uint32_t nodes[WARD_NODES])
+{
+    static char names[WARD_NODES][8];
+
+    for (uint32_t i = 0; i < WARD_NODES; i++) {
+        snprintf(names[i], sizeof(names[i]), "m%u", i);
+        nodes[i] =
+            i < NODES ? ward->nodes[i]
+                      : world_node(&ward->world,
+                                   &(struct world_node){names[i], .cores = 10});
+    }
+}
+
+/* A job of a set runs on a node and ends. */
+static void run_at(struct ward *ward, uint32_t node, uint64_t job_set,
+                   bool is_failed)
+{
+    uint32_t job =
+        world_submit(&ward->world, &(struct world_job){.queue = "A"});
+
+    world_lease(&ward->world, job, node, ward->now_ms);
+    finish(ward, job, job_set, is_failed);
+}
+
+/* Three nodes fail every job of three job sets by its exit code, and the others
+ * none of them.  A fourth job set is broken: it fails wherever it runs, which
+ * is on all nodes. */
+static void ar_12_finds_three_nodes_beside_a_broken_job_set(void **state)
+{
+    struct ward *ward = *state;
+    uint32_t nodes[WARD_NODES];
+
+    add_nodes(ward, nodes);
+    for (uint64_t set = 1; set <= 3; set++) {
+        for (uint32_t i = 0; i < WARD_NODES; i++) {
+            run_at(ward, nodes[i], set, i < 3);
+            run_at(ward, nodes[i], set, i < 3);
+        }
+    }
+    for (uint32_t i = 0; i < WARD_NODES; i++) {
+        run_at(ward, nodes[i], 4, true);
+    }
+    (void)change(ward);
+    for (uint32_t i = 0; i < WARD_NODES; i++) {
+        struct sched_health health;
+        sched_health_get(ward->world.sched, nodes[i], ward->now_ms, &health);
+        assert_int_equal(health.health, i < 3 ? NODE_OUT : NODE_NORMAL);
+    }
+}
+
 static void ar_12_can_be_switched_off(void **state)
 {
     struct ward *ward = *state;
@@ -369,6 +423,7 @@ int main(void)
         SCENARIO(ar_12_doubles_the_probation),
         SCENARIO(ar_12_blames_no_node_when_all_fail),
         SCENARIO(ar_12_takes_out_a_tenth_at_most),
+        SCENARIO(ar_12_finds_three_nodes_beside_a_broken_job_set),
         SCENARIO(ar_12_forgets),
         SCENARIO(ar_12_forgives_gangs_that_fail_everywhere),
         SCENARIO(ar_12_an_operator_pins_and_clears),
