@@ -340,6 +340,10 @@ bool pools_job_yielding(const struct pools *pools, uint32_t job,
 /* How a queue stands in a pool. */
 void pools_queue_stats(struct pools *pools, uint32_t queue, uint32_t pool_index,
                        struct sched_queue_stats *ret_stats);
+/* The same of many queues at once, in their order (sched_queues_stats()). */
+void pools_queues_stats(struct pools *pools, const uint32_t *queues,
+                        uint32_t count, uint32_t pool_index,
+                        struct sched_queue_stats *ret_stats);
 /* The applications of a queue, shard by shard, in the arena. */
 uint32_t pools_applications(const struct pools *pools, uint32_t queue,
                             int64_t now_ms, struct arena *arena,

@@ -60,6 +60,11 @@ struct sched_pool_stats {
 /* How a queue stands in the pool policy.pools[pool_index]. */
 void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,
                        struct sched_queue_stats *ret_stats);
+/* The same of many queues at once, `ret_stats` in their order: what they are
+ * due of the pool depends on all of them, and is found once. */
+void sched_queues_stats(struct sched *sched, const uint32_t *queues,
+                        uint32_t count, uint32_t pool_index,
+                        struct sched_queue_stats *ret_stats);
 /* A gang that is a larger part of a pool than its queue can keep there. */
 struct sched_gang_over_share {
     struct str pool;       /* borrowed until the state changes */

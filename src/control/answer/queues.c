@@ -42,9 +42,9 @@ static int64_t milli(double minutes)
 
 static void fill_share(struct control *c, struct command *command,
                        const struct named *queue, uint32_t pool,
+                       const struct sched_queue_stats *stats,
                        struct queue_share *share)
 {
-    struct sched_queue_stats stats;
     const struct queue_entry *entry =
         queue_table_find(c->config.queues, queue->name);
 
@@ -52,33 +52,32 @@ static void fill_share(struct control *c, struct command *command,
     struct jobs_run_counts runs =
         jobs_run_counts(c->jobs, queue->name, pools_pool_name(c->pools, pool));
 
-    pools_queue_stats(c->pools, queue->index, pool, &stats);
     apps_count(c, queue->index, &applications);
     ASSERT(runs.leased_count + runs.pending_count + runs.running_count <=
            c->queues.items[queue->index].job_count);
     *share = (struct queue_share){
         .queue = arena_str(&command->arena, queue->name),
         .pool = arena_str(&command->arena, pools_pool_name(c->pools, pool)),
-        .weight_micro = (int64_t)(stats.weight * (double)PPM),
-        .fair_share_ppm = ppm(stats.fair_share),
-        .adjusted_share_ppm = ppm(stats.adjusted_share),
-        .actual_share_ppm = ppm(stats.actual_share),
-        .demand_share_ppm = ppm(stats.demand_share),
-        .usage_ppm = ppm(stats.usage_share),
-        .flow_ppm = ppm(stats.flow),
-        .infinite_flow_ppm = ppm(stats.infinite_flow),
+        .weight_micro = (int64_t)(stats->weight * (double)PPM),
+        .fair_share_ppm = ppm(stats->fair_share),
+        .adjusted_share_ppm = ppm(stats->adjusted_share),
+        .actual_share_ppm = ppm(stats->actual_share),
+        .demand_share_ppm = ppm(stats->demand_share),
+        .usage_ppm = ppm(stats->usage_share),
+        .flow_ppm = ppm(stats->flow),
+        .infinite_flow_ppm = ppm(stats->infinite_flow),
         .infinite_limit_ppm =
-            stats.infinite_limit < 0 ? -1 : ppm(stats.infinite_limit),
-        .budget_milli = milli(stats.budget_minutes),
-        .budget_left_milli = milli(stats.budget_left_minutes),
-        .queued_count = stats.queued_count,
+            stats->infinite_limit < 0 ? -1 : ppm(stats->infinite_limit),
+        .budget_milli = milli(stats->budget_minutes),
+        .budget_left_milli = milli(stats->budget_left_minutes),
+        .queued_count = stats->queued_count,
         .leased_count = runs.leased_count,
         .pending_count = runs.pending_count,
         .running_count = runs.running_count,
         .job_count = c->queues.items[queue->index].job_count,
         .is_cordoned = !entry || entry->record.is_cordoned,
         .applications = applications,
-        .allocated = name_amounts(c, &stats.allocated, &command->arena),
+        .allocated = name_amounts(c, &stats->allocated, &command->arena),
     };
     queue_entry_unref(entry);
 }
@@ -112,10 +111,17 @@ void queues_answer(struct control *c, struct command *command)
     command->queues.shares =
         arena_alloc_array(&command->arena, (size_t)count * pool_count,
                           sizeof(*command->queues.shares));
+    auto_mem uint32_t *indexes = mem_alloc_array(count + 1, sizeof(*indexes));
+    auto_mem struct sched_queue_stats *stats =
+        mem_alloc_array(count + 1, sizeof(*stats));
     for (uint32_t i = 0; i < count; i++) {
         row_of_queue[queues[i].index] = i;
-        for (uint32_t p = 0; p < pool_count; p++) {
-            fill_share(c, command, &queues[i], p,
+        indexes[i] = queues[i].index;
+    }
+    for (uint32_t p = 0; p < pool_count; p++) {
+        pools_queues_stats(c->pools, indexes, count, p, stats);
+        for (uint32_t i = 0; i < count; i++) {
+            fill_share(c, command, &queues[i], p, &stats[i],
                        &command->queues.shares[i * pool_count + p]);
         }
     }

@@ -10,17 +10,34 @@
 
 enum { MS_PER_S = 1000 };
 
-static void put_queue_line(struct strbuf *buf, struct control *c,
-                           uint32_t queue, uint32_t pool)
+static void put_queue_line(struct strbuf *buf, struct str name,
+                           const struct sched_queue_stats *stats)
 {
-    struct sched_queue_stats stats;
-    struct str name = intern_get(&c->queue_names, queue);
-
-    pools_queue_stats(c->pools, queue, pool, &stats);
     strbuf_addf(buf, "\t%.*s\t%.3f\t%.4f\t%.4f\t%.4f\t%.4f\t%u\t%u\n",
-                STR_ARG(name), stats.weight, stats.fair_share,
-                stats.adjusted_share, stats.actual_share, stats.demand_share,
-                stats.leased_count, stats.queued_count);
+                STR_ARG(name), stats->weight, stats->fair_share,
+                stats->adjusted_share, stats->actual_share, stats->demand_share,
+                stats->leased_count, stats->queued_count);
+}
+
+/* The lines of all queues, or of the one that is asked for. */
+static void put_queue_lines(struct strbuf *buf, struct control *c,
+                            const struct named *queues, uint32_t count,
+                            uint32_t pool, struct str only_queue)
+{
+    auto_mem uint32_t *indexes = mem_alloc_array(count + 1, sizeof(*indexes));
+    auto_mem struct sched_queue_stats *stats =
+        mem_alloc_array(count + 1, sizeof(*stats));
+
+    for (uint32_t i = 0; i < count; i++) {
+        indexes[i] = queues[i].index;
+    }
+    pools_queues_stats(c->pools, indexes, count, pool, stats);
+    for (uint32_t i = 0; i < count; i++) {
+        if (only_queue.byte_count == 0 ||
+            str_equal(only_queue, queues[i].name)) {
+            put_queue_line(buf, queues[i].name, &stats[i]);
+        }
+    }
 }
 
 /* How many were admitted, and for whom nodes are kept. */
@@ -112,12 +129,7 @@ static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
     put_admitted(buf, c, &stats);
     strbuf_add_text(buf, "\tQueue\tWeight\tFair share\tAdjusted\tActual\t"
                          "Demand\tLeased\tQueued\n");
-    for (uint32_t i = 0; i < count; i++) {
-        if (only_queue.byte_count == 0 ||
-            str_equal(only_queue, queues[i].name)) {
-            put_queue_line(buf, c, queues[i].index, pool);
-        }
-    }
+    put_queue_lines(buf, c, queues, count, pool, only_queue);
 }
 
 static void answer_report(struct control *c, struct command *command)

@@ -19,26 +19,44 @@ static struct shard *shard_of_pool(const struct pools *pools,
     return shard;
 }
 
-void pools_queue_stats(struct pools *pools, uint32_t queue, uint32_t pool_index,
-                       struct sched_queue_stats *ret_stats)
+/* The answer for a queue is kept, for when its shard is being planned. */
+static void keep_queue(struct shard *shard, size_t at,
+                       const struct sched_queue_stats *stats)
 {
-    struct shard *shard = shard_of_pool(pools, &pool_index);
-    size_t at = (size_t)queue * (shard->name ? 1 : pools->policy->pool_count) +
-                pool_index;
-
-    *ret_stats = (struct sched_queue_stats){0};
-    if (!shard->is_busy) {
-        sched_queue_stats(shard->sched, queue, pool_index, ret_stats);
-        if (!pools->is_mapped || at >= FIGURES_QUEUES_MAX) {
-            return;
-        }
+    if (at < FIGURES_QUEUES_MAX) {
         while (shard->known_queues.count <= at) {
             VEC_PUSH(&shard->known_queues, (struct sched_queue_stats){0});
         }
-        shard->known_queues.items[at] = *ret_stats;
-    } else if (at < shard->known_queues.count) {
-        *ret_stats = shard->known_queues.items[at];
+        shard->known_queues.items[at] = *stats;
     }
+}
+
+void pools_queues_stats(struct pools *pools, const uint32_t *queues,
+                        uint32_t count, uint32_t pool_index,
+                        struct sched_queue_stats *ret_stats)
+{
+    struct shard *shard = shard_of_pool(pools, &pool_index);
+    size_t stride = shard->name ? 1 : pools->policy->pool_count;
+
+    if (!shard->is_busy) {
+        sched_queues_stats(shard->sched, queues, count, pool_index, ret_stats);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        size_t at = queues[i] * stride + pool_index;
+        if (shard->is_busy) {
+            ret_stats[i] = at < shard->known_queues.count
+                               ? shard->known_queues.items[at]
+                               : (struct sched_queue_stats){0};
+        } else if (pools->is_mapped) {
+            keep_queue(shard, at, &ret_stats[i]);
+        }
+    }
+}
+
+void pools_queue_stats(struct pools *pools, uint32_t queue, uint32_t pool_index,
+                       struct sched_queue_stats *ret_stats)
+{
+    pools_queues_stats(pools, &queue, 1, pool_index, ret_stats);
 }
 
 void pools_pool_stats(struct pools *pools, uint32_t pool_index,

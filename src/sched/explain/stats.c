@@ -46,35 +46,62 @@ static void add_usage_ledger(struct sched *sched, uint32_t queue, uint32_t pool,
     }
 }
 
-void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,
-                       struct sched_queue_stats *ret_stats)
+static void set_share(struct sched_queue_stats *stats,
+                      const struct share *share)
+{
+    stats->fair_share = share->fair;
+    stats->adjusted_share = share->adjusted;
+    stats->actual_share = share->actual;
+    stats->demand_share = share->demand;
+    stats->allocated = share->allocated;
+    stats->demand = share->wanted;
+    stats->leased_count = share->leased_count;
+}
+
+/* The shares of a pool by queue, in the arena; NULL: it has none there. */
+static const struct share **shares_by_queue(struct sched *sched, uint32_t pool,
+                                            struct arena *arena)
+{
+    uint32_t count;
+    const struct share *shares = shares_of(sched, pool, arena, &count);
+    const struct share **of = arena_alloc_array(arena, sched->queues.count + 1,
+                                                sizeof(const struct share *));
+
+    for (uint32_t i = 0; i < count; i++) {
+        of[shares[i].queue] = &shares[i];
+    }
+    return of;
+}
+
+void sched_queues_stats(struct sched *sched, const uint32_t *queues,
+                        uint32_t count, uint32_t pool_index,
+                        struct sched_queue_stats *ret_stats)
 {
     auto_arena arena = {0};
-    uint32_t count;
 
-    ASSERT(pool_index < sched->policy->pool_count &&
-           queue < sched->queues.count);
+    ASSERT(pool_index < sched->policy->pool_count);
     nodes_sync(sched);
     queues_sync(sched);
     uint32_t pool = pool_get(sched, sched->policy->pools[pool_index].name);
-    const struct share *shares = shares_of(sched, pool, &arena, &count);
-    *ret_stats = (struct sched_queue_stats){
-        .weight = (double)PRIORITY_FACTOR_ONE_MICRO /
-                  (double)sched->queues.items[queue].factor_micro,
-        .queued_count = sched->queues.items[queue].waiting_count,
-    };
+    const struct share **shares = shares_by_queue(sched, pool, &arena);
     for (uint32_t i = 0; i < count; i++) {
-        if (shares[i].queue == queue) {
-            ret_stats->fair_share = shares[i].fair;
-            ret_stats->adjusted_share = shares[i].adjusted;
-            ret_stats->actual_share = shares[i].actual;
-            ret_stats->demand_share = shares[i].demand;
-            ret_stats->allocated = shares[i].allocated;
-            ret_stats->demand = shares[i].wanted;
-            ret_stats->leased_count = shares[i].leased_count;
+        ASSERT(queues[i] < sched->queues.count);
+        ret_stats[i] = (struct sched_queue_stats){
+            .weight = (double)PRIORITY_FACTOR_ONE_MICRO /
+                      (double)sched->queues.items[queues[i]].factor_micro,
+            .queued_count = sched->queues.items[queues[i]].waiting_count,
+        };
+        if (shares[queues[i]]) {
+            set_share(&ret_stats[i], shares[queues[i]]);
         }
+        add_usage_ledger(sched, queues[i], pool, &ret_stats[i]);
     }
-    add_usage_ledger(sched, queue, pool, ret_stats);
+}
+
+void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,
+                       struct sched_queue_stats *ret_stats)
+{
+    sched_queues_stats(sched, &queue, 1, pool_index, ret_stats);
 }
 
 void sched_pool_stats(struct sched *sched, uint32_t pool_index,

@@ -30,14 +30,27 @@ static bool sums_hold(struct trial *trial)
 }
 
 /* 4. Adjusted shares sum up to at most the pool, none exceeds its queue's
- * demand, and none is less than demand or fair share, whichever is less. */
+ * demand, and none is less than demand or fair share, whichever is less.  What
+ * is said of a queue by itself is what is said of it among all. */
 static bool shares_hold(struct trial *trial)
 {
+    uint32_t queues[INSTANCE_QUEUES_MAX] = {0};
+    struct sched_queue_stats all[INSTANCE_QUEUES_MAX];
+    uint32_t count = (uint32_t)trial->instance.queue_count;
     double sum = 0;
 
-    for (int q = 0; q < trial->instance.queue_count; q++) {
+    for (uint32_t q = 0; q < count; q++) {
+        queues[q] = count - 1 - q;
+    }
+    sched_queues_stats(trial->built.sched, queues, count, 0, all);
+    for (uint32_t q = 0; q < count; q++) {
         struct sched_queue_stats stats;
-        sched_queue_stats(trial->built.sched, (uint32_t)q, 0, &stats);
+        sched_queue_stats(trial->built.sched, q, 0, &stats);
+        if (all[count - 1 - q].adjusted_share != stats.adjusted_share ||
+            all[count - 1 - q].actual_share != stats.actual_share ||
+            all[count - 1 - q].queued_count != stats.queued_count) {
+            return false;
+        }
         double due = stats.demand_share < stats.fair_share ? stats.demand_share
                                                            : stats.fair_share;
         if (stats.adjusted_share > stats.demand_share + 1e-9 ||
