@@ -1,7 +1,5 @@
 #include "sched/victims/victims.h"
 
-#include <string.h>
-
 #include "sched/evict/cooldown.h"
 #include "sched/evict/loss_limit.h"
 #include "sched/order/lanes.h"
@@ -126,95 +124,45 @@ static uint32_t find_for_share(const struct search *search,
     return node;
 }
 
-/* Whether runs might go from a node for urgency by the rules for all, but not
- * by those of a search. */
-static bool has_more(const struct search *search, uint32_t node,
-                     const struct victim_rules *rules)
-{
-    const struct round *round = search->round;
-    const struct sched *sched = round->sched;
-    const struct resource_vec none = {0};
-    const struct resource_vec *sums =
-        &sched->urgency_preemptible[(size_t)node * sched->level_count];
-    uint32_t level = class_at(round, search->class_index)->level;
-    bool has = round->evicted->has_protected; /* the sums know it not */
-
-    for (uint32_t l = (uint32_t)(rules->level_max + 1); l < level && !has;
-         l++) {
-        has = memcmp(&sums[l], &none, sizeof(none)) != 0;
-    }
-    return has;
-}
-
-/* Who goes on the node that was found for fairness or urgency: of all that may
- * go there, by the order of model.md 6.6; by rules before POLICY_RULES_GROUPS
- * of what the search went for. */
-static void compare_all(const struct search *search, uint32_t node,
-                        struct victim_rules *rules)
-{
-    const struct policy *policy = search->round->sched->policy;
-    uint32_t count;
-
-    if (policy->rules_revision < POLICY_RULES_GROUPS ||
-        !has_more(search, node, rules)) {
-        return;
-    }
-    struct victim_rules all = victims_rules(search);
-    all.is_bound |= rules->is_bound;
-    if (!all.is_priced || victims_choose(search, node, &all, &count)) {
-        *rules = all;
-    }
-}
-
-/* By the faster searches: for fairness, else for urgency. */
-static uint32_t find_fast(const struct search *search)
-{
-    struct round *round = search->round;
-    const struct sched *sched = round->sched;
-    bool is_bound = cooldown_binds(round, search->job);
-    struct victim_rules rules = {.level_max = -1, .is_bound = is_bound};
-    uint32_t node = round->evicted->count && !is_bound
-                        ? find_for_share(search, &rules)
-                        : NONE;
-
-    if (node == NONE && !sched->policy->is_urgency_preemption_off &&
-        !sched->is_preemption_off) {
-        rules = (struct victim_rules){
-            .depth = round->reserve.ordinal_min + 1,
-            .level_max = -1,
-            .is_bound = is_bound || affordable_is_priced(round),
-            .own = victims_own(search),
-        };
-        node = victims_find_urgent(search, &rules);
-    }
-    if (node != NONE) {
-        compare_all(search, node, &rules);
-        victims_take_room(search, node, &rules);
-    }
-    return node;
-}
-
 uint32_t victims_find(const struct search *search)
 {
     struct round *round = search->round;
+    const struct policy *policy = round->sched->policy;
+    const struct class *class = class_round(round, search->class_index);
     struct victim_rules rules = {.level_max = -1};
+    uint32_t node;
 
-    if (class_round(round, search->class_index)->is_impossible) {
+    if (class->is_impossible) {
         return NONE;
     }
     bool has_groups = groups_at_risk(search);
     if (round_has_budgets(round) || (has_groups && lending_may_recall(round))) {
         return find_set(search); /* also what borrowed gangs cost may fall */
     }
-    uint32_t node = recall_find(search, &rules);
+    node = recall_find(search, &rules);
     if (node == NONE) {
         node = revocables_find(search);
-        rules.depth = UINT32_MAX;
+        rules.depth = node == NONE ? 0 : UINT32_MAX;
+    }
+    if (node == NONE && (has_groups || round->sched->is_pool_object)) {
+        return find_set(search);
+    }
+    rules.is_bound = node == NONE && cooldown_binds(round, search->job);
+    if (node == NONE && round->evicted->count && !rules.is_bound) {
+        node = find_for_share(search, &rules);
+    }
+    if (node == NONE && !policy->is_urgency_preemption_off &&
+        !round->sched->is_preemption_off) {
+        rules = (struct victim_rules){
+            .depth = round->reserve.ordinal_min + 1,
+            .level_max = -1,
+            .is_bound = rules.is_bound || affordable_is_priced(round),
+            .own = victims_own(search),
+        };
+        node = victims_find_urgent(search, &rules);
     }
     if (node != NONE) {
         victims_take_room(search, node, &rules);
-        return node;
     }
-    return has_groups || round->sched->is_pool_object ? find_set(search)
-                                                      : find_fast(search);
+    return node;
 }

@@ -137,7 +137,6 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack)
     if (node == NO_NODE && is_first_step) {
         node = find_yielding(o, job, rack);
     }
-    bool is_for_all = node == NO_NODE;
     if (node == NO_NODE) {
         rules.cut = 0;
         if (compares_sets) {
@@ -149,10 +148,6 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack)
     if (node == NO_NODE && !compares_sets && !o->in->is_urgency_off) {
         rules.cut = 0;
         node = find_urgent(o, job, rack, &rules);
-    }
-    if (is_for_all) {
-        rules.cut = 0; /* all that may go on the node is compared */
-        rules.level_max = oracle_rules(o, job).level_max;
     }
     if (node != NO_NODE) {
         oracle_take_room(o, job, node, &rules);
