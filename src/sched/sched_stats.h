@@ -51,7 +51,8 @@ struct sched_pool_stats {
     double units; /* what the whole pool weighs: cores, if those weigh 1 */
     uint32_t admitted_count;
     uint32_t head;         /* the job that nodes are kept for, or SCHED_NONE */
-    int64_t head_start_ms; /* as of the last plan, or SCHED_START_UNKNOWN */
+    int64_t head_start_ms; /* t*, as of the last plan, or SCHED_START_UNKNOWN:
+                              no head, or nothing bounds it */
     /* Of its topology: labels, domains with clusters, values that are found
      * under several others in one cluster, nodes that lack a label. */
     uint32_t level_count, domain_count, split_count, bare_count;

@@ -100,6 +100,26 @@ static void count_looked(const struct control *c, struct queue_share *shares,
     }
 }
 
+/* What waits in each pool although its turn has come. */
+static void fill_admitted(struct control *c, struct command *command)
+{
+    uint32_t count = pools_pool_count(c->pools);
+    struct pool_admitted *rows =
+        arena_alloc_array(&command->arena, count, sizeof(*rows));
+
+    for (uint32_t p = 0; p < count; p++) {
+        struct sched_pool_stats stats;
+        pools_pool_stats(c->pools, p, &stats);
+        rows[p] = (struct pool_admitted){
+            .pool = arena_str(&command->arena, pools_pool_name(c->pools, p)),
+            .count = stats.admitted_count,
+            .start_ms = stats.head_start_ms,
+        };
+    }
+    command->queues.admitted = rows;
+    command->queues.admitted_count = count;
+}
+
 void queues_answer(struct control *c, struct command *command)
 {
     uint32_t count, pool_count = pools_pool_count(c->pools);
@@ -126,6 +146,7 @@ void queues_answer(struct control *c, struct command *command)
         }
     }
     count_looked(c, command->queues.shares, row_of_queue, pool_count);
+    fill_admitted(c, command);
     transitions_answer(c, command);
     command_answer(command, COMMAND_OK, "");
 }

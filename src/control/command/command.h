@@ -196,6 +196,8 @@ struct command {
             uint32_t transition_count;
             struct queue_wait *waits; /* answer */
             uint32_t wait_count;
+            struct pool_admitted *admitted; /* answer: of each pool */
+            uint32_t admitted_count;
         } queues;
         struct {
             struct str queue;         /* "": all */

@@ -48,6 +48,15 @@ struct queue_share {
     struct resource_list allocated;         /* to what is leased; no zeros */
 };
 
+/* What waits for nodes in one pool although its turn has come. */
+struct pool_admitted {
+    struct str pool;
+    uint32_t count;   /* jobs and gangs that were admitted */
+    int64_t start_ms; /* until when at the latest there is room for the one that
+                         nodes are kept for (t*); INT64_MAX: there is none, or
+                         no bound tells */
+};
+
 /* One node as it is now. */
 struct node_status {
     struct str name, executor, pool;

@@ -39,6 +39,8 @@ static const struct metric_row rows[] = {
      "Whether this server is the leader."},
     {"armada_scheduler_queue_weight", "gauge", "", "pool, queue",
      "Weight of the queue."},
+    {"berth_admitted_jobs", "gauge", "", "pool",
+     "Jobs and gangs whose turn has come and that wait for nodes."},
     {"berth_data_free_bytes", "gauge", "bytes", "",
      "Free space of the file system with the data directory."},
     {"berth_data_size_bytes", "gauge", "bytes", "",
@@ -127,6 +129,10 @@ static const struct metric_row rows[] = {
      "Time from submission to the first lease, of jobs leased since this "
      "server became leader."},
     {"berth_queues", "gauge", "", "", "Queues that exist."},
+    {"berth_reservation_start_time_seconds", "gauge", "seconds", "pool",
+     "When the admitted job or gang for which the pool keeps nodes has room at "
+     "the latest (t*), in seconds since 1970; no series while there is none or "
+     "nothing bounds it."},
     {"berth_round_seconds_last", "gauge", "seconds", "",
      "Time that the last round took."},
     {"berth_round_seconds_max", "gauge", "seconds", "",

@@ -151,10 +151,34 @@ static void put_waits(struct strbuf *out, const struct command *command)
     }
 }
 
+static void put_admitted(struct strbuf *out, const struct command *command)
+{
+    static const char count[] = "berth_admitted_jobs";
+    static const char start[] = "berth_reservation_start_time_seconds";
+
+    metric_head(out, count);
+    for (uint32_t i = 0; i < command->queues.admitted_count; i++) {
+        const struct pool_admitted *row = &command->queues.admitted[i];
+        strbuf_add_text(out, count);
+        pages_put_named(out, "{", "pool", row->pool);
+        strbuf_addf(out, "} %u\n", row->count);
+    }
+    metric_head(out, start);
+    for (uint32_t i = 0; i < command->queues.admitted_count; i++) {
+        const struct pool_admitted *row = &command->queues.admitted[i];
+        if (row->start_ms != INT64_MAX) {
+            strbuf_add_text(out, start);
+            pages_put_named(out, "{", "pool", row->pool);
+            strbuf_addf(out, "} %.15g\n", (double)row->start_ms / 1e3);
+        }
+    }
+}
+
 void queue_page_put(struct strbuf *out, const struct command *command)
 {
     put_shares(out, command);
     put_applications(out, command);
     put_transitions(out, command);
     put_waits(out, command);
+    put_admitted(out, command);
 }

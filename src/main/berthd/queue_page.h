@@ -1,6 +1,7 @@
 /*
  * queue_page - metrics of queues, in Prometheus' text format: their shares in
- * each pool, their applications, and how often their jobs changed state.
+ * each pool, their applications, how often their jobs changed state, and for
+ * how many of them, admitted, pools keep nodes until when.
  */
 #pragma once
 

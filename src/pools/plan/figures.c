@@ -59,12 +59,18 @@ void pools_queue_stats(struct pools *pools, uint32_t queue, uint32_t pool_index,
     pools_queues_stats(pools, &queue, 1, pool_index, ret_stats);
 }
 
+/* Of a pool that nobody has asked about yet. */
+static const struct sched_pool_stats nothing_known = {
+    .head = SCHED_NONE,
+    .head_start_ms = SCHED_START_UNKNOWN,
+};
+
 void pools_pool_stats(struct pools *pools, uint32_t pool_index,
                       struct sched_pool_stats *ret_stats)
 {
     struct shard *shard = shard_of_pool(pools, &pool_index);
 
-    *ret_stats = (struct sched_pool_stats){.head = SCHED_NONE};
+    *ret_stats = nothing_known;
     if (shard->is_busy) {
         if (pool_index < shard->known_pools.count) {
             *ret_stats = shard->known_pools.items[pool_index];
@@ -79,8 +85,7 @@ void pools_pool_stats(struct pools *pools, uint32_t pool_index,
                           ? SCHED_NONE
                           : shard->jobs.items[ret_stats->head];
     while (shard->known_pools.count <= pool_index) {
-        VEC_PUSH(&shard->known_pools,
-                 (struct sched_pool_stats){.head = SCHED_NONE});
+        VEC_PUSH(&shard->known_pools, nothing_known);
     }
     shard->known_pools.items[pool_index] = *ret_stats;
     /* By the next report the job may be a different one. */

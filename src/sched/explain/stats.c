@@ -130,6 +130,9 @@ void sched_pool_stats(struct sched *sched, uint32_t pool_index,
         ret_stats->bare_count = topology->bare_count;
     }
     ret_stats->head = reserve_kept_for(sched, p, &ret_stats->head_start_ms);
+    if (ret_stats->head == NONE) {
+        ret_stats->head_start_ms = SCHED_START_UNKNOWN;
+    }
     for (uint32_t i = 0; i < count; i++) {
         amounts_add(&ret_stats->allocated, &shares[i].allocated);
     }

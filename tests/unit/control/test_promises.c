@@ -1,6 +1,6 @@
 /*
  * What explain says of places that are promised: to whom a run gives its place
- * up, and from when on.
+ * up, and from when on; and what metrics say of those that wait for one.
  */
 #include <stdlib.h>
 
@@ -88,11 +88,60 @@ static void what_took_a_place_says_how_long_it_has_it(void **state)
     stage_end(s);
 }
 
+static const struct pool_admitted *ask_admitted(struct stage *s)
+{
+    stage_do(s, command_create(COMMAND_QUERY_QUEUES));
+    assert_int_equal(s->answer->queues.admitted_count, 1);
+    return &s->answer->queues.admitted[0];
+}
+
+/* Its place is free when the job there must have ended. */
+static void metrics_say_when_the_head_has_room(void **state)
+{
+    struct stage *s = stage_begin(1);
+
+    (void)state;
+    int64_t since_ms = s->wall_ms;
+    assert_int_equal(ask_admitted(s)->count, 0);
+    assert_int_equal(ask_admitted(s)->start_ms, INT64_MAX);
+    struct stage_job like = {.priority_class = "armada-default",
+                             .cpu_milli = 6000,
+                             .deadline_ms = HOUR_MS};
+    stage_queue(s, "mine");
+    (void)stage_submit(s, "mine", like);
+    stage_settle(s);
+    like.cpu_milli = 8000;
+    struct job_id head = stage_submit(s, "q", like);
+    stage_settle(s);
+    assert_int_equal(ask_admitted(s)->count, 1);
+    assert_in_range(ask_admitted(s)->start_ms, since_ms + HOUR_MS,
+                    s->wall_ms + HOUR_MS);
+    stage_cancel(s, head);
+    stage_settle(s);
+    assert_int_equal(ask_admitted(s)->count, 0);
+    assert_int_equal(ask_admitted(s)->start_ms, INT64_MAX);
+    stage_end(s);
+}
+
+/* Nothing says when the other one ends. */
+static void metrics_say_no_time_that_nothing_bounds(void **state)
+{
+    struct stage *s = stage_begin(1);
+
+    (void)state;
+    (void)make_head(s, "q", "armada-default");
+    assert_int_equal(ask_admitted(s)->count, 1);
+    assert_int_equal(ask_admitted(s)->start_ms, INT64_MAX);
+    stage_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_backfills_says_for_whom_it_goes),
         TEST(what_took_a_place_says_how_long_it_has_it),
+        TEST(metrics_say_when_the_head_has_room),
+        TEST(metrics_say_no_time_that_nothing_bounds),
     };
 
     return RUN_TESTS(tests);

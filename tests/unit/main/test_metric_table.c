@@ -6,6 +6,7 @@
 #include "main/berthd/machine_page.h"
 #include "main/berthd/metric_table.h"
 #include "main/berthd/pages.h"
+#include "main/berthd/queue_page.h"
 #include "unit.h"
 
 static void rows_are_sorted_and_whole(void **state)
@@ -30,6 +31,29 @@ static void a_head_says_meaning_and_type(void **state)
     assert_string_equal(strbuf_text(&out),
                         "# HELP berth_queues Queues that exist.\n"
                         "# TYPE berth_queues gauge\n");
+}
+
+static void admitted_work_is_told_of_by_pool(void **state)
+{
+    (void)state;
+    struct pool_admitted rows[] = {
+        {STR("default"), 2, 1700000000500},
+        {STR("gpu"), 1, INT64_MAX},
+    };
+    struct command *command = command_create(COMMAND_QUERY_QUEUES);
+    auto_strbuf out = {0};
+
+    command->queues.admitted = rows;
+    command->queues.admitted_count = ARRAY_COUNT(rows);
+    queue_page_put(&out, command);
+    const char *text = strbuf_text(&out);
+    assert_non_null(strstr(text, "\nberth_admitted_jobs{pool=\"default\"} 2\n"
+                                 "berth_admitted_jobs{pool=\"gpu\"} 1\n"));
+    assert_non_null(
+        strstr(text, "\nberth_reservation_start_time_seconds{pool=\"default\"}"
+                     " 1700000000.5\n"));
+    assert_null(strstr(text, "start_time_seconds{pool=\"gpu\"}"));
+    command_destroy(command);
 }
 
 static void check_label(const char *value, const char *wanted)
@@ -71,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(rows_are_sorted_and_whole),
         TEST(a_head_says_meaning_and_type),
+        TEST(admitted_work_is_told_of_by_pool),
         TEST(labels_are_what_a_terminal_may_show),
         TEST(the_machine_is_told_of),
     };
