@@ -308,6 +308,9 @@ static void advance(struct fake *fake, struct fake_pod *pod)
         pod->started_ms = wall_ms;
         pod->due_ms += pod->run_ms;
         fake_heap_push(fake, pod->due_ms, pod->run);
+        if (fake->options.is_start_missed) {
+            return;
+        }
     } else {
         pod->phase =
             pod->exit_code == 0 ? RECONCILE_SUCCEEDED : RECONCILE_FAILED;

@@ -54,6 +54,8 @@ struct fake_options {
     int64_t list_delay_ms;   /* until RUNTIME_LISTED */
     int64_t create_delay_ms; /* until a creation has ended */
     int64_t start_delay_ms;
+    bool is_start_missed;         /* RUNNING is never told, as by a runtime that
+                                   * looks seldom: the end comes alone */
     uint32_t failure_ppm;         /* 0..1000000 */
     struct resource_list pending; /* others ask for, and find no node for */
 };

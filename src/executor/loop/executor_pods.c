@@ -167,6 +167,17 @@ static void take_end_of_creation(struct executor *executor,
 
 /* What becomes of pods. */
 
+/* When a pod began that ended before anybody saw it run; 0: it never did. */
+static int64_t began_ms(struct executor *executor, const struct run *run)
+{
+    struct runtime_status status;
+
+    return executor->runtime->ops->status(executor->runtime, run->row.id,
+                                          &executor->arena, &status)
+               ? status.started_ms
+               : 0;
+}
+
 static void take_phase(struct executor *executor,
                        const struct runtime_change *change)
 {
@@ -183,6 +194,8 @@ static void take_phase(struct executor *executor,
     } else if (reconcile_is_ended(change->phase)) {
         room_drop(executor->room, &run->share);
         run->ended_ms = executor_wall_ms(executor);
+        run->started_ms =
+            run->started_ms ? run->started_ms : began_ms(executor, run);
     }
     executor_mark(executor, index);
 }

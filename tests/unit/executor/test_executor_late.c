@@ -151,6 +151,21 @@ static void a_pod_that_appears_after_its_end_is_ended(void **state)
     assert_int_equal(executor_stats(fixture->executor)->run_count, 0);
 }
 
+/* What it used is counted from its start, not from its end. */
+static void a_pod_that_nobody_saw_run_has_run_all_the_same(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    fixture->fake.is_start_missed = true;
+    fixture->fake.failure_ppm = 1000000;
+    loop_open(fixture);
+    uint32_t job = server_offer(&fixture->server, 1);
+    loop_start(fixture);
+
+    loop_run_for(fixture, 20000);
+
+    assert_string_equal(loop_events_of(fixture, job), "arf");
+}
+
 /* Run a job for long, and let it end for a reason of the cluster's. */
 static struct server_job *end_by(struct loop_fixture *fixture,
                                  enum runtime_cause cause)
@@ -284,6 +299,7 @@ int main(void)
         LOOP_TEST(a_stop_that_gets_lost_is_asked_again),
         LOOP_TEST(a_forget_that_gets_lost_is_asked_again),
         LOOP_TEST(a_pod_that_appears_is_held_and_told),
+        LOOP_TEST(a_pod_that_nobody_saw_run_has_run_all_the_same),
         LOOP_TEST(a_pod_that_appears_after_its_end_is_ended),
         LOOP_TEST(what_its_node_rejects_goes_back),
         LOOP_TEST(what_is_evicted_fails_by_that_cause),
