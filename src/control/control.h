@@ -40,6 +40,7 @@ enum {
     CONTROL_PAUSE_MS = 5000,    /* without a step: we were not there */
     CONTROL_TWIN_MS = 20000,    /* who is silent so long gives up its id */
     CONTROL_CHECKPOINT_EVENTS = 1000000,
+    CONTROL_DEDUPLICATION_MS = 7 * 24 * 3600 * 1000,
     CONTROL_FORMAT_VERSION = 1, /* of the records' payloads */
     /* 2: cordons of nodes; 3: pools; 4: TrainingJobs. */
     CONTROL_CHECKPOINT_VERSION = 5,
@@ -77,7 +78,8 @@ struct control_hooks {
     uint64_t (*stored_seq)(void *ctx);
     /* The job submitted to `queue` with `client_id` in a record up to
      * stored_seq: 1, 0 if there is none, or a negative code.  Asked only for
-     * ids that are not recent. */
+     * ids that are not recent; one older than deduplication_ms may be
+     * unknown. */
     int (*find_client_id)(void *ctx, struct str queue, struct str client_id,
                           struct job_id *ret_job);
     /* Whether records may be trimmed by what the clock says now; NULL: yes. */
@@ -105,6 +107,10 @@ struct control_config {
                                    Asked only while there are pool objects */
     uint64_t checkpoint_events; /* 0: CONTROL_CHECKPOINT_EVENTS */
     int64_t retention_ms;       /* of records; 0: all are kept */
+    /* For how long a repeated client id finds its job; then it is a new job.
+     * 0: CONTROL_DEDUPLICATION_MS.  Only new jobs are logged, so it may differ
+     * from one start to the next. */
+    int64_t deduplication_ms;
     /* Plan only when nothing else is to be said, so on a state that holds all
      * that is known.  For simulations of logs in which what happens at one
      * moment happens before it is decided about. */

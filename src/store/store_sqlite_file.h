@@ -9,7 +9,7 @@
  *                  on them is the only one that is
  *     job_set      keys of (queue, name)
  *     set_record   which records hold events of a job set
- *     client_id    for de-duplication, 7 days
+ *     client_id    for de-duplication, as long as configured
  *     active       how many jobs of a queue hold resources of a pool
  *     set_count    how many jobs of a job set are in a state
  *     label        which jobs have a label (labels.h)

@@ -120,6 +120,7 @@ void stage_start(struct stage *stage)
         .planner = stage->planner,
         .checkpoint_events = stage->checkpoint_events,
         .retention_ms = stage->retention_ms,
+        .deduplication_ms = stage->deduplication_ms,
     };
     stage->control = control_create(&config);
     for (int i = 0; control_state(stage->control) != CONTROL_LEADING; i++) {

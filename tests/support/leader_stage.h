@@ -33,6 +33,7 @@ struct stage {
     struct planner *planner; /* NULL: plans are made in the step */
     uint64_t checkpoint_events;
     int64_t retention_ms;
+    int64_t deduplication_ms; /* 0: the leader's own */
     uint32_t job_count; /* made so far */
     int step_rc;        /* of the last step */
     struct err err;

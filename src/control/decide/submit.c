@@ -7,10 +7,6 @@
 #include "control/state/inbox.h"
 #include "control/state/state.h"
 
-enum {
-    CLIENT_ID_AGE_MS_MAX = 7 * 24 * 3600 * 1000, /* then it is a new job */
-};
-
 /* The job that an item repeats; false if it is new.  A negative code when
  * that cannot be found out. */
 static int find_original(struct control *c, struct str queue,
@@ -37,7 +33,7 @@ static int find_original(struct control *c, struct str queue,
         return found;
     }
     *ret_job = job;
-    return c->batch.time_ms - job_id_time_ms(job) < CLIENT_ID_AGE_MS_MAX;
+    return c->batch.time_ms - job_id_time_ms(job) < c->config.deduplication_ms;
 }
 
 static bool is_new(const struct submit_item *item)

@@ -36,6 +36,9 @@ struct control *control_create(const struct control_config *config)
     if (c->config.checkpoint_events == 0) {
         c->config.checkpoint_events = CONTROL_CHECKPOINT_EVENTS;
     }
+    if (c->config.deduplication_ms == 0) {
+        c->config.deduplication_ms = CONTROL_DEDUPLICATION_MS;
+    }
     c->config.rng->fill(c->config.rng, &seed, sizeof(seed));
     state_init(c, policy_box_copy(config->policy), seed);
     c->config.policy = NULL;

@@ -221,6 +221,7 @@ static struct control *make_control(struct leader *leader)
                   .what_if = wonder},
         .checkpoint_events = options->checkpoint_record_count,
         .retention_ms = options->retention_ms,
+        .deduplication_ms = options->deduplication_ms,
     };
 
     return control_create(&config);

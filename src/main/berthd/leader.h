@@ -21,6 +21,7 @@ struct leader_options {
     const struct policy *policy;
     struct queue_table *queues, *retry_policies;
     int64_t retention_ms;
+    int64_t deduplication_ms; /* of client ids */
     struct jump_watch *jumps; /* NULL: the clock is right */
     uint64_t checkpoint_record_count;
     uint32_t planner_thread_count; /* 0: one for each core */

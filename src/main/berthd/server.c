@@ -184,6 +184,7 @@ static int start_leader(struct server *server, struct err *err)
         .queues = server->queues,
         .retry_policies = server->retry_policies,
         .retention_ms = config->log.retention_ms,
+        .deduplication_ms = config->store.deduplication_ms,
         .jumps = &server->jumps,
         .checkpoint_record_count =
             (uint64_t)config->log.checkpoint_record_count,

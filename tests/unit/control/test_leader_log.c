@@ -89,6 +89,59 @@ static void a_client_id_names_one_job(void **state)
     stage_end(s);
 }
 
+/* The job of client id `x` after a minute less than `ms`, and after it. */
+static void check_client_id_lives(int64_t deduplication_ms, int64_t ms)
+{
+    struct stage *s = mem_alloc(sizeof(*s));
+    struct stage_job job = {.client_id = "x"};
+
+    stage_init(s);
+    s->deduplication_ms = deduplication_ms;
+    stage_start(s);
+    stage_queue(s, "q");
+    struct job_id first = stage_submit(s, "q", job);
+    s->wall_ms += ms - 60000;
+    struct job_id again = stage_submit(s, "q", job);
+    assert_memory_equal(&first, &again, sizeof(first));
+    s->wall_ms += 120000;
+    again = stage_submit(s, "q", job);
+    assert_memory_not_equal(&first, &again, sizeof(first));
+    stage_end(s);
+}
+
+static void a_client_id_names_its_job_as_long_as_configured(void **state)
+{
+    (void)state;
+    check_client_id_lives(0, CONTROL_DEDUPLICATION_MS);
+    check_client_id_lives(3600000, 3600000);
+    check_client_id_lives(INT64_C(365) * 24 * 3600000,
+                          INT64_C(365) * 24 * 3600000);
+}
+
+/* Another setting may be given to a log: what it has taken stays, for only new
+ * jobs are logged. */
+static void another_age_of_client_ids_replays_the_same_log(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct stage_job job = {.client_id = "x"};
+    struct job_id first = stage_submit(s, "q", job);
+
+    (void)state;
+    s->wall_ms += 3600000;
+    stage_crash(s);
+    s->deduplication_ms = 60000;
+    stage_start(s);
+    struct job_id second = stage_submit(s, "q", job);
+    assert_memory_not_equal(&first, &second, sizeof(first));
+    stage_crash(s);
+    s->deduplication_ms = 0;
+    stage_start(s);
+    assert_int_equal(stage_count(s, EVENT_SUBMIT), 2);
+    struct job_id third = stage_submit(s, "q", job); /* the later counts */
+    assert_memory_equal(&second, &third, sizeof(second));
+    stage_end(s);
+}
+
 /* Nobody is told that a job was taken into a queue that is gone. */
 static void
 a_submission_right_after_the_queue_was_deleted_is_refused(void **state)
@@ -247,6 +300,8 @@ int main(void)
         TEST(clocks_that_jump_stop_nothing),
         TEST(a_batch_in_flight_is_waited_for),
         TEST(a_client_id_names_one_job),
+        TEST(a_client_id_names_its_job_as_long_as_configured),
+        TEST(another_age_of_client_ids_replays_the_same_log),
         TEST(a_submission_right_after_the_queue_was_deleted_is_refused),
         TEST(an_unknown_queue_is_said),
         TEST(a_slow_log_fills_the_inbox_and_no_more),
