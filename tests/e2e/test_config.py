@@ -258,6 +258,20 @@ class Policy(unittest.TestCase):
             self.assertEqual(len(said), 1, said)
             self.assertIn("key=server.threads", said[0])
 
+    def test_sighup_says_that_jobs_cannot_name_a_new_class_yet(self):
+        classes = ("scheduling:\n  priorityClasses:\n"
+                   "    - {name: armada-default, priority: 1000}\n")
+        with harness.Berth(classes, standalone=False) as berth:
+            berth.config_path.write_text(
+                classes + "    - {name: batch, priority: 10}\n")
+            berth.program.process.send_signal(signal.SIGHUP)
+            harness.wait_for("the policy is set",
+                             lambda: "policy.set" in berth.program.log())
+            said = [line for line in berth.program.log().splitlines()
+                    if "config.needs_restart" in line]
+            self.assertEqual(len(said), 1, said)
+            self.assertIn("key=submission.allowedPriorityClassNames", said[0])
+
     def test_messages_change_while_it_runs(self):
         with harness.Berth(standalone=False) as berth:
             berth.ctl("create", "queue", "q")

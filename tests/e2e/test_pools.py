@@ -35,8 +35,6 @@ CLASSES = """
     - {name: armada-default, priority: 1000, preemptible: false}
     - {name: armada-preemptible, priority: 900, preemptible: true}
     - {name: high, priority: 1000, preemptible: true}
-submission:
-  allowedPriorityClassNames: [armada-default, armada-preemptible, high]
 """
 
 POOL = """

@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 enum {
-    RULES_CLASSES_MAX = 64,
+    RULES_CLASSES_MAX = 72, /* those of a policy and the usual ones */
     RULES_RESOURCES_MAX = 16,
     RULES_TOLERATIONS_MAX = 32,
     RULES_KEYS_MAX = 64,

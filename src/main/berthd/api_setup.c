@@ -57,15 +57,21 @@ static void set_amounts(const struct config_submission *from,
     }
 }
 
+static void set_classes(const struct config *config, struct submit_rules *rules,
+                        struct arena *arena)
+{
+    struct setting_texts names = config_class_names(config, arena);
+
+    rules->class_count = 0;
+    for (uint32_t i = 0; i < names.count && i < RULES_CLASSES_MAX; i++) {
+        rules->classes[rules->class_count++] = names.items[i];
+    }
+    rules->default_class = config_default_class(config);
+}
+
 static void set_submission(const struct config_submission *from,
                            struct submit_rules *rules, struct arena *arena)
 {
-    rules->class_count = 0;
-    for (uint32_t i = 0; i < from->classes.count && i < RULES_CLASSES_MAX;
-         i++) {
-        rules->classes[rules->class_count++] = from->classes.items[i];
-    }
-    rules->default_class = from->default_class;
     set_amounts(from, rules, arena);
     rules->deadline_count = 0;
     for (uint32_t i = 0; i < from->deadline_count && i < RULES_RESOURCES_MAX;
@@ -180,6 +186,7 @@ struct api_config *api_setup(const struct config *config,
     struct api_config *api = arena_alloc(arena, sizeof(*api));
 
     api_config_defaults(api);
+    set_classes(config, &api->submit, arena);
     set_submission(&config->submission, &api->submit, arena);
     set_training(config, &api->training);
     api->auth = (struct auth_config){

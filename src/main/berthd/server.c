@@ -461,6 +461,44 @@ static int set_policy(struct server *server, const struct config *config,
     return rc;
 }
 
+static void warn_of_key(struct str key)
+{
+    say(SAY_WARN, "config.needs_restart", say_str("key", key),
+        say_text("advice", "this section has changed, but is read only "
+                           "at the start: restart berthd"));
+}
+
+static bool is_same_list(const struct setting_texts *a,
+                         const struct setting_texts *b)
+{
+    bool is_same = a->count == b->count;
+
+    for (uint32_t i = 0; is_same && i < a->count; i++) {
+        is_same = str_equal(a->items[i], b->items[i]);
+    }
+    return is_same;
+}
+
+/* What submission says of classes follows the policy where it says nothing,
+ * but only at the start. */
+static void warn_of_classes(const struct config *before,
+                            const struct config *after, struct arena *arena)
+{
+    struct setting_texts old_names = config_class_names(before, arena);
+    struct setting_texts names = config_class_names(after, arena);
+
+    if (before->submission.classes.count == 0 &&
+        after->submission.classes.count == 0 &&
+        !is_same_list(&old_names, &names)) {
+        warn_of_key(STR("submission.allowedPriorityClassNames"));
+    }
+    if (str_equal(before->submission.default_class,
+                  after->submission.default_class) &&
+        !str_equal(config_default_class(before), config_default_class(after))) {
+        warn_of_key(STR("submission.defaultPriorityClassName"));
+    }
+}
+
 /* What is read once only. */
 static void warn_of_rest(const struct server *server,
                          const struct config *config)
@@ -473,12 +511,10 @@ static void warn_of_rest(const struct server *server,
     for (uint32_t i = 0; i < paths.count; i++) {
         if (!str_starts_with(paths.items[i], STR("scheduling.")) &&
             !str_starts_with(paths.items[i], STR("messages."))) {
-            say(SAY_WARN, "config.needs_restart",
-                say_str("key", paths.items[i]),
-                say_text("advice", "this section has changed, but is read only "
-                                   "at the start: restart berthd"));
+            warn_of_key(paths.items[i]);
         }
     }
+    warn_of_classes(server->options.config, config, &arena);
 }
 
 int server_reload(struct server *server, const struct config *config,

@@ -165,9 +165,14 @@ static const struct settings training_table =
 
 static const struct setting submission_keys[] = {
     SETTING("allowedPriorityClassNames", TEXTS, config_submission, classes,
-            .about = "Priority classes that pods may name."),
+            .about = "Priority classes that pods may name; []: all of "
+                     "scheduling.priorityClasses, and armada-default, "
+                     "armada-preemptible, armada-resilient, experiment, "
+                     "offline, normal and production, which clients of Armada "
+                     "and TrainingJobs name."),
     SETTING("defaultPriorityClassName", TEXT, config_submission, default_class,
-            .about = "Class of a pod that names none."),
+            .about = "Class of a pod that names none; empty: that of "
+                     "scheduling.defaultPriorityClassName."),
     SETTING("defaultJobLimits", AMOUNTS, config_submission, default_limits,
             .about = "Requests of a container for resources that it does not "
                      "name. A container that names none at all is refused."),
@@ -431,11 +436,6 @@ static void default_auth(struct config_auth *auth)
 
 static void default_submission(struct config_submission *submission)
 {
-    static const struct str classes[] = {
-        {"armada-default", 14},   {"armada-preemptible", 18},
-        {"armada-resilient", 16}, {"experiment", 10},
-        {"offline", 7},           {"normal", 6},
-        {"production", 10}};
     static struct resource_amount limits[] = {
         {{"cpu", 3}, 1000},
         {{"ephemeral-storage", 17}, (INT64_C(8) << 30) * 1000},
@@ -448,8 +448,6 @@ static void default_submission(struct config_submission *submission)
     struct training_rules rules;
     training_rules_defaults(&rules);
     *submission = (struct config_submission){
-        .classes = {classes, ARRAY_COUNT(classes)},
-        .default_class = STR("armada-default"),
         .default_limits = {limits, ARRAY_COUNT(limits)},
         .minimums = {minimums, ARRAY_COUNT(minimums)},
         .pod_spec_bytes_max = 65535,

@@ -84,8 +84,8 @@ struct config_training {
 
 /* What jobs may ask, and are given when they do not. */
 struct config_submission {
-    struct setting_texts classes;
-    struct str default_class;
+    struct setting_texts classes; /* see config_class_names() */
+    struct str default_class;     /* see config_default_class() */
     struct resource_list default_limits, minimums;
     int64_t pod_spec_bytes_max;
     int64_t grace_period_ms_min, grace_period_ms_max;
@@ -270,6 +270,15 @@ int config_findings_first(const struct config_findings *findings,
 int config_failure_rules(const struct config_failures *from,
                          struct arena *arena, struct failure_rules *ret_rules,
                          struct err *err) must_check;
+
+/* The priority classes that pods may name: those of the section submission, or
+ * where it names none all of the policy, and those that clients of Armada and
+ * TrainingJobs name, which run as the policy's default class if it has them
+ * not.  The list is in the arena. */
+struct setting_texts config_class_names(const struct config *config,
+                                        struct arena *arena) must_check;
+/* The class of a pod that names none, found likewise. */
+struct str config_default_class(const struct config *config) must_check;
 
 /* The scheduling policy, in the arena. */
 int config_policy(const struct config *config, struct arena *arena,

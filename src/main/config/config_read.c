@@ -129,6 +129,51 @@ int config_check_secrecy(const struct config *config, const char *path,
     return rc;
 }
 
+static bool has_text(const struct setting_texts *texts, struct str text)
+{
+    for (uint32_t i = 0; i < texts->count; i++) {
+        if (str_equal(texts->items[i], text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct setting_texts config_class_names(const struct config *config,
+                                        struct arena *arena)
+{
+    /* Clients of Armada and TrainingJobs name these, whatever there is. */
+    static const struct str usual[] = {
+        {"armada-default", 14},   {"armada-preemptible", 18},
+        {"armada-resilient", 16}, {"experiment", 10},
+        {"offline", 7},           {"normal", 6},
+        {"production", 10}};
+    const struct policy_form *form = &config->scheduling;
+
+    if (config->submission.classes.count > 0) {
+        return config->submission.classes;
+    }
+    struct str *names = arena_alloc_array(
+        arena, (size_t)form->class_count + ARRAY_COUNT(usual), sizeof(*names));
+    struct setting_texts texts = {names, form->class_count};
+    for (uint32_t i = 0; i < form->class_count; i++) {
+        names[i] = form->classes[i].name;
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(usual); i++) {
+        if (!has_text(&texts, usual[i])) {
+            names[texts.count++] = usual[i];
+        }
+    }
+    return texts;
+}
+
+struct str config_default_class(const struct config *config)
+{
+    return config->submission.default_class.byte_count > 0
+               ? config->submission.default_class
+               : config->scheduling.default_class;
+}
+
 int config_policy(const struct config *config, struct arena *arena,
                   struct policy **ret_policy, struct err *err)
 {

@@ -94,6 +94,58 @@ static void renamed_keys_are_read_with_a_warning(void **state)
                         "old name");
 }
 
+/* A class is named once, where it is defined. */
+static void classes_of_the_policy_may_be_named(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    struct config *config;
+
+    int rc = config_read(STR("scheduling:\n"
+                             "  defaultPriorityClassName: b\n"
+                             "  priorityClasses:\n"
+                             "    - {name: a, priority: 1}\n"
+                             "    - {name: b, priority: 2}\n"),
+                         "c.yaml", &arena, &config, &err);
+    assert_int_equal(rc, 0);
+    assert_int_equal(config_check(config, &err), 0);
+    struct setting_texts names = config_class_names(config, &arena);
+    assert_int_equal(names.count, 9); /* and what is usual */
+    assert_true(str_equal(names.items[0], STR("a")));
+    assert_true(str_equal(names.items[1], STR("b")));
+    assert_true(str_equal(config_default_class(config), STR("b")));
+}
+
+static void usual_classes_may_be_named_once(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct setting_texts names =
+        config_class_names(config_defaults(&arena), &arena);
+
+    assert_int_equal(names.count, 7);
+    assert_true(str_equal(names.items[6], STR("armada-resilient")));
+}
+
+static void submission_may_say_that_fewer_are(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    struct config *config;
+
+    int rc = config_read(STR("submission:\n"
+                             "  allowedPriorityClassNames: [normal]\n"
+                             "  defaultPriorityClassName: normal\n"),
+                         "c.yaml", &arena, &config, &err);
+    assert_int_equal(rc, 0);
+    struct setting_texts names = config_class_names(config, &arena);
+    assert_int_equal(names.count, 1);
+    assert_true(str_equal(names.items[0], STR("normal")));
+    assert_true(str_equal(config_default_class(config), STR("normal")));
+}
+
 static void check_one(const char *yaml, const char *error)
 {
     auto_arena arena = {0};
@@ -311,6 +363,9 @@ int main(void)
         TEST(what_print_config_writes_is_read_back),
         TEST(a_pool_is_printed_with_what_its_profile_says),
         TEST(renamed_keys_are_read_with_a_warning),
+        TEST(classes_of_the_policy_may_be_named),
+        TEST(usual_classes_may_be_named_once),
+        TEST(submission_may_say_that_fewer_are),
         TEST(all_that_is_wrong_is_told_at_once),
         TEST(error_categories_are_checked),
         TEST(wrong_configurations_are_refused),
