@@ -56,8 +56,7 @@ static int set_factor(struct what_if *what_if, const struct queue_entry *entry,
     event.created_ms = what_if->now_ms;
     event.queue.record.name = entry->name;
     event.queue.encoded = wire_encode_arena(&queue->base, &arena);
-    what_if_post_event(what_if, &event);
-    return 0;
+    return what_if_post_event(what_if, &event, err);
 }
 
 /* Shares go by what weights are to each other, and a factor is at least 1: if a
@@ -155,7 +154,7 @@ static int set_policy(struct what_if *what_if,
         event.type = EVENT_POLICY_SET;
         event.created_ms = what_if->now_ms;
         event.policy.text = strbuf_str(&printed);
-        what_if_post_event(what_if, &event);
+        rc = what_if_post_event(what_if, &event, err);
     }
     policy_box_destroy(box);
     return rc;
@@ -251,8 +250,7 @@ static int add_nodes(struct what_if *what_if, const struct what_if_nodes *asked,
     event.created_ms = what_if->now_ms;
     event.nodes.set = set;
     event.nodes.set_count = asked->count;
-    what_if_post_event(what_if, &event);
-    return 0;
+    return what_if_post_event(what_if, &event, err);
 }
 
 /* The names of all queues, in the arena. */
@@ -288,7 +286,10 @@ static int drain(struct what_if *what_if, struct str name, struct err *err)
     event.settings.name = executor->id;
     event.settings.node_name = name;
     event.settings.is_cordoned = true;
-    what_if_post_event(what_if, &event);
+    int rc = what_if_post_event(what_if, &event, err);
+    if (rc < 0) {
+        return rc;
+    }
     memset(&event, 0, sizeof(event));
     event.type = EVENT_SELECTION;
     event.created_ms = what_if->now_ms;
@@ -299,8 +300,7 @@ static int drain(struct what_if *what_if, struct str name, struct err *err)
         queue_names(what_if, &arena, &event.selection.queue_count);
     event.selection.states = STATE_SET_ALL;
     event.selection.reason = STR("the node is drained");
-    what_if_post_event(what_if, &event);
-    return 0;
+    return what_if_post_event(what_if, &event, err);
 }
 
 int what_if_change(struct what_if *what_if, struct what_if_changes *changes,
@@ -319,7 +319,7 @@ int what_if_change(struct what_if *what_if, struct what_if_changes *changes,
         rc = drain(what_if, changes->drained[i], err);
     }
     if (rc == 0 && changes->submission) {
-        what_if_post(what_if, steal_ptr(changes->submission));
+        rc = what_if_post(what_if, steal_ptr(changes->submission), err);
     }
     return rc;
 }

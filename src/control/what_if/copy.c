@@ -149,27 +149,46 @@ static void on_done(struct command *command, void *ctx)
     command_destroy(command);
 }
 
-void what_if_post(struct what_if *what_if, struct command *command)
+int what_if_post(struct what_if *what_if, struct command *command,
+                 struct err *err)
 {
     command->done = on_done;
     command->ctx = what_if;
     while (inbox_post(what_if->inbox, command) < 0) {
-        struct err err;
         /* It is full: the leader takes what is there. */
-        int rc = control_step(what_if->control, &err);
-        ASSERT(rc >= 0);
+        int rc = control_step(what_if->control, err);
+        if (rc < 0) {
+            command_destroy(command);
+            return rc;
+        }
     }
+    return 0;
 }
 
-void what_if_post_event(struct what_if *what_if, const struct event *event)
+int what_if_post_batch(struct what_if *what_if, struct log_batch *batch,
+                       struct err *err)
 {
+    struct str bytes = log_batch_finish(batch);
+
+    if (batch->buf.is_over || bytes.byte_count > COMMAND_BYTES_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "a change takes %zu bytes or more in the log, at most "
+                       "%d are allowed; make it smaller",
+                       bytes.byte_count, COMMAND_BYTES_MAX);
+    }
     struct command *command = command_create(COMMAND_EVENTS);
+    command_set_sequences(command, bytes);
+    return what_if_post(what_if, command, err);
+}
+
+int what_if_post_event(struct what_if *what_if, const struct event *event,
+                       struct err *err)
+{
     struct event_scope scope = {.user = STR("operator")};
     auto_log_batch batch = {0};
 
     log_batch_add(&batch, &scope, event);
-    command_set_sequences(command, log_batch_finish(&batch));
-    what_if_post(what_if, command);
+    return what_if_post_batch(what_if, &batch, err);
 }
 
 /* Time. */

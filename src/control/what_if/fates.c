@@ -5,7 +5,7 @@
 #include "control/what_if/private.h"
 #include "job/table/jobs.h"
 
-enum { NEVER = -1, READ_BYTES = 16 << 20 };
+enum { NEVER = -1, READ_BYTES = 4 << 20, REPORT_BYTES = 4 << 20 };
 
 static bool ends_before(const void *ctx, const struct what_if_end *a,
                         const struct what_if_end *b)
@@ -114,30 +114,41 @@ static void report(struct what_if *what_if, const struct job_view *view,
     log_batch_add(&what_if->reports, &scope, &event);
 }
 
-void what_if_end_runs(struct what_if *what_if)
+/* What is reported at one moment may be more than one command may hold. */
+static int report_if_large(struct what_if *what_if, struct err *err)
+{
+    return log_batch_bytes(&what_if->reports) > REPORT_BYTES
+               ? what_if_report(what_if, err)
+               : 0;
+}
+
+int what_if_end_runs(struct what_if *what_if, struct err *err)
 {
     const struct jobs *jobs = what_if->control->jobs;
+    int rc = 0;
 
-    while (what_if_next_end(what_if) <= course_ms(what_if)) {
+    while (rc == 0 && what_if_next_end(what_if) <= course_ms(what_if)) {
         uint32_t job = jobs_find_run(jobs, what_if->ends.items[0].run);
         struct job_view view;
         ends_remove(NULL, what_if->ends.items, --what_if->ends.count, 0);
         if (job != JOBS_NONE) {
             jobs_get(jobs, job, &view);
             report(what_if, &view, EVENT_RUN_SUCCEEDED);
+            rc = report_if_large(what_if, err);
         }
     }
-    what_if_report(what_if);
+    return rc < 0 ? rc : what_if_report(what_if, err);
 }
 
-void what_if_report(struct what_if *what_if)
+int what_if_report(struct what_if *what_if, struct err *err)
 {
+    int rc = 0;
+
     if (what_if->reports.event_count) {
-        struct command *command = command_create(COMMAND_EVENTS);
-        command_set_sequences(command, log_batch_finish(&what_if->reports));
+        rc = what_if_post_batch(what_if, &what_if->reports, err);
         log_batch_clear(&what_if->reports);
-        what_if_post(what_if, command);
     }
+    return rc;
 }
 
 /* The beginning and the end. */
@@ -282,6 +293,8 @@ int what_if_note_news(struct what_if *what_if, struct err *err)
             .byte_count_max = READ_BYTES,
         };
         count = elog_read(what_if->reader, &range, note_record, &reading, err);
+        int rc = count < 0 ? count : report_if_large(what_if, err);
+        count = rc < 0 ? rc : count;
     } while (count > 0);
     arena_fini(&reading.arena);
     return count < 0 ? count : reading.has_reports;

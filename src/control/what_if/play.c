@@ -28,15 +28,16 @@ static int play_moment(struct what_if *what_if, int64_t *ret_pause_ms,
                        struct err *err)
 {
     uint64_t due_ns;
-    int rc = 1;
+    int rc = what_if_end_runs(what_if, err);
+    bool has_news = true;
 
-    what_if_end_runs(what_if);
-    while (rc == 1) {
+    while (rc == 0 && has_news) {
         rc = what_if_rest(what_if, &due_ns, err);
         if (rc == 0) {
             rc = what_if_note_news(what_if, err);
-            what_if_report(what_if);
+            has_news = rc == 1;
         }
+        rc = rc < 0 ? rc : what_if_report(what_if, err);
     }
     if (rc == 0) {
         uint64_t pause_ms = due_ns / NS_PER_MS + (due_ns % NS_PER_MS != 0);

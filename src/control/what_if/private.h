@@ -62,10 +62,16 @@ struct what_if {
 
 /* copy.c */
 
-/* Post a command, which is taken. */
-void what_if_post(struct what_if *what_if, struct command *command);
-/* Post an event in nobody's queue, as an operator does it. */
-void what_if_post_event(struct what_if *what_if, const struct event *event);
+/* Post a command, which is taken; the errors are those of control_step(). */
+int what_if_post(struct what_if *what_if, struct command *command,
+                 struct err *err) must_check;
+/* Post the events of a batch as one command; -ERR_LIMIT: they are too large for
+ * one. */
+int what_if_post_batch(struct what_if *what_if, struct log_batch *batch,
+                       struct err *err) must_check;
+/* Likewise an event in nobody's queue, as an operator does it. */
+int what_if_post_event(struct what_if *what_if, const struct event *event,
+                       struct err *err) must_check;
 /* Step until nothing is left to do at this moment; in how long there is, by the
  * clock that never goes back, or a negative code. */
 int what_if_rest(struct what_if *what_if, uint64_t *ret_due_ns,
@@ -87,10 +93,10 @@ void what_if_note_first(struct what_if *what_if);
  * something to report of it, else 0, or a negative code. */
 int what_if_note_news(struct what_if *what_if, struct err *err) must_check;
 /* Report the runs that end by now. */
-void what_if_end_runs(struct what_if *what_if);
+int what_if_end_runs(struct what_if *what_if, struct err *err) must_check;
 /* When the next does, in ms of the course; INT64_MAX: none. */
 int64_t what_if_next_end(const struct what_if *what_if);
 /* Post what executors report. */
-void what_if_report(struct what_if *what_if);
+int what_if_report(struct what_if *what_if, struct err *err) must_check;
 /* Note how the queues stand at the end. */
 void what_if_note_last(struct what_if *what_if);

@@ -1,6 +1,6 @@
 /* What would happen if something were changed. */
 #include "control/state/state.h"
-#include "control/what_if/what_if.h"
+#include "control/what_if/private.h"
 #include "leader_stage.h"
 #include "unit.h"
 
@@ -280,6 +280,50 @@ static void test_what_cannot_be_changed_is_named(void **state)
     end(scene);
 }
 
+/* The copy's leader stops, here for another that leads its log: whoever asked
+ * is told, and nobody is ended by it. */
+static void test_a_copy_that_stops_is_an_error(void **state)
+{
+    struct event event = {.type = EVENT_EXECUTOR_SETTINGS};
+    struct scene *scene = begin();
+    struct err err;
+    uint64_t epoch;
+    int rc = 0;
+
+    (void)state;
+    ask(scene);
+    struct what_if *what_if = play(scene, NULL, 0);
+    struct elog *other = elog_memory_open(what_if->storage);
+    assert_int_equal(elog_acquire(other, &epoch, &err), 0);
+    event.created_ms = what_if->now_ms;
+    event.settings.name = STR("e");
+    for (int i = 0; i < 2 * INBOX_COMMANDS_MAX && rc == 0; i++) {
+        rc = what_if_post_event(what_if, &event, &err);
+    }
+    assert_int_equal(rc, -ERR_FENCED);
+    assert_true(err.text[0] != '\0');
+    what_if_destroy(what_if);
+    elog_close(other);
+    end(scene);
+}
+
+static void test_a_change_too_large_for_the_log_is_an_error(void **state)
+{
+    static char bytes[COMMAND_BYTES_MAX + 1];
+    struct event event = {.type = EVENT_POLICY_SET};
+    struct scene *scene = begin();
+    struct err err;
+
+    (void)state;
+    ask(scene);
+    scene->as_is = play(scene, NULL, 0);
+    event.created_ms = scene->as_is->now_ms;
+    event.policy.text = str_make(bytes, sizeof(bytes));
+    assert_int_equal(what_if_post_event(scene->as_is, &event, &err),
+                     -ERR_LIMIT);
+    end(scene);
+}
+
 /* Marks of the log's time are of the leader's log, not of the copy's. */
 static void test_a_leader_of_many_days_is_asked(void **state)
 {
@@ -368,6 +412,8 @@ int main(void)
         TEST(test_a_class_gets_another_priority),
         TEST(test_a_weight_above_one_makes_the_others_smaller),
         TEST(test_what_cannot_be_changed_is_named),
+        TEST(test_a_copy_that_stops_is_an_error),
+        TEST(test_a_change_too_large_for_the_log_is_an_error),
         TEST(test_a_leader_of_many_days_is_asked),
         TEST(test_one_is_answered_at_a_time),
         TEST(test_without_a_hook_it_is_refused),
