@@ -204,6 +204,7 @@ void what_if_note_last(struct what_if *what_if)
 
 struct reading {
     struct what_if *what_if;
+    struct err *err;
     struct arena arena;
     bool has_reports;
 };
@@ -279,12 +280,12 @@ static int note_record(void *ctx, const struct elog_record *record)
     reading->what_if->read_seq = record->seq;
     arena_reset(&reading->arena);
     return log_decode(record->payload, &reading->arena, note_event, reading,
-                      NULL);
+                      reading->err);
 }
 
 int what_if_note_news(struct what_if *what_if, struct err *err)
 {
-    struct reading reading = {.what_if = what_if};
+    struct reading reading = {.what_if = what_if, .err = err};
     int count;
 
     do {

@@ -16,6 +16,7 @@ struct reading_job {
 
 struct reading {
     struct history *history;
+    struct err *err;
     struct arena scratch; /* of a record */
     int64_t now_ms;
     uint64_t seq;
@@ -65,14 +66,13 @@ static void set_queue(struct reading *reading, const struct event *event)
     queue->ordering = str_of(orderings[record->ordering]);
 }
 
-static int set_policy(struct reading *reading, const struct event *event,
-                      struct err *err)
+static int set_policy(struct reading *reading, const struct event *event)
 {
     struct history *history = reading->history;
 
     return policy_read(arena_str(&history->arena, event->policy.text),
                        "the log's policy", &history->arena, &history->policy,
-                       err);
+                       reading->err);
 }
 
 static void set_pool(struct reading *reading, const struct event *event)
@@ -357,7 +357,7 @@ static int note_item(const struct log_item *item, void *ctx)
         set_queue(reading, event);
         break;
     case EVENT_POLICY_SET:
-        return set_policy(reading, event, NULL);
+        return set_policy(reading, event);
     case EVENT_POOL_SET:
     case EVENT_POOL_DELETED:
         set_pool(reading, event);
@@ -389,7 +389,7 @@ static int note_record(void *ctx, const struct elog_record *record)
     reading->now_ms = now_ms > reading->now_ms ? now_ms : reading->now_ms;
     arena_reset(&reading->scratch);
     return log_decode(record->payload, &reading->scratch, note_item, reading,
-                      NULL);
+                      reading->err);
 }
 
 static void finish(struct reading *reading)
@@ -450,19 +450,21 @@ static int read_checkpoint(struct reading *reading, struct elog_reader *reader,
     return rc < 0 ? rc : what_if_tell(what_if, note_fact, reading, err);
 }
 
-static int read_all(struct reading *reading, struct elog_reader *reader,
-                    struct err *err)
+static int read_all(struct reading *reading, struct elog_reader *reader)
 {
     struct elog_range range = {.byte_count_max = READ_BYTES};
     struct elog_bounds bounds;
-    int count = elog_bounds(reader, &bounds, err);
+    int count = elog_bounds(reader, &bounds, reading->err);
 
-    if (count >= 0 && bounds.first_seq > 1) {
-        count = read_checkpoint(reading, reader, err);
+    if (count < 0) {
+        return count;
+    }
+    if (bounds.first_seq > 1) {
+        count = read_checkpoint(reading, reader, reading->err);
     }
     range.from_seq = bounds.first_seq;
-    while (count >= 0 &&
-           (count = elog_read(reader, &range, note_record, reading, err)) > 0) {
+    while (count >= 0 && (count = elog_read(reader, &range, note_record,
+                                            reading, reading->err)) > 0) {
         range.from_seq += (uint64_t)count;
     }
     return count;
@@ -471,11 +473,11 @@ static int read_all(struct reading *reading, struct elog_reader *reader,
 int history_read(struct elog_reader *reader, struct history *ret_history,
                  struct err *err)
 {
-    struct reading reading = {.history = ret_history};
+    struct reading reading = {.history = ret_history, .err = err};
 
     *ret_history = (struct history){.span_ms = 0};
     policy_defaults(&ret_history->policy);
-    int rc = read_all(&reading, reader, err);
+    int rc = read_all(&reading, reader);
     finish(&reading);
     if (rc == 0 && ret_history->jobs.count == ret_history->left_out_count) {
         rc = err_set(err, -ERR_NOT_FOUND, "the log has no jobs to play again");

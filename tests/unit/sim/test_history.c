@@ -1,6 +1,7 @@
 /* A history that is read from a log, and played again. */
 #include "played.h"
 #include "sim/history/history.h"
+#include "wire/log/log_codec.h"
 
 /* Two queues that want more than there is, gangs, and nodes that fail.  What
  * has not ended after two hours is never known to. */
@@ -240,6 +241,102 @@ static void test_a_log_without_jobs_has_no_history(void **state)
     elog_memory_storage_destroy(storage);
 }
 
+/* A log that is written by hand. */
+
+struct book {
+    struct elog_memory_storage *storage;
+    struct elog *log;
+    uint64_t epoch, seq;
+};
+
+static void book_open(struct book *book)
+{
+    struct err err;
+
+    *book = (struct book){.storage = elog_memory_storage_create()};
+    book->log = elog_memory_open(book->storage);
+    assert_int_equal(elog_acquire(book->log, &book->epoch, &err), 0);
+}
+
+static void book_close(struct book *book)
+{
+    elog_close(book->log);
+    elog_memory_storage_destroy(book->storage);
+}
+
+static void note_written(void *ctx, int result, uint64_t seq)
+{
+    (void)ctx;
+    (void)seq;
+    assert_int_equal(result, 0);
+}
+
+/* Append a record, a second after the one before. */
+static void book_add(struct book *book, struct str payload)
+{
+    struct elog_record record = {
+        .seq = ++book->seq,
+        .epoch = book->epoch,
+        .time_ms = WORLD_EPOCH_MS + (int64_t)book->seq * 1000,
+        .payload = payload,
+    };
+
+    assert_int_equal(elog_submit(book->log, &record, note_written, NULL), 0);
+    while (elog_in_flight_count(book->log) > 0) {
+        (void)elog_poll(book->log, 1000);
+    }
+}
+
+static void book_add_event(struct book *book, const struct event *event)
+{
+    struct event_scope scope = {.user = STR("operator")};
+    auto_log_batch batch = {0};
+
+    log_batch_add(&batch, &scope, event);
+    book_add(book, log_batch_finish(&batch));
+}
+
+static int book_read(const struct book *book, struct history *ret_history,
+                     struct err *err)
+{
+    struct elog_reader *reader;
+
+    assert_int_equal(elog_reader_open(book->log, &reader, err), 0);
+    int rc = history_read(reader, ret_history, err);
+    elog_reader_close(reader);
+    return rc;
+}
+
+static void test_a_record_that_cannot_be_read_is_told_of(void **state)
+{
+    struct err err = {.text = "nothing was said"};
+    struct history history;
+    struct book book;
+
+    (void)state;
+    book_open(&book);
+    book_add(&book, STR("\xff\xff"));
+    assert_int_equal(book_read(&book, &history, &err), -ERR_CORRUPT);
+    assert_string_not_equal(err.text, "nothing was said");
+    book_close(&book);
+}
+
+static void test_a_policy_that_cannot_be_read_is_told_of(void **state)
+{
+    struct err err = {.text = "nothing was said"};
+    struct event event = {.type = EVENT_POLICY_SET};
+    struct history history;
+    struct book book;
+
+    (void)state;
+    book_open(&book);
+    event.policy.text = STR("nonesuch: 1\n");
+    book_add_event(&book, &event);
+    assert_true(book_read(&book, &history, &err) < 0);
+    assert_non_null(strstr(err.text, "nonesuch"));
+    book_close(&book);
+}
+
 static void test_the_courses_are_drawn(void **state)
 {
     struct scene *scene = begin(scenario);
@@ -267,6 +364,8 @@ int main(void)
         TEST(test_a_node_that_never_was_is_refused),
         TEST(test_what_is_gone_is_as_the_checkpoint_has_it),
         TEST(test_a_log_without_jobs_has_no_history),
+        TEST(test_a_record_that_cannot_be_read_is_told_of),
+        TEST(test_a_policy_that_cannot_be_read_is_told_of),
         TEST(test_the_courses_are_drawn),
     };
 
