@@ -1,67 +1,26 @@
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "executor/files/file.h"
 #include "executor/files/run_file.h"
 #include "executor/process/process.h"
-#include "executor/shim/shim_log.h"
-
-enum { TIME_BYTES_MAX = 40, NS_DIGITS = 9 };
-
-/* Nanoseconds of ".123", and what follows it. */
-static const char *take_fraction(const char *p, int64_t *ret_ns)
-{
-    int digits = 0;
-
-    *ret_ns = 0;
-    if (*p != '.') {
-        return p;
-    }
-    for (p++; isdigit((unsigned char)*p); p++) {
-        if (digits < NS_DIGITS) {
-            *ret_ns = *ret_ns * 10 + (*p - '0');
-            digits++;
-        }
-    }
-    for (; digits < NS_DIGITS; digits++) {
-        *ret_ns *= 10;
-    }
-    return p;
-}
+#include "wire/text/rfc3339.h"
 
 /* RFC 3339 of any precision and zone, as our logs write it. */
-static bool normalise_time(struct str text, char ret_time[TIME_BYTES_MAX])
+static bool normalise_time(struct str text,
+                           char ret_time[WIRE_RFC3339_TEXT_BYTES_MAX])
 {
-    char copy[64];
-    struct tm tm = {0};
-    int64_t ns;
+    int64_t seconds;
+    int32_t nanos;
 
-    if (text.byte_count >= sizeof(copy)) {
+    if (wire_rfc3339_parse(text, &seconds, &nanos) < 0) {
         return false;
     }
-    memcpy(copy, text.p, text.byte_count);
-    copy[text.byte_count] = '\0';
-    const char *p = strptime(copy, "%Y-%m-%dT%H:%M:%S", &tm);
-    if (!p) {
-        return false;
-    }
-    p = take_fraction(p, &ns);
-    int64_t offset_s = 0;
-    int hours, minutes;
-    if ((*p == '+' || *p == '-') &&
-        sscanf(p + 1, "%2d:%2d", &hours, &minutes) == 2) {
-        offset_s = (hours * 60 + minutes) * 60 * (*p == '+' ? 1 : -1);
-    } else if (*p != 'Z' && *p != 'z') {
-        return false;
-    }
-    shim_log_time(((int64_t)timegm(&tm) - offset_s) * 1000000000 + ns,
-                  ret_time);
+    wire_rfc3339_format(seconds, nanos, 9, ret_time);
     return true;
 }
 
@@ -108,7 +67,7 @@ static struct str cut(struct str log, int64_t byte_count_max)
 static int select_lines(struct str log, const struct runtime_log_query *query,
                         struct strbuf *buf, struct err *err)
 {
-    char since[TIME_BYTES_MAX];
+    char since[WIRE_RFC3339_TEXT_BYTES_MAX];
 
     if (query->since.byte_count > 0) {
         if (!normalise_time(query->since, since)) {

@@ -309,8 +309,9 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
                    seconds > INT64_MAX / 4000 ? INT64_MAX / 4 : seconds * 1000);
     }
     kv_add_int(spec, "grace_ms",
-               grace_s > SHIM_GRACE_MS_MAX / 1000 ? SHIM_GRACE_MS_MAX
-                                                  : grace_s * 1000);
+               grace_s < 0                          ? 0
+               : grace_s > SHIM_GRACE_MS_MAX / 1000 ? SHIM_GRACE_MS_MAX
+                                                    : grace_s * 1000);
     kv_add_int(spec, "log_byte_count_max", policy->log_byte_count_max);
     kv_add_int(spec, "cgroup_kind", policy->cgroups->kind);
     kv_add_int(spec, "cgroup_missing", policy->cgroups->missing);

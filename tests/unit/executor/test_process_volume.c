@@ -58,6 +58,19 @@ static void logs_are_cut_by_time_lines_and_bytes(void **state)
     assert_int_equal(second[29], 'Z');
     assert_int_equal(query_log(fixture, &job, second, -1, 100000, &buf), 0);
     assert_int_equal(count_lines(&buf), 3);
+    /* Nanoseconds of 64 bits end in 2262, years in 9999. */
+    static const char *const after[] = {"2300-01-01T00:00:00Z",
+                                        "9999-12-31T23:59:59.5-23:59"};
+    static const char *const before[] = {"0001-01-01T00:00:00Z",
+                                         "1600-01-01T00:00:00+01:00"};
+    for (size_t i = 0; i < ARRAY_COUNT(after); i++) {
+        assert_int_equal(query_log(fixture, &job, after[i], -1, 100000, &buf),
+                         0);
+        assert_int_equal(count_lines(&buf), 0);
+        assert_int_equal(query_log(fixture, &job, before[i], -1, 100000, &buf),
+                         0);
+        assert_int_equal(count_lines(&buf), 5);
+    }
     assert_int_equal(query_log(fixture, &job, "", 2, 100000, &buf), 0);
     assert_int_equal(count_lines(&buf), 2);
     assert_non_null(strstr(buf.bytes, "Z 5\n"));
