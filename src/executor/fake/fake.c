@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/time_add.h"
 #include "executor/fake/fake_private.h"
 
 enum { MILLION = 1000000, TAIL_FACTOR = 20, EXIT_CODE_KILLED = 143 };
@@ -306,7 +307,7 @@ static void advance(struct fake *fake, struct fake_pod *pod)
     } else if (pod->phase == RECONCILE_PENDING) {
         pod->phase = RECONCILE_RUNNING;
         pod->started_ms = wall_ms;
-        pod->due_ms += pod->run_ms;
+        pod->due_ms = time_add_saturating(pod->due_ms, pod->run_ms);
         fake_heap_push(fake, pod->due_ms, pod->run);
         if (fake->options.is_start_missed) {
             return;

@@ -154,6 +154,32 @@ static void annotations_decide_where_they_are(void **state)
     job_free(&job);
 }
 
+static void a_pod_that_runs_for_ever_never_ends(void **state)
+{
+    (void)state;
+    struct test_clock clock;
+    struct fake_options options;
+    struct runtime *runtime;
+    struct runtime_change change;
+    struct job job;
+    struct err err;
+    test_clock_init(&clock);
+    fake_options_default(&options);
+    assert_int_equal(fake_open(&options, &clock.clock, &runtime, &err), 0);
+    job_make(&job, 1, NULL);
+    job_annotate(&job, "berth.dev/fakeRunMs", "9223372036854775807");
+    job.run.node_name = STR("fake-node-0");
+
+    runtime->ops->create(runtime, &job.run);
+    (void)poll_all(runtime, &change);
+    clock.now_ms += INT64_C(1) << 40;
+    assert_int_equal(poll_all(runtime, &change), 0);
+    assert_int_equal(change.phase, RECONCILE_RUNNING);
+    assert_int_equal(runtime->ops->next_wake_ms(runtime), INT64_MAX);
+    runtime_close(runtime);
+    job_free(&job);
+}
+
 static void nodes_are_named_and_labelled(void **state)
 {
     (void)state;
@@ -190,6 +216,7 @@ int main(void)
         TEST(what_happens_depends_on_seed_and_run_alone),
         TEST(run_times_and_failures_are_spread_as_asked),
         TEST(annotations_decide_where_they_are),
+        TEST(a_pod_that_runs_for_ever_never_ends),
         TEST(nodes_are_named_and_labelled),
     };
     return RUN_TESTS(tests);
