@@ -3,22 +3,18 @@
 #include "wire/text/rfc3339.h"
 #include "wire/text/utf8.h"
 
-enum { NS_PER_S = 1000000000 };
-
-/* Take "2026-01-02T03:04:05.678Z " off a line. */
-static int64_t take_time(struct str *line)
+/* Take "2026-01-02T03:04:05.678Z " off a line's text. */
+static void take_time(struct log_line *line)
 {
-    const char *space = memchr(line->p, ' ', line->byte_count);
-    size_t length = space ? (size_t)(space - line->p) : line->byte_count;
-    int64_t seconds;
-    int32_t nanos;
+    struct str *text = &line->text;
+    const char *space = memchr(text->p, ' ', text->byte_count);
+    size_t length = space ? (size_t)(space - text->p) : text->byte_count;
 
-    if (wire_rfc3339_parse(str_make(line->p, length), &seconds, &nanos) < 0) {
-        return 0;
+    if (wire_rfc3339_parse(str_make(text->p, length), &line->seconds,
+                           &line->nanos) == 0) {
+        length += space != NULL;
+        *text = str_make(text->p + length, text->byte_count - length);
     }
-    length += space != NULL;
-    *line = str_make(line->p + length, line->byte_count - length);
-    return seconds * NS_PER_S + nanos;
 }
 
 static struct str mend(struct str text, struct arena *arena)
@@ -60,9 +56,9 @@ uint32_t log_lines_split(struct log_answer *answer, struct arena *arena,
     for (size_t n = 0; n < count; n++) {
         const char *end = memchr(text.p, '\n', text.byte_count);
         size_t length = end ? (size_t)(end - text.p) : text.byte_count;
-        struct str line = str_make(text.p, length);
-        lines[n].time_ns = take_time(&line);
-        lines[n].text = mend(line, arena);
+        lines[n] = (struct log_line){.text = str_make(text.p, length)};
+        take_time(&lines[n]);
+        lines[n].text = mend(lines[n].text, arena);
         length += end != NULL;
         text = str_make(text.p + length, text.byte_count - length);
     }

@@ -6,7 +6,8 @@
 #include "api/logs/log_source.h"
 
 struct log_line {
-    int64_t time_ns; /* since the epoch; 0: the line does not say */
+    int64_t seconds; /* since the epoch; 0: the line does not say */
+    int32_t nanos;   /* after them */
     struct str text; /* without time and newline; UTF-8 */
 };
 

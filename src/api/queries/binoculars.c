@@ -11,13 +11,11 @@
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, MS_PER_S = 1000 };
 
-static char *time_text(int64_t time_ns, struct arena *arena)
+static char *time_text(const struct log_line *line, struct arena *arena)
 {
     char text[WIRE_RFC3339_TEXT_BYTES_MAX];
-    int64_t rest_ns = (time_ns % NS_PER_S + NS_PER_S) % NS_PER_S;
 
-    wire_rfc3339_format((time_ns - rest_ns) / NS_PER_S, (int32_t)rest_ns, 9,
-                        text);
+    wire_rfc3339_format(line->seconds, line->nanos, 9, text);
     return message_copy(arena, str_of(text));
 }
 
@@ -32,7 +30,7 @@ static void reply_lines(struct api_call *call, struct log_answer *answer)
     for (uint32_t i = 0; i < count; i++) {
         Binoculars__LogLine *line =
             message_new(&call->arena, &binoculars__log_line__descriptor);
-        line->timestamp = time_text(lines[i].time_ns, &call->arena);
+        line->timestamp = time_text(&lines[i], &call->arena);
         line->line = message_copy(&call->arena, lines[i].text);
         response.log[response.n_log++] = line;
     }
@@ -63,7 +61,10 @@ static int read_since(const struct api_call *call,
         nanos = time->has_nanos ? time->nanos : 0;
     } else if (options->has_sinceseconds) {
         int64_t now_ms = clock->wall_ms(clock);
-        seconds = now_ms / MS_PER_S - options->sinceseconds;
+        if (__builtin_sub_overflow(now_ms / MS_PER_S, options->sinceseconds,
+                                   &seconds)) {
+            seconds = INT64_MAX; /* only what is to come; clamped below */
+        }
         nanos = (int32_t)(now_ms % MS_PER_S) * NS_PER_MS;
     } else {
         return 0;

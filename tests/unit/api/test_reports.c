@@ -49,7 +49,7 @@ static void test_reports(void **state)
     fixture_fini(&f);
 }
 
-/* Two lines of any pod, the second at the epoch plus 1.5 s. */
+/* Three lines of any pod, the second at the epoch plus 1.5 s. */
 static int read_lines(const struct log_source *source,
                       const struct log_query *query, struct arena *arena,
                       struct log_answer *ret_answer, struct err *err)
@@ -62,7 +62,8 @@ static int read_lines(const struct log_source *source,
     assert_true(str_equal(query->since, STR("1970-01-01T01:00:01.5+01:00")));
     assert_int_equal(query->tail_lines, 2);
     *ret_answer = (struct log_answer){
-        STR("1970-01-01T00:00:00Z hello\n1970-01-01T00:00:01.500Z world\xff\n"),
+        STR("1970-01-01T00:00:00Z hello\n1970-01-01T00:00:01.500Z world\xff\n"
+            "9999-12-31T23:59:59.9Z late\n"),
         true};
     return 0;
 }
@@ -90,9 +91,11 @@ static void test_logs(void **state)
     Binoculars__LogResponse *response = fixture_call(
         &f, path, &request.base, &binoculars__log_response__descriptor);
     assert_non_null(response);
-    assert_int_equal(response->n_log, 2);
+    assert_int_equal(response->n_log, 3);
     assert_string_equal(response->log[1]->timestamp,
                         "1970-01-01T00:00:01.500000000Z");
+    assert_string_equal(response->log[2]->timestamp,
+                        "9999-12-31T23:59:59.900000000Z");
     assert_string_equal(response->log[0]->line, "hello");
     assert_string_equal(response->log[1]->line, "world?");
     assert_true(response->cut);
@@ -101,6 +104,48 @@ static void test_logs(void **state)
     request.since_time = field("yesterday");
     assert_int_equal(fixture_code(&f, path, &request.base),
                      RPC_INVALID_ARGUMENT);
+    fixture_fini(&f);
+}
+
+/* Takes the time a client asks from. */
+static int read_since(const struct log_source *source,
+                      const struct log_query *query, struct arena *arena,
+                      struct log_answer *ret_answer, struct err *err)
+{
+    (void)source;
+    (void)err;
+    *ret_answer = (struct log_answer){.text = arena_str(arena, query->since)};
+    return 0;
+}
+
+static void logs_since_any_number_of_seconds_are_asked_for(void **state)
+{
+    static const struct log_source source = {read_since, NULL};
+    struct fixture f;
+    Binoculars__LogRequest request = BINOCULARS__LOG_REQUEST__INIT;
+    K8s__Io__Api__Core__V1__PodLogOptions options =
+        K8S__IO__API__CORE__V1__POD_LOG_OPTIONS__INIT;
+
+    (void)state;
+    fixture_init(&f);
+    f.logs = &source;
+    fixture_start(&f);
+    request.job_id = field("01jzzzzzzzzzzzzzzzzzzzzzzz");
+    request.log_options = &options;
+    options.has_sinceseconds = true;
+    options.sinceseconds = INT64_MIN;
+    Binoculars__LogResponse *response =
+        fixture_call(&f, "/binoculars.Binoculars/Logs", &request.base,
+                     &binoculars__log_response__descriptor);
+    assert_non_null(response);
+    assert_int_equal(response->n_log, 1);
+    assert_int_equal(strncmp(response->log[0]->timestamp, "9999-12-31T", 11),
+                     0);
+    options.sinceseconds = INT64_MAX; /* before any log: all of it */
+    response = fixture_call(&f, "/binoculars.Binoculars/Logs", &request.base,
+                            &binoculars__log_response__descriptor);
+    assert_non_null(response);
+    assert_int_equal(response->n_log, 0);
     fixture_fini(&f);
 }
 
@@ -157,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_reports),
         TEST(test_logs),
+        TEST(logs_since_any_number_of_seconds_are_asked_for),
         TEST(test_health),
         TEST(test_health_can_be_watched),
     };
