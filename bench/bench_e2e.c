@@ -5,11 +5,13 @@
  *
  *     bench_e2e BERTHD BERTH_EXECUTOR DIR [PHASE]
  *
- * DIR is made and must not exist; PHASE is accept, throughput or latency, or
- * all run.  One JSON line per figure:
+ * DIR is made and must not exist; PHASE is accept, throughput, latency or
+ * scrape, or all run.  One JSON line per figure:
  *     accept.jobs_per_s            durable acknowledgements, 100 jobs a request
  *     e2e.jobs_per_s               submit -> succeeded is seen by a watcher
  *     e2e.submit_to_leased_p99_ms  at 1,667 jobs a second, seen by a watcher
+ *     metrics.scrape_ms, metrics.scrape_bytes
+ *                                  /metrics at 1,000 queues and 10,000 nodes
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +27,7 @@
 #include <unistd.h>
 
 #include "load.h"
+#include "scrape.h"
 
 extern char **environ;
 
@@ -37,15 +40,16 @@ enum {
     IN_FLIGHT = 16,
     E2E_DEADLINE_MS = 120000,
     POLL_MS = 5,
+    E2E_NODES = 1000,
 };
 
 static const char config_text[] =
     "executor:\n"
     "  fake:\n"
-    "    runTime: 100ms\n"
+    "    runTime: %s\n"
     "    nodes:\n"
     "      - name: n\n"
-    "        count: 1000\n"
+    "        count: %d\n"
     "        resources: {cpu: 32, memory: 256Gi, ephemeral-storage: 512Gi}\n";
 
 _Noreturn static void fail(const char *what)
@@ -93,20 +97,32 @@ static double stop(pid_t pid)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* Read the line "ready grpc=ADDR http=ADDR". */
-static void await_ready(FILE *out, char *address, size_t address_bytes)
+enum { ADDRESS_BYTES_MAX = 128 };
+
+/* What stands behind `key` in a line; unchanged if the key is not there. */
+static void read_address(const char *line, const char *key,
+                         char ret_address[ADDRESS_BYTES_MAX])
+{
+    const char *at = strstr(line, key);
+
+    if (at) {
+        at += strlen(key);
+        snprintf(ret_address, ADDRESS_BYTES_MAX, "%.*s",
+                 (int)strcspn(at, " \n"), at);
+    }
+}
+
+/* Read the line "ready grpc=ADDR http=ADDR"; an executor's is shorter. */
+static void await_ready(FILE *out, char ret_grpc[ADDRESS_BYTES_MAX],
+                        char ret_http[ADDRESS_BYTES_MAX])
 {
     char line[512];
 
     while (fgets(line, sizeof(line), out)) {
-        const char *at = strstr(line, "grpc=");
-        if (strncmp(line, "ready", 5) == 0 && at) {
-            snprintf(address, address_bytes, "%.*s",
-                     (int)strcspn(at + 5, " \n"), at + 5);
-            return;
-        }
         if (strncmp(line, "ready", 5) == 0) {
-            return; /* an executor's */
+            read_address(line, "grpc=", ret_grpc);
+            read_address(line, "http=", ret_http);
+            return;
         }
     }
     fail("the program ended before it was ready");
@@ -121,6 +137,7 @@ static void print_figure(const char *name, double value, const char *unit)
 
 struct bench {
     struct rpc_channel *channel;
+    char grpc[ADDRESS_BYTES_MAX], http[ADDRESS_BYTES_MAX];
     char queues[QUEUES][32];
 };
 
@@ -285,11 +302,21 @@ static void bench_latency(struct bench *bench)
     free_requests(requests);
 }
 
-static void write_config(const char *path)
+static void bench_scrape(struct bench *bench)
+{
+    double ms, bytes;
+
+    scrape_measure(bench->channel, bench->http, &ms, &bytes);
+    print_figure("metrics.scrape_ms", ms, "ms");
+    print_figure("metrics.scrape_bytes", bytes, "bytes");
+}
+
+static void write_config(const char *path, const char *run_time, int node_count)
 {
     FILE *file = fopen(path, "w");
 
-    if (!file || fputs(config_text, file) < 0 || fclose(file) != 0) {
+    if (!file || fprintf(file, config_text, run_time, node_count) < 0 ||
+        fclose(file) != 0) {
         fail(path);
     }
 }
@@ -310,8 +337,10 @@ static struct rpc_channel *open_channel(const char *address)
 struct phase {
     const char *name;
     void (*run)(struct bench *);
-    uint32_t job_count;
+    uint32_t job_count; /* of which the cost is told; 0: it is not */
     bool has_executor;
+    const char *run_time; /* of its jobs */
+    int node_count;
 };
 
 /* What a job has cost a program, start and end included. */
@@ -320,6 +349,9 @@ static void print_cost(const struct phase *phase, const char *program,
 {
     char name[64];
 
+    if (phase->job_count == 0) {
+        return;
+    }
     snprintf(name, sizeof(name), "e2e.%s_%s_cpu_us_per_job", phase->name,
              program);
     print_figure(name, used_us / phase->job_count, "us");
@@ -330,7 +362,7 @@ static void print_cost(const struct phase *phase, const char *program,
 static void run_phase(char *const programs[2], const char *dir,
                       const struct phase *phase)
 {
-    char data[512], executor_data[512], config[512], address[128] = "";
+    char data[512], executor_data[512], config[512];
     struct bench bench = {0};
     FILE *out = NULL;
     FILE *executor_out = NULL;
@@ -342,26 +374,26 @@ static void run_phase(char *const programs[2], const char *dir,
     snprintf(data, sizeof(data), "%s/server", dir);
     snprintf(executor_data, sizeof(executor_data), "%s/executor", dir);
     snprintf(config, sizeof(config), "%s/berth.yaml", dir);
-    write_config(config);
+    write_config(config, phase->run_time, phase->node_count);
     char arg_grpc[] = "--grpc", arg_http[] = "--http", any[] = "127.0.0.1:0",
          arg_data[] = "--data", arg_server[] = "--server", arg_id[] = "--id",
          id[] = "fake", arg_runtime[] = "--runtime", arg_config[] = "--config";
     char *server_argv[] = {programs[0], arg_data, data, arg_grpc,
                            any,         arg_http, any,  NULL};
     pid_t server = start(server_argv, &out);
-    await_ready(out, address, sizeof(address));
-    bench.channel = open_channel(address);
+    await_ready(out, bench.grpc, bench.http);
+    bench.channel = open_channel(bench.grpc);
     for (int i = 0; i < QUEUES; i++) {
         snprintf(bench.queues[i], sizeof(bench.queues[i]), "bench-%d", i);
         load_create_queue(bench.channel, bench.queues[i]);
     }
     if (phase->has_executor) {
-        char *executor_argv[] = {programs[1], arg_server, address,
+        char *executor_argv[] = {programs[1], arg_server, bench.grpc,
                                  arg_id,      id,         arg_runtime,
                                  id,          arg_data,   executor_data,
                                  arg_config,  config,     NULL};
         executor = start(executor_argv, &executor_out);
-        await_ready(executor_out, NULL, 0);
+        await_ready(executor_out, bench.grpc, bench.http);
     }
     phase->run(&bench);
     if (phase->has_executor) {
@@ -376,9 +408,10 @@ static void run_phase(char *const programs[2], const char *dir,
 int main(int argc, char **argv)
 {
     static const struct phase phases[] = {
-        {"accept", bench_accept, ACCEPT_JOBS, false},
-        {"throughput", bench_throughput, E2E_JOBS, true},
-        {"latency", bench_latency, LATENCY_JOBS, true},
+        {"accept", bench_accept, ACCEPT_JOBS, false, "100ms", E2E_NODES},
+        {"throughput", bench_throughput, E2E_JOBS, true, "100ms", E2E_NODES},
+        {"latency", bench_latency, LATENCY_JOBS, true, "100ms", E2E_NODES},
+        {"scrape", bench_scrape, 0, true, "1h", SCRAPE_NODES},
     };
     char dir[400];
 
