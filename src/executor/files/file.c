@@ -112,6 +112,17 @@ static int open_below_old(int dir_fd, const char *path, int flags)
     return fd;
 }
 
+DIR *file_list(int dir_fd)
+{
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!dir && fd >= 0) {
+        close(fd);
+    }
+    return dir;
+}
+
 int file_open_below(int dir_fd, const char *path, int flags)
 {
     struct open_how how = {.flags = (uint64_t)(flags | O_NOFOLLOW | O_CLOEXEC),

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <dirent.h>
 #include <sys/types.h>
 
 #include "base/strbuf.h"
@@ -24,6 +25,11 @@ int file_open(int dir_fd, const char *name, struct err *err) must_check;
  * it: for what a job may have changed.  `flags` as for open(), which creates
  * nothing.  -1 with errno. */
 int file_open_below(int dir_fd, const char *path, int flags) must_check;
+
+/* List a directory from its beginning, by a descriptor of its own, which no
+ * program that is started inherits.  The caller's to closedir(); NULL with
+ * errno. */
+DIR *file_list(int dir_fd) must_check;
 
 /* Append the contents of `name` to `buf`, at most up to its bound.
  * -ERR_NOT_FOUND, -ERR_LIMIT (too big), -ERR_IO. */

@@ -1,5 +1,5 @@
 /* Adopts pods of an earlier executor process, or reports how they ended. */
-#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,29 +131,32 @@ static int compare_kept(const void *a, const void *b)
     return key128_compare(left->run.v, right->run.v);
 }
 
-static void adopt_all(struct process *process)
+static int adopt_all(struct process *process, struct err *err)
 {
-    DIR *dir = fdopendir(dup(process->runs_fd));
+    DIR *dir = file_list(process->runs_fd);
 
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    if (!dir) {
+        return err_set(err, -ERR_IO, "%s/runs: %s", process->data_dir,
+                       strerror(errno));
+    }
+    for (struct dirent *entry; (entry = readdir(dir));) {
         if (entry->d_name[0] != '.') {
             adopt_dir(process, entry->d_name);
         }
     }
-    if (dir) {
-        closedir(dir);
-    }
+    closedir(dir);
     if (process->kept.count > 0) {
         qsort(process->kept.items, process->kept.count,
               sizeof(*process->kept.items), compare_kept);
     }
     change_queue_fini(&process->changes); /* list() tells where each is */
+    return 0;
 }
 
 /* Gangs whose members are all gone. */
 static void sweep_gangs(struct process *process)
 {
-    DIR *dir = fdopendir(dup(process->gangs_fd));
+    DIR *dir = file_list(process->gangs_fd);
 
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         if (entry->d_name[0] != '.') {
@@ -168,11 +171,14 @@ static void sweep_gangs(struct process *process)
     }
 }
 
-void process_adopt(struct process *process)
+int process_adopt(struct process *process, struct err *err)
 {
     read_forgotten(process);
-    adopt_all(process);
-    sweep_gangs(process);
-    process_sweep_spaces(process);
-    process_sweep_attempts(process);
+    int rc = adopt_all(process, err);
+    if (rc == 0) {
+        sweep_gangs(process);
+        process_sweep_spaces(process);
+        process_sweep_attempts(process);
+    }
+    return rc;
 }

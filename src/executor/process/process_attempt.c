@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/files/file.h"
 #include "executor/process/process_private.h"
 
 enum { ATTEMPT_KEEP_MS = 24 * 3600 * 1000 };
@@ -51,8 +52,7 @@ void process_attempt_end(struct process *process, struct job_id job)
 
 void process_sweep_attempts(struct process *process)
 {
-    DIR *dir = fdopendir(
-        openat(process->attempts_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *dir = file_list(process->attempts_fd);
 
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         struct stat st;

@@ -370,7 +370,11 @@ int process_open(const struct process_options *options,
     }
     set_policy(process, ret_info);
     process_make_node(process);
-    process_adopt(process);
+    rc = process_adopt(process, err);
+    if (rc < 0) {
+        process_close(&process->runtime);
+        return rc;
+    }
     change_queue_push(&process->changes,
                       &(struct runtime_change){.kind = RUNTIME_LISTED});
     *ret_runtime = &process->runtime;

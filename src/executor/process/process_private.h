@@ -113,8 +113,8 @@ int64_t process_probe_layers(struct process *process, struct err *ret_text);
 /* This machine as the node that the options describe. */
 void process_make_node(struct process *process);
 /* Take up the pods of a former life again, and remove what no pod of them
- * needs. */
-void process_adopt(struct process *process);
+ * needs.  -ERR_IO: what there is cannot be listed. */
+int process_adopt(struct process *process, struct err *err) must_check;
 
 /* A new pod.  `texts`: queue, job set, namespace, node, gang, its directory,
  * pod. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/files/file.h"
 #include "executor/files/run_file.h"
 #include "executor/files/tree.h"
 #include "executor/process/process_private.h"
@@ -109,8 +110,8 @@ void process_empty_trash(struct process *process)
     if (!process->has_trash) {
         return;
     }
-    DIR *dir = fdopendir(
-        openat(process->trash_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *dir = file_list(process->trash_fd);
+
     for (struct dirent *entry; dir && budget > 0 && (entry = readdir(dir));) {
         if (strcmp(entry->d_name, ".") != 0 &&
             strcmp(entry->d_name, "..") != 0 &&
@@ -137,33 +138,34 @@ struct names {
     size_t count, capacity;
 };
 
-static void collect_used(const struct process *process, struct names *used)
+/* false: nobody knows. */
+static bool collect_used(const struct process *process, struct names *used)
 {
-    DIR *dir = fdopendir(
-        openat(process->runs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *dir = file_list(process->runs_fd);
 
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    if (!dir) {
+        return false;
+    }
+    for (struct dirent *entry; (entry = readdir(dir));) {
         VEC_RESERVE(used, 1);
         if (process_space_name(process, entry->d_name,
                                used->items[used->count])) {
             used->count++;
         }
     }
-    if (dir) {
-        closedir(dir);
-    }
+    closedir(dir);
     if (used->count > 0) {
         qsort(used->items, used->count, sizeof(*used->items), compare_names);
     }
+    return true;
 }
 
 void process_sweep_spaces(struct process *process)
 {
     struct names used = {0};
-    DIR *dir = fdopendir(
-        openat(process->spaces_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *dir =
+        collect_used(process, &used) ? file_list(process->spaces_fd) : NULL;
 
-    collect_used(process, &used);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         if (entry->d_name[0] != '.' &&
             (strlen(entry->d_name) != PROCESS_RANDOM_NAME_BYTES - 1 ||

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "executor/files/file.h"
 #include "executor/shim/shim_view.h"
 
 /* What a directory has: of links themselves, of all else a copy of the mount
@@ -50,8 +51,7 @@ static int open_entry(int dir_fd, struct entry *entry)
 
 static int list_entries(int dir_fd, struct entries *entries)
 {
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *dir = file_list(dir_fd);
     int rc = dir ? 0 : -ERR_IO;
 
     for (struct dirent *found; rc == 0 && (found = readdir(dir));) {

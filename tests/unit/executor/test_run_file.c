@@ -206,6 +206,31 @@ static void a_file_beyond_the_bound_is_too_big(void **state)
     remove_dir(dir);
 }
 
+static void
+a_directory_is_listed_from_its_beginning_and_not_inherited(void **state)
+{
+    (void)state;
+    char *dir = make_dir();
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct err err;
+
+    assert_int_equal(file_replace(fd, "file", STR(""), 0600, &err), 0);
+    for (int i = 0; i < 2; i++) {
+        int count = 0;
+        DIR *listing = file_list(fd);
+        assert_non_null(listing);
+        assert_true(fcntl(dirfd(listing), F_GETFD) & FD_CLOEXEC);
+        while (readdir(listing)) {
+            count++;
+        }
+        assert_int_equal(count, 3); /* with "." and ".." */
+        closedir(listing);
+    }
+    assert_null(file_list(-1));
+    close(fd);
+    remove_dir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +244,7 @@ int main(void)
         TEST(a_fifo_or_a_link_in_place_of_a_file_is_refused),
         TEST(a_path_below_stays_below),
         TEST(a_file_beyond_the_bound_is_too_big),
+        TEST(a_directory_is_listed_from_its_beginning_and_not_inherited),
     };
     return RUN_TESTS(tests);
 }
