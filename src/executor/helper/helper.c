@@ -136,8 +136,14 @@ int helper_logs(struct helper *helper, const struct runtime_log_query *query,
     };
 
     helper_put_query(&payload, query);
-    if (payload.is_over || key128_is_none(query->job.v)) {
-        return err_set(err, -ERR_NOT_FOUND, "there is no such log");
+    if (payload.is_over) {
+        return err_set(err, -ERR_INVALID,
+                       "container and time are too long (together at most %zu "
+                       "bytes)",
+                       HELPER_LOGS_BYTES_MAX - 2 * sizeof(int64_t));
+    }
+    if (key128_is_none(query->job.v)) {
+        return err_set(err, -ERR_NOT_FOUND, "there is no job of this id");
     }
     int rc = helper_ask(&helper->logs, &request, strbuf_str(&payload), err);
     if (rc >= 0) {

@@ -126,8 +126,7 @@ int helper_take_run(struct str bytes, struct arena *arena,
     }
     struct str encoded = helper_take_str(&reader);
     if (!is_good || !helper_is_whole(&reader)) {
-        return err_set(err, -ERR_INVALID,
-                       "the run is not encoded as it is due");
+        return err_set(err, -ERR_INVALID, "malformed run");
     }
     limits.byte_count_max = JOB_BYTES_MAX;
     int rc = wire_decode(&armadaevents__submit_job__descriptor, encoded,
@@ -154,8 +153,7 @@ int helper_take_query(struct str bytes, struct runtime_log_query *ret_query,
     return helper_is_whole(&reader) && is_name(ret_query->container) &&
                    is_name(ret_query->since)
                ? 0
-               : err_set(err, -ERR_INVALID,
-                         "the query of logs is not encoded as it is due");
+               : err_set(err, -ERR_INVALID, "malformed log query");
 }
 
 /* Pods and changes. */

@@ -64,7 +64,7 @@ static bool become(struct privileges *plan)
     if (setegid(plan->gid) == 0 && seteuid(plan->uid) == 0) {
         return true;
     }
-    keep(plan, "user %d cannot be become: %s", (int)plan->uid, strerror(errno));
+    keep(plan, "cannot switch to user %d: %s", (int)plan->uid, strerror(errno));
     return false;
 }
 

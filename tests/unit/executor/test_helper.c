@@ -169,6 +169,28 @@ static void logs_that_are_not_there_are_not_found(void **state)
     assert_true(err.text[0]);
 }
 
+static void a_query_of_logs_beyond_its_bound_says_so(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[HELPER_LOGS_BYTES_MAX];
+    auto_strbuf text = {0};
+    struct err err = {""};
+    struct runtime_log_query query = {.job.v = {1, 2},
+                                      .container = str_make(name, 1009),
+                                      .since = STR(""),
+                                      .line_count_max = -1,
+                                      .byte_count_max = 100};
+
+    memset(name, 'c', sizeof(name));
+    assert_int_equal(helper_logs(fixture->helper, &query, &text, &err),
+                     -ERR_INVALID);
+    assert_string_equal(err.text, "container and time are too long (together "
+                                  "at most 1008 bytes)");
+    query.container.byte_count = 1008;
+    assert_int_equal(helper_logs(fixture->helper, &query, &text, &err),
+                     -ERR_NOT_FOUND);
+}
+
 static void an_opening_that_fails_says_why(void **state)
 {
     (void)state;
@@ -651,6 +673,7 @@ int main(void)
         WITH_HELPER(a_pod_runs_as_in_one_process),
         WITH_HELPER(what_opening_says_arrives),
         WITH_HELPER(logs_that_are_not_there_are_not_found),
+        WITH_HELPER(a_query_of_logs_beyond_its_bound_says_so),
         WITH_HELPER(a_helper_that_is_killed_is_told_of_once),
         TEST(an_opening_that_fails_says_why),
         TEST(what_breaks_the_protocol_ends_the_helper),
