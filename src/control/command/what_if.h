@@ -97,10 +97,11 @@ struct what_if_row {
 
 /* How a queue fares in one course. */
 struct what_if_fortune {
-    uint32_t started_count;                /* jobs that waited */
-    uint32_t preempted_count;              /* jobs that lost their place */
-    uint32_t ended_count;                  /* at their deadlines */
-    uint32_t waiting_count, running_count; /* at the end of the course */
+    uint32_t started_count;   /* jobs that waited */
+    uint32_t preempted_count; /* jobs that lost their place */
+    uint32_t ended_count;     /* at their deadlines */
+    /* At the course's own end, which may be after span_ms if it was cut. */
+    uint32_t waiting_count, running_count;
     /* Of all jobs that waited at its beginning: until they start, or to its end
      * if they do not. */
     uint32_t waited_count;

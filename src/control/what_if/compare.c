@@ -11,6 +11,19 @@ static int64_t until(int64_t at_ms, int64_t span_ms)
     return at_ms > span_ms ? NEVER : at_ms;
 }
 
+static uint32_t count_preemptions(const struct what_if *what_if,
+                                  const struct what_if_job *job,
+                                  int64_t span_ms)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = job->last_preemption; i != WHAT_IF_NONE;
+         i = what_if->preemptions.items[i].before) {
+        count += what_if->preemptions.items[i].at_ms <= span_ms;
+    }
+    return count;
+}
+
 /* How a job fared up to a moment; `job` NULL: nothing befell it. */
 static struct what_if_fate fate_of(const struct what_if *what_if,
                                    const struct what_if_job *job,
@@ -25,8 +38,7 @@ static struct what_if_fate fate_of(const struct what_if *what_if,
     fate.started_ms = until(job->started_ms, span_ms);
     fate.preempted_ms = until(job->preempted_ms, span_ms);
     fate.ended_ms = until(job->ended_ms, span_ms);
-    fate.preempted_count =
-        fate.preempted_ms == NEVER ? 0 : job->preempted_count;
+    fate.preempted_count = count_preemptions(what_if, job, span_ms);
     fate.is_refused = job->is_refused && fate.ended_ms != NEVER;
     if (job->ran_at_first || fate.started_ms != NEVER) {
         fate.node = intern_get(&what_if->names, job->node);
@@ -179,38 +191,46 @@ static void compare_jobs(const struct what_if *as_is,
 
 /* Queues. */
 
-static struct what_if_fortune fortune_of(const struct what_if *what_if,
-                                         struct str queue, int64_t span_ms)
+static void add_job(struct what_if_fortune *fortune,
+                    const struct what_if_fate *fate)
 {
-    struct what_if_fortune fortune = {0};
-    uint32_t index = intern_find(&what_if->queue_names, queue);
-    uint32_t waited_count = 0;
-
-    if (index == INTERN_NONE) {
-        return fortune;
+    if (fate->started_ms != NEVER) {
+        fortune->started_count++;
+        fortune->wait_ms_sum += fate->started_ms;
     }
+    fortune->preempted_count += fate->preempted_ms != NEVER;
+    fortune->ended_count += fate->ended_ms != NEVER;
+}
+
+static void add_tally(struct what_if_fortune *fortune,
+                      const struct what_if_tally *tally, int64_t span_ms)
+{
+    fortune->waited_count = tally->waited_count;
+    fortune->waiting_count = tally->waiting_count;
+    fortune->running_count = tally->running_count;
+    if (fortune->started_count < tally->waited_count) {
+        fortune->wait_ms_sum +=
+            (tally->waited_count - fortune->started_count) * span_ms;
+    }
+}
+
+/* How all queues fare, by their index in the course; to be freed. */
+static struct what_if_fortune *fortunes_of(const struct what_if *what_if,
+                                           int64_t span_ms)
+{
+    uint32_t count = intern_count(&what_if->queue_names);
+    struct what_if_fortune *fortunes =
+        mem_alloc_array(count, sizeof(*fortunes));
+
     for (size_t i = 0; i < what_if->jobs.count; i++) {
         const struct what_if_job *job = &what_if->jobs.items[i];
-        if (job->queue != index) {
-            continue;
-        }
         struct what_if_fate fate = fate_of(what_if, job, span_ms);
-        if (fate.started_ms != NEVER) {
-            fortune.started_count++;
-            fortune.wait_ms_sum += fate.started_ms;
-        }
-        fortune.preempted_count += fate.preempted_ms != NEVER;
-        fortune.ended_count += fate.ended_ms != NEVER;
+        add_job(&fortunes[job->queue], &fate);
     }
-    const struct what_if_tally *tally = &what_if->tallies.items[index];
-    fortune.waited_count = tally->waited_count;
-    fortune.waiting_count = tally->waiting_count;
-    fortune.running_count = tally->running_count;
-    waited_count = fortune.started_count < tally->waited_count
-                       ? tally->waited_count - fortune.started_count
-                       : 0;
-    fortune.wait_ms_sum += waited_count * span_ms;
-    return fortune;
+    for (uint32_t i = 0; i < count; i++) {
+        add_tally(&fortunes[i], &what_if->tallies.items[i], span_ms);
+    }
+    return fortunes;
 }
 
 static int compare_queues(const void *a, const void *b)
@@ -224,18 +244,25 @@ static void compare_fortunes(const struct what_if *as_is,
                              struct what_if_answer *answer)
 {
     const struct intern *names = &what_if->queue_names; /* it knows them all */
+    struct what_if_fortune *before = fortunes_of(as_is, answer->span_ms);
+    struct what_if_fortune *after = fortunes_of(what_if, answer->span_ms);
 
     answer->queue_count = intern_count(names);
     answer->queues =
         arena_alloc_array(arena, answer->queue_count, sizeof(*answer->queues));
     for (uint32_t i = 0; i < answer->queue_count; i++) {
         struct str name = intern_get(names, i);
+        uint32_t index = intern_find(&as_is->queue_names, name);
         answer->queues[i] = (struct what_if_queue){
             .name = arena_str(arena, name),
-            .as_is = fortune_of(as_is, name, answer->span_ms),
-            .what_if = fortune_of(what_if, name, answer->span_ms),
+            .what_if = after[i],
         };
+        if (index != INTERN_NONE) {
+            answer->queues[i].as_is = before[index];
+        }
     }
+    mem_free(before);
+    mem_free(after);
     if (answer->queue_count > 1) {
         qsort(answer->queues, answer->queue_count, sizeof(*answer->queues),
               compare_queues);

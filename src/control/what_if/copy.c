@@ -128,6 +128,7 @@ void what_if_destroy(struct what_if *what_if)
     intern_fini(&what_if->queue_names);
     map_fini(&what_if->index);
     VEC_FREE(&what_if->jobs);
+    VEC_FREE(&what_if->preemptions);
     VEC_FREE(&what_if->ends);
     VEC_FREE(&what_if->tallies);
     mem_free(what_if);

@@ -55,6 +55,7 @@ static struct what_if_job *job_of(struct what_if *what_if, struct job_id id,
             .started_ms = NEVER,
             .preempted_ms = NEVER,
             .ended_ms = NEVER,
+            .last_preemption = WHAT_IF_NONE,
         };
         VEC_PUSH(&what_if->jobs, job);
         (void)map_put(&what_if->index, id.v, at);
@@ -219,7 +220,7 @@ static void note_leased(struct reading *reading, const struct event *event,
     if (job->started_ms == NEVER && !job->ran_at_first) {
         job->started_ms = course_ms(what_if);
     }
-    if (!job->ran_at_first && job->preempted_count == 0) {
+    if (!job->ran_at_first && job->last_preemption == WHAT_IF_NONE) {
         job->node = name(what_if, event->leased.node_name);
         job->executor = name(what_if, event->leased.executor_id);
         job->pool = name(what_if, event->leased.pool);
@@ -230,6 +231,18 @@ static void note_leased(struct reading *reading, const struct event *event,
         add_end(what_if, &view, course_ms(what_if));
         reading->has_reports = true;
     }
+}
+
+static void note_preempted(struct what_if *what_if, struct what_if_job *job)
+{
+    struct what_if_preemption preemption = {course_ms(what_if),
+                                            job->last_preemption};
+
+    if (job->preempted_ms == NEVER) {
+        job->preempted_ms = course_ms(what_if);
+    }
+    job->last_preemption = (uint32_t)what_if->preemptions.count;
+    VEC_PUSH(&what_if->preemptions, preemption);
 }
 
 static void note_ended(struct what_if *what_if, const struct event *event,
@@ -263,10 +276,7 @@ static int note_event(const struct log_item *item, void *ctx)
     if (event->type == EVENT_LEASED) {
         note_leased(reading, event, job);
     } else if (event->type == EVENT_RUN_PREEMPTED) {
-        job->preempted_count++;
-        if (job->preempted_ms == NEVER) {
-            job->preempted_ms = course_ms(what_if);
-        }
+        note_preempted(what_if, job);
     } else {
         note_ended(what_if, event, job);
     }

@@ -12,6 +12,8 @@
 
 struct control;
 
+enum { WHAT_IF_NONE = UINT32_MAX };
+
 /* A job that has a place, or to which something happened.  The queue is by its
  * index in what_if.queue_names, other names by theirs in what_if.names; times
  * as in struct what_if_fate. */
@@ -19,9 +21,15 @@ struct what_if_job {
     struct job_id id;
     uint32_t queue, job_set, node, executor, pool;
     int64_t started_ms, preempted_ms, ended_ms;
-    uint32_t preempted_count;
+    uint32_t last_preemption; /* in what_if.preemptions; WHAT_IF_NONE */
     bool ran_at_first;
     bool is_refused;
+};
+
+/* That a job lost its place. */
+struct what_if_preemption {
+    int64_t at_ms;   /* of the course */
+    uint32_t before; /* the one before it of the same job; WHAT_IF_NONE */
 };
 
 /* A run that is to end. */
@@ -56,6 +64,7 @@ struct what_if {
     struct intern names, queue_names;
     struct map index; /* of `jobs`, by id */
     VEC(struct what_if_job) jobs;
+    VEC(struct what_if_preemption) preemptions;
     VEC(struct what_if_end) ends;      /* a heap */
     VEC(struct what_if_tally) tallies; /* by queue */
 };

@@ -280,6 +280,44 @@ static void test_what_cannot_be_changed_is_named(void **state)
     end(scene);
 }
 
+/* What comes after the end of the shorter course is not held against it. */
+static void
+test_what_comes_after_the_shorter_course_is_not_counted(void **state)
+{
+    struct scene *scene = begin();
+    struct str drained = STR("n0"), queue = STR("q");
+    struct what_if_changes changes = {.drained = &drained, .drained_count = 1};
+    struct what_if_bounds bounds = {.span_ms = SPAN_MS};
+    struct event event = {.type = EVENT_SELECTION};
+    struct err err;
+
+    (void)state;
+    stage_leased(
+        &scene->stage,
+        (struct stage_job){.cpu_milli = 10000, .is_requeue_preempted = true});
+    ask(scene);
+    scene->as_is = play(scene, NULL, SPAN_MS / 2);
+    scene->what_if = play(scene, &changes, SPAN_MS / 2);
+    event.created_ms = scene->what_if->now_ms;
+    event.selection.action = SELECTION_PREEMPT;
+    event.selection.queues = &queue;
+    event.selection.queue_count = 1;
+    event.selection.states = STATE_SET_ALL;
+    what_if_move(scene->what_if, 1);
+    assert_int_equal(what_if_post_event(scene->what_if, &event, &err), 0);
+    assert_int_equal(what_if_play(scene->what_if, &bounds, &err), 0);
+    what_if_compare(scene->as_is, scene->what_if, &scene->arena,
+                    &scene->answer);
+    assert_int_equal(scene->answer.row_count, 1);
+    assert_int_equal(scene->answer.rows[0].what_if.preempted_count, 1);
+    /* By itself it was preempted once more. */
+    struct what_if_fate fate;
+    assert_true(
+        what_if_fate_of(scene->what_if, scene->answer.rows[0].job, &fate));
+    assert_int_equal(fate.preempted_count, 2);
+    end(scene);
+}
+
 /* The copy's leader stops, here for another that leads its log: whoever asked
  * is told, and nobody is ended by it. */
 static void test_a_copy_that_stops_is_an_error(void **state)
@@ -412,6 +450,7 @@ int main(void)
         TEST(test_a_class_gets_another_priority),
         TEST(test_a_weight_above_one_makes_the_others_smaller),
         TEST(test_what_cannot_be_changed_is_named),
+        TEST(test_what_comes_after_the_shorter_course_is_not_counted),
         TEST(test_a_copy_that_stops_is_an_error),
         TEST(test_a_change_too_large_for_the_log_is_an_error),
         TEST(test_a_leader_of_many_days_is_asked),
