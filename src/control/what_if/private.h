@@ -94,6 +94,17 @@ void what_if_move(struct what_if *what_if, int64_t by_ms);
 int what_if_change(struct what_if *what_if, struct what_if_changes *changes,
                    struct err *err) must_check;
 
+/* node_changes.c */
+
+/* Nodes as another is, but empty and open; the last number that is in a name of
+ * such is counted on. */
+int what_if_add_nodes(struct what_if *what_if,
+                      const struct what_if_nodes *asked, uint32_t *number,
+                      struct err *err) must_check;
+/* A node is cordoned, and what runs there is preempted. */
+int what_if_drain(struct what_if *what_if, struct str name,
+                  struct err *err) must_check;
+
 /* fates.c */
 
 /* Note who has a place at the beginning, and when such runs end. */
