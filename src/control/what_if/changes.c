@@ -9,28 +9,52 @@
 
 /* Weights. */
 
-/* What a queue is to weigh; 0: it was not spoken of. */
-static double asked_weight(const struct what_if_changes *changes,
-                           struct str queue)
-{
-    double weight = 0;
+/* The queues that are spoken of, and what each is to weigh. */
+struct asked_weights {
+    struct intern queues;
+    double *weights; /* owned, by index in `queues` */
+    double largest;  /* at least 1 */
+};
 
-    for (uint32_t i = 0; i < changes->weight_count; i++) {
-        if (str_equal(changes->weights[i].queue, queue)) {
-            weight = changes->weights[i].weight;
-        }
-    }
-    return weight;
+static void asked_fini(struct asked_weights *asked)
+{
+    intern_fini(&asked->queues);
+    mem_free(asked->weights);
 }
 
-static double weight_of(const struct what_if_changes *changes,
+static int read_weights(struct what_if *what_if,
+                        const struct what_if_changes *changes,
+                        struct asked_weights *asked, struct err *err)
+{
+    asked->largest = 1;
+    asked->weights =
+        mem_alloc_array(changes->weight_count, sizeof(*asked->weights));
+    for (uint32_t i = 0; i < changes->weight_count; i++) {
+        const struct what_if_weight *one = &changes->weights[i];
+        const struct queue_entry *entry =
+            queue_table_find(what_if->queues, one->queue);
+        ASSERT(one->weight > 0);
+        if (!entry) {
+            return err_set(err, -ERR_NOT_FOUND, "there is no queue \"%.*s\"",
+                           STR_ARG(one->queue));
+        }
+        queue_entry_unref(entry);
+        asked->weights[intern_add(&asked->queues, one->queue)] = one->weight;
+        asked->largest =
+            one->weight > asked->largest ? one->weight : asked->largest;
+    }
+    return 0;
+}
+
+static double weight_of(const struct asked_weights *asked,
                         const struct queue_entry *entry)
 {
-    double weight = asked_weight(changes, entry->name);
+    uint32_t index = intern_find(&asked->queues, entry->name);
 
-    return weight > 0 ? weight
-                      : (double)PRIORITY_FACTOR_ONE_MICRO /
-                            (double)entry->record.priority_factor_micro;
+    return index == INTERN_NONE
+               ? (double)PRIORITY_FACTOR_ONE_MICRO /
+                     (double)entry->record.priority_factor_micro
+               : asked->weights[index];
 }
 
 static int set_factor(struct what_if *what_if, const struct queue_entry *entry,
@@ -60,29 +84,20 @@ static int set_factor(struct what_if *what_if, const struct queue_entry *entry,
 static int set_weights(struct what_if *what_if,
                        const struct what_if_changes *changes, struct err *err)
 {
-    double largest = 1;
+    struct asked_weights asked = {.weights = NULL};
     uint32_t count;
-    int rc = 0;
 
-    for (uint32_t i = 0; i < changes->weight_count && rc == 0; i++) {
-        const struct what_if_weight *asked = &changes->weights[i];
-        const struct queue_entry *entry =
-            queue_table_find(what_if->queues, asked->queue);
-        ASSERT(asked->weight > 0);
-        largest = asked->weight > largest ? asked->weight : largest;
-        rc = entry ? 0
-                   : err_set(err, -ERR_NOT_FOUND, "there is no queue \"%.*s\"",
-                             STR_ARG(asked->queue));
-        queue_entry_unref(entry);
-    }
+    int rc = read_weights(what_if, changes, &asked, err);
     const struct queue_entry **list = queue_table_list(what_if->queues, &count);
     for (uint32_t i = 0; i < count && rc == 0; i++) {
-        if (largest > 1 || asked_weight(changes, list[i]->name) > 0) {
+        if (asked.largest > 1 ||
+            intern_find(&asked.queues, list[i]->name) != INTERN_NONE) {
             rc = set_factor(what_if, list[i],
-                            largest / weight_of(changes, list[i]), err);
+                            asked.largest / weight_of(&asked, list[i]), err);
         }
     }
     queue_list_free(list, count);
+    asked_fini(&asked);
     return rc;
 }
 
@@ -159,17 +174,16 @@ static int set_policy(struct what_if *what_if,
 int what_if_change(struct what_if *what_if, struct what_if_changes *changes,
                    struct err *err)
 {
-    uint32_t number = 0;
     int rc = set_policy(what_if, changes, err);
 
     if (rc == 0 && changes->weight_count) {
         rc = set_weights(what_if, changes, err);
     }
-    for (uint32_t i = 0; i < changes->nodes_count && rc == 0; i++) {
-        rc = what_if_add_nodes(what_if, &changes->nodes[i], &number, err);
+    if (rc == 0) {
+        rc = what_if_add_nodes(what_if, changes, err);
     }
-    for (uint32_t i = 0; i < changes->drained_count && rc == 0; i++) {
-        rc = what_if_drain(what_if, changes->drained[i], err);
+    if (rc == 0) {
+        rc = what_if_drain(what_if, changes, err);
     }
     if (rc == 0 && changes->submission) {
         rc = what_if_post(what_if, steal_ptr(changes->submission), err);

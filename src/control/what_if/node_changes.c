@@ -4,7 +4,10 @@
 #include "control/fold/executors.h"
 #include "control/state/state.h"
 #include "control/what_if/private.h"
+#include "job/table/jobs.h"
 #include "wire/log/log_codec.h"
+
+enum { PREEMPT_BYTES = 4 << 20 }; /* in one command */
 
 /* The first executor that has a node of that name; NULL: none has. */
 static struct control_executor *find_node(const struct control *c,
@@ -63,14 +66,11 @@ static struct str new_name(const struct control *c, uint32_t *number,
     return arena_str(arena, str_of(text));
 }
 
-int what_if_add_nodes(struct what_if *what_if,
-                      const struct what_if_nodes *asked, uint32_t *number,
-                      struct err *err)
+static int add_nodes(struct what_if *what_if, const struct what_if_nodes *asked,
+                     struct str like, uint32_t *number, struct err *err)
 {
     auto_arena arena = {0};
     const struct control_node *node = NULL;
-    struct str like =
-        asked->like.byte_count ? asked->like : first_node(what_if->control);
     const struct control_executor *executor =
         find_node(what_if->control, like, &node);
     struct event event;
@@ -97,51 +97,122 @@ int what_if_add_nodes(struct what_if *what_if,
     return what_if_post_event(what_if, &event, err);
 }
 
-/* The names of all queues, in the arena. */
-static const struct str *queue_names(struct what_if *what_if,
-                                     struct arena *arena, uint32_t *ret_count)
-{
-    const struct queue_entry **list =
-        queue_table_list(what_if->queues, ret_count);
-    struct str *names = arena_alloc_array(arena, *ret_count, sizeof(*names));
-
-    for (uint32_t i = 0; i < *ret_count; i++) {
-        names[i] = arena_str(arena, list[i]->name);
-    }
-    queue_list_free(list, *ret_count);
-    return names;
-}
-
-int what_if_drain(struct what_if *what_if, struct str name, struct err *err)
+int what_if_add_nodes(struct what_if *what_if,
+                      const struct what_if_changes *changes, struct err *err)
 {
     auto_arena arena = {0};
+    struct str first = {0};
+    uint32_t number = 0;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < changes->nodes_count && rc == 0; i++) {
+        struct str like = changes->nodes[i].like;
+        if (!like.byte_count && !first.byte_count) {
+            first = arena_str(&arena, first_node(what_if->control));
+        }
+        rc = add_nodes(what_if, &changes->nodes[i],
+                       like.byte_count ? like : first, &number, err);
+    }
+    return rc;
+}
+
+/* Nodes to drain: names, each of one executor. */
+struct drained {
+    struct intern names;
+    VEC(struct str) executors; /* by index in `names`, borrowed */
+};
+
+static int cordon(struct what_if *what_if, struct str name,
+                  struct drained *drained, struct err *err)
+{
     const struct control_node *node;
-    struct control_executor *executor =
+    const struct control_executor *executor =
         find_node(what_if->control, name, &node);
     struct event event;
 
     if (!executor) {
         return no_node(name, err);
     }
+    if (intern_find(&drained->names, name) != INTERN_NONE) {
+        return 0;
+    }
+    (void)intern_add(&drained->names, name);
+    VEC_PUSH(&drained->executors, executor->id);
     memset(&event, 0, sizeof(event));
     event.type = EVENT_EXECUTOR_SETTINGS;
     event.created_ms = what_if->now_ms;
     event.settings.name = executor->id;
     event.settings.node_name = name;
     event.settings.is_cordoned = true;
-    int rc = what_if_post_event(what_if, &event, err);
-    if (rc < 0) {
-        return rc;
-    }
-    memset(&event, 0, sizeof(event));
-    event.type = EVENT_SELECTION;
-    event.created_ms = what_if->now_ms;
-    event.selection.action = SELECTION_PREEMPT;
-    event.selection.executor_id = executor->id;
-    event.selection.node_name = name;
-    event.selection.queues =
-        queue_names(what_if, &arena, &event.selection.queue_count);
-    event.selection.states = STATE_SET_ALL;
-    event.selection.reason = STR("the node is drained");
     return what_if_post_event(what_if, &event, err);
+}
+
+static bool is_on_drained(const struct drained *drained,
+                          const struct job_view *view)
+{
+    uint32_t index = view->has_run
+                         ? intern_find(&drained->names, view->run.node_name)
+                         : INTERN_NONE;
+
+    return index != INTERN_NONE &&
+           str_equal(drained->executors.items[index], view->run.executor_id);
+}
+
+static void add_preempt(const struct what_if *what_if,
+                        const struct job_view *view, struct log_batch *batch)
+{
+    struct event_scope scope = {view->queue, view->job_set, STR("operator")};
+    struct event event;
+
+    memset(&event, 0, sizeof(event));
+    event.type = EVENT_PREEMPT;
+    event.created_ms = what_if->now_ms;
+    event.job = view->id;
+    event.cancel.reason = STR("the node is drained");
+    log_batch_add(batch, &scope, &event);
+}
+
+/* One by one: a selection of jobs by node would look at all of them for each
+ * node. */
+static int preempt_all(struct what_if *what_if, const struct drained *drained,
+                       struct err *err)
+{
+    const struct jobs *jobs = what_if->control->jobs;
+    auto_log_batch batch = {0};
+    int rc = 0;
+
+    for (uint32_t i = 0; i < jobs_index_end(jobs) && rc == 0; i++) {
+        struct job_view view;
+        if (!jobs_is_live(jobs, i)) {
+            continue;
+        }
+        jobs_get(jobs, i, &view);
+        if (is_on_drained(drained, &view)) {
+            add_preempt(what_if, &view, &batch);
+        }
+        if (log_batch_bytes(&batch) > PREEMPT_BYTES) {
+            rc = what_if_post_batch(what_if, &batch, err);
+            log_batch_clear(&batch);
+        }
+    }
+    return rc == 0 && batch.event_count
+               ? what_if_post_batch(what_if, &batch, err)
+               : rc;
+}
+
+int what_if_drain(struct what_if *what_if,
+                  const struct what_if_changes *changes, struct err *err)
+{
+    struct drained drained = {.executors = {0}};
+    int rc = 0;
+
+    for (uint32_t i = 0; i < changes->drained_count && rc == 0; i++) {
+        rc = cordon(what_if, changes->drained[i], &drained, err);
+    }
+    if (rc == 0 && changes->drained_count) {
+        rc = preempt_all(what_if, &drained, err);
+    }
+    intern_fini(&drained.names);
+    VEC_FREE(&drained.executors);
+    return rc;
 }

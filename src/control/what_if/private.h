@@ -96,13 +96,13 @@ int what_if_change(struct what_if *what_if, struct what_if_changes *changes,
 
 /* node_changes.c */
 
-/* Nodes as another is, but empty and open; the last number that is in a name of
- * such is counted on. */
+/* Add nodes as others are, but empty and open. */
 int what_if_add_nodes(struct what_if *what_if,
-                      const struct what_if_nodes *asked, uint32_t *number,
+                      const struct what_if_changes *changes,
                       struct err *err) must_check;
-/* A node is cordoned, and what runs there is preempted. */
-int what_if_drain(struct what_if *what_if, struct str name,
+/* Cordon nodes, and preempt what runs there. */
+int what_if_drain(struct what_if *what_if,
+                  const struct what_if_changes *changes,
                   struct err *err) must_check;
 
 /* fates.c */

@@ -168,8 +168,8 @@ static void test_a_place_becomes_free_at_a_deadline(void **state)
 static void test_a_node_that_is_drained_loses_its_jobs(void **state)
 {
     struct scene *scene = begin();
-    struct str drained = STR("n0");
-    struct what_if_changes changes = {.drained = &drained, .drained_count = 1};
+    struct str drained[] = {STR("n0"), STR("n0")}; /* twice is once */
+    struct what_if_changes changes = {.drained = drained, .drained_count = 2};
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -233,8 +233,9 @@ static void test_a_class_gets_another_priority(void **state)
 static void test_a_weight_above_one_makes_the_others_smaller(void **state)
 {
     struct scene *scene = begin();
-    struct what_if_weight weight = {STR("q"), 4};
-    struct what_if_changes changes = {.weights = &weight, .weight_count = 1};
+    /* The last one counts. */
+    struct what_if_weight weights[] = {{STR("q"), 2}, {STR("q"), 4}};
+    struct what_if_changes changes = {.weights = weights, .weight_count = 2};
 
     (void)state;
     for (int i = 0; i < 20; i++) {
