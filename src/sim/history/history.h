@@ -131,7 +131,8 @@ double history_figure(const struct history_result *result, uint32_t figure);
 /* What was. */
 void history_as_it_was(const struct history *history,
                        struct history_result *ret_result);
-/* Play it to its end; NULL `changes`: by the same rules. */
+/* Play it to its end; NULL `changes`: by the same rules.  -ERR_NOT_FOUND: there
+ * was no such node to add; -ERR_LIMIT: more than EXECUTORS_MAX or NODES_MAX. */
 int history_play(const struct history *history,
                  const struct history_changes *changes, uint64_t seed,
                  struct history_result *ret_result, struct err *err) must_check;

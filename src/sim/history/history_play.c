@@ -61,6 +61,17 @@ static const struct history_node *find_like(const struct history *history,
     return NULL;
 }
 
+/* The name of the `number`th of them, which no node of the cluster has. */
+static void new_name(const struct cluster *cluster, uint32_t *number,
+                     struct strbuf *name)
+{
+    do {
+        strbuf_clear(name);
+        strbuf_addf(name, "what-if-%u", ++*number);
+    } while (intern_find(&cluster->node_names, strbuf_str(name)) !=
+             INTERN_NONE);
+}
+
 static int add_more(struct playing *p, struct cluster *cluster,
                     uint32_t executor, uint32_t *number, struct err *err)
 {
@@ -75,11 +86,34 @@ static int add_more(struct playing *p, struct cluster *cluster,
              k++) {
             struct node_record record = like->record;
             auto_strbuf name = {0};
-            strbuf_addf(&name, "what-if-%u", ++*number);
+            new_name(cluster, number, &name);
             record.name = strbuf_str(&name);
             record.is_unschedulable = false;
             cluster_add_node(cluster, &record);
         }
+    }
+    return 0;
+}
+
+/* What a leader can have at once bounds what it is given. */
+static int check_sizes(const struct history *history,
+                       const struct history_changes *changes, struct err *err)
+{
+    uint64_t node_count = history->nodes.count;
+
+    for (size_t i = 0; changes && i < changes->nodes.count; i++) {
+        node_count += changes->nodes.items[i].count;
+    }
+    if (node_count > NODES_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "there are %llu nodes, with those that are added; at "
+                       "most %d can be played",
+                       (unsigned long long)node_count, NODES_MAX);
+    }
+    if (history->executors.count > EXECUTORS_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "there were %zu executors; at most %d can be played",
+                       history->executors.count, EXECUTORS_MAX);
     }
     return 0;
 }
@@ -149,6 +183,10 @@ static int set_up(struct playing *p, uint64_t seed, struct err *err)
         .watch = tally_watch(&p->tally),
     };
 
+    int rc = check_sizes(history, p->changes, err);
+    if (rc < 0) {
+        return rc;
+    }
     p->world = world_create(&config, err);
     if (!p->world) {
         return -ERR_UNAVAILABLE;
@@ -160,7 +198,7 @@ static int set_up(struct playing *p, uint64_t seed, struct err *err)
     for (size_t i = 0; i < history->kinds.count; i++) {
         VEC_PUSH(&p->kinds, world_add_kind(p->world, &history->kinds.items[i]));
     }
-    int rc = add_clusters(p, err);
+    rc = add_clusters(p, err);
     if (rc < 0) {
         return rc;
     }

@@ -35,45 +35,14 @@ void cluster_destroy(struct cluster *cluster)
 
 /* Nodes. */
 
-static struct resource_list copy_amounts(struct arena *arena,
-                                         const struct resource_list *list)
-{
-    struct resource_list copy = {
-        arena_alloc_array(arena, list->count, sizeof(*copy.items)),
-        list->count};
-
-    for (uint32_t i = 0; i < list->count; i++) {
-        copy.items[i] = (struct resource_amount){
-            arena_str(arena, list->items[i].name), list->items[i].milli};
-    }
-    return copy;
-}
-
-static const struct label *
-copy_labels(struct arena *arena, const struct label *labels, uint32_t count)
-{
-    struct label *copy = arena_alloc_array(arena, count, sizeof(*copy));
-
-    for (uint32_t i = 0; i < count; i++) {
-        copy[i].key = arena_str(arena, labels[i].key);
-        copy[i].value = arena_str(arena, labels[i].value);
-    }
-    return copy;
-}
-
 void cluster_add_node(struct cluster *cluster, const struct node_record *record)
 {
-    struct arena *arena = &cluster->arena;
-    struct cluster_node node = {.record = *record};
+    struct cluster_node node = {.is_down = false};
     uint32_t index = (uint32_t)cluster->nodes.count;
 
-    ASSERT(index < CLUSTER_NODES_MAX && record->taint_count == 0);
-    node.record.name = arena_str(arena, record->name);
-    node.record.pool = arena_str(arena, record->pool);
-    node.record.node_type = arena_str(arena, record->node_type);
-    node.record.labels =
-        copy_labels(arena, record->labels, record->label_count);
-    node.record.total = copy_amounts(arena, &record->total);
+    ASSERT(index < CLUSTER_NODES_MAX);
+    void *memory = arena_alloc(&cluster->arena, node_record_bytes(record));
+    node_record_copy(record, memory, &node.record);
     VEC_PUSH(&cluster->nodes, node);
     uint32_t interned = intern_add(&cluster->node_names, record->name);
     ASSERT(interned == index); /* no other is called so */

@@ -20,7 +20,7 @@
 #include "wire/log/log_codec.h"
 
 enum {
-    CLUSTER_NODES_MAX = 200000,
+    CLUSTER_NODES_MAX = NODES_MAX,
     CLUSTER_HELLO_MS = 60000,
     CLUSTER_FAILURES_STREAM = 1 << 20, /* of draws; and on, by cluster */
     CLUSTER_LEASES_MAX = 1 << 20,      /* credit of its stream */

@@ -268,9 +268,9 @@ static void handle(struct world *world, const struct agenda_entry *entry)
                          entry->kind == WORLD_NODE_DOWN);
         break;
     case WORLD_POD_DUE:
-        cluster_pod_due(
-            world->clusters.items[entry->id >> 27 & (WORLD_CLUSTERS_MAX - 1)],
-            low & ((1u << 27) - 1));
+        cluster_pod_due(world->clusters.items[(entry->id >> WORLD_RUN_BITS) %
+                                              WORLD_CLUSTERS_MAX],
+                        low & ((1u << WORLD_RUN_BITS) - 1));
         break;
     case WORLD_REPORT:
         cluster_flush(world->clusters.items[low]);

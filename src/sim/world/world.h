@@ -26,7 +26,8 @@
 enum {
     WORLD_JOBS_MAX = 1 << 26,
     WORLD_KINDS_MAX = 1 << 24,
-    WORLD_CLUSTERS_MAX = 1024,
+    WORLD_CLUSTERS_MAX = EXECUTORS_MAX,
+    WORLD_RUN_BITS = 26,      /* in the id of a pod; and 12 of its cluster */
     WORLD_SUBMIT_MAX = 10000, /* jobs of one request */
 };
 
@@ -212,10 +213,14 @@ uint32_t world_job_number(struct job_id id);
 /* The kind's scope of events. */
 struct event_scope world_scope(const struct world *world, uint32_t kind);
 /* The id of a run's WORLD_POD_DUE: in order of jobs. */
+_Static_assert(WORLD_JOBS_MAX <=
+                   (1ULL << (64 - WORLD_RUN_BITS)) / WORLD_CLUSTERS_MAX,
+               "the id of a pod has 64 bits");
 static inline uint64_t world_pod_id(uint32_t job, uint32_t cluster,
                                     uint32_t run)
 {
-    return (uint64_t)job << 37 | (uint64_t)cluster << 27 | run;
+    return ((uint64_t)job * WORLD_CLUSTERS_MAX + cluster) << WORLD_RUN_BITS |
+           run;
 }
 /* The wall clock's time of a moment. */
 static inline int64_t world_wall_ms(int64_t time_ms)

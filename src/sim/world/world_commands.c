@@ -1,6 +1,8 @@
 /* Posts commands to the leader, with events of queues and pools. */
 #include "sim/world/world.h"
+#include "wire/kube/pool_codec.h"
 #include "wire/log/log_codec.h"
+#include "wire/message/message.h"
 
 void world_refused(struct world *world, const struct command *command)
 {
@@ -30,8 +32,12 @@ void world_post(struct world *world, struct command *command)
     while (inbox_post(world->inbox, command) < 0) {
         struct err err;
         /* It is full: the leader takes what is there. */
-        int rc = control_step(world->control, &err);
-        ASSERT(rc >= 0);
+        if (control_step(world->control, &err) < 0) {
+            command->result = COMMAND_UNAVAILABLE;
+            command->result_text = arena_str(&command->arena, str_of(err.text));
+            command->done(command, command->ctx);
+            return;
+        }
     }
 }
 
@@ -94,59 +100,16 @@ void world_add_queue(struct world *world, struct str name,
     post_event(world, &event);
 }
 
-/* A field of a message: its number and, to follow, its bytes. */
-static void put_bytes(struct strbuf *buf, uint32_t number, struct str bytes)
-{
-    pack_u64(buf, number << 3 | 2);
-    pack_str(buf, bytes);
-}
-
-static void put_flag(struct strbuf *buf, uint32_t number, bool is_set)
-{
-    if (is_set) {
-        pack_u64(buf, number << 3);
-        pack_u64(buf, 1);
-    }
-}
-
-/* berth.api.LabelSelector: 1 match_labels, a map. */
-static void put_selector(struct strbuf *buf, const struct pool_record *record)
-{
-    auto_strbuf selector = {0};
-
-    ASSERT(record->expression_count == 0); /* nobody asks for them yet */
-    for (uint32_t i = 0; i < record->label_count; i++) {
-        auto_strbuf entry = {0};
-        put_bytes(&entry, 1, record->labels[i].key);
-        put_bytes(&entry, 2, record->labels[i].value);
-        put_bytes(&selector, 1, strbuf_str(&entry));
-    }
-    put_bytes(buf, 2, strbuf_str(&selector));
-}
-
 void world_add_pool(struct world *world, const struct pool_record *record)
 {
-    auto_strbuf encoded = {0};
+    auto_arena arena = {0};
     struct event event;
 
-    /* berth.api.Pool */
-    put_bytes(&encoded, 1, record->name);
-    if (record->has_selector) {
-        put_selector(&encoded, record);
-    }
-    put_flag(&encoded, 3, record->is_preemption_off);
-    put_flag(&encoded, 4, record->is_borrowing_off);
-    put_flag(&encoded, 5, record->is_sharing_off);
-    for (uint32_t i = 0; i < record->lender_count; i++) {
-        put_bytes(&encoded, 6, record->lenders[i]);
-    }
-    if (record->preemption_order == BORROW_FIRST) {
-        put_bytes(&encoded, 7, STR("borrow-first"));
-    }
     memset(&event, 0, sizeof(event));
     event.type = EVENT_POOL_SET;
     event.created_ms = world_wall_ms(world->now_ms);
     event.pool.record = *record;
-    event.pool.encoded = strbuf_str(&encoded);
+    event.pool.encoded =
+        wire_encode_arena(&pool_message_of(record, &arena)->base, &arena);
     post_event(world, &event);
 }

@@ -190,6 +190,96 @@ static void test_a_node_that_never_was_is_refused(void **state)
     end(scene);
 }
 
+static void test_taints_of_nodes_keep_jobs_away(void **state)
+{
+    struct scene *scene = begin(scenario);
+    const struct taint taint = {STR("only"), STR("others"), TAINT_NO_SCHEDULE};
+    struct history_result result;
+
+    (void)state;
+    for (size_t i = 0; i < scene->history.nodes.count; i++) {
+        scene->history.nodes.items[i].record.taints = &taint;
+        scene->history.nodes.items[i].record.taint_count = 1;
+    }
+    play_again(scene, NULL, 1, &result);
+    assert_true(result.started_count == 0);
+    history_result_fini(&result);
+    end(scene);
+}
+
+/* Jobs that name no pool are not for the nodes that an object takes. */
+static void test_a_pool_selects_by_expressions(void **state)
+{
+    struct scene *scene = begin(scenario);
+    struct affinity_expression expression = {.key = STR("none"),
+                                             .op = AFFINITY_DOES_NOT_EXIST};
+    struct pool_record pool = {
+        .name = STR("elsewhere"),
+        .has_selector = true,
+        .expressions = &expression,
+        .expression_count = 1,
+        .is_sharing_off = true,
+    };
+    struct history_result result;
+
+    (void)state;
+    VEC_PUSH(&scene->history.pools, pool);
+    play_again(scene, NULL, 1, &result);
+    assert_true(result.started_count == 0);
+    history_result_fini(&result);
+    end(scene);
+}
+
+static void test_an_added_node_has_a_name_of_its_own(void **state)
+{
+    struct scene *scene = begin(scenario);
+    struct history_changes changes = {.policy = NULL};
+    struct history_more more = {.count = 2};
+    struct history_result result;
+
+    (void)state;
+    scene->history.nodes.items[0].record.name = STR("what-if-2");
+    scene->history.nodes.items[5].record.name = STR("what-if-1");
+    VEC_PUSH(&changes.nodes, more);
+    play_again(scene, &changes, 1, &result);
+    assert_true(result.started_count > 0);
+    VEC_FREE(&changes.nodes);
+    history_result_fini(&result);
+    end(scene);
+}
+
+static void assert_too_large(struct scene *scene,
+                             struct history_changes *changes, const char *text)
+{
+    struct history_result result;
+    struct err err = {.text = ""};
+
+    assert_int_equal(history_play(&scene->history, changes, 1, &result, &err),
+                     -ERR_LIMIT);
+    assert_string_equal(err.text, text);
+}
+
+static void test_a_size_beyond_a_limit_is_refused(void **state)
+{
+    struct scene *scene = begin(scenario);
+    struct history_changes changes = {.policy = NULL};
+    struct history_more more = {.count = NODES_MAX / 2};
+
+    (void)state;
+    VEC_PUSH(&changes.nodes, more);
+    VEC_PUSH(&changes.nodes, more);
+    assert_too_large(scene, &changes,
+                     "there are 1048582 nodes, with those that are added; at "
+                     "most 1048576 can be played");
+    for (uint32_t i = 1; i <= EXECUTORS_MAX; i++) {
+        VEC_PUSH(&scene->history.executors, STR("more"));
+    }
+    assert_too_large(scene, NULL,
+                     "there were 4097 executors; at most 4096 can be played");
+    VEC_FREE(&changes.nodes);
+    end(scene);
+}
+
 /* A log whose first records are gone begins with its checkpoint. */
 static void test_what_is_gone_is_as_the_checkpoint_has_it(void **state)
 {
@@ -362,6 +452,10 @@ int main(void)
         TEST(test_more_nodes_leave_less_waiting),
         TEST(test_a_weight_moves_the_waiting_to_others),
         TEST(test_a_node_that_never_was_is_refused),
+        TEST(test_taints_of_nodes_keep_jobs_away),
+        TEST(test_a_pool_selects_by_expressions),
+        TEST(test_an_added_node_has_a_name_of_its_own),
+        TEST(test_a_size_beyond_a_limit_is_refused),
         TEST(test_what_is_gone_is_as_the_checkpoint_has_it),
         TEST(test_a_log_without_jobs_has_no_history),
         TEST(test_a_record_that_cannot_be_read_is_told_of),
