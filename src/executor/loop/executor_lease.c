@@ -97,7 +97,8 @@ static void take_lease(struct executor *executor,
     }
     if (!lease->job || !*lease->queue || !*lease->jobset ||
         run_id_parse(field(lease->job_run_id), &id) < 0 ||
-        job_id_parse(field(lease->job->job_id), &job) < 0) {
+        job_id_parse(field(lease->job->job_id), &job) < 0 ||
+        key128_is_none(id.v) || key128_is_none(job.v)) {
         return; /* armada-api.md 6.5: passed over */
     }
     executor->stats.lease_count++;

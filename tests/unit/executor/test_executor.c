@@ -65,6 +65,22 @@ static void leases_that_come_again_start_nothing(void **state)
     assert_int_equal(loop_stub.create_count, 1);
 }
 
+static void a_lease_whose_ids_are_none_is_passed_over(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    uint32_t no_run = server_offer(&fixture->server, 1);
+    uint32_t no_job = server_offer(&fixture->server, 2);
+    uint32_t good = server_offer(&fixture->server, 3);
+    fixture->server.jobs.items[no_run].run = (struct run_id){{0, 0}};
+    fixture->server.jobs.items[no_job].job = (struct job_id){{0, 0}};
+    loop_start(fixture);
+
+    loop_run_for(fixture, 20000);
+
+    assert_int_equal(loop_stub.create_count, 1);
+    assert_string_equal(loop_events_of(fixture, good), "ars");
+}
+
 static void while_leases_wait_no_more_are_asked_for(void **state)
 {
     struct loop_fixture *fixture = *state;
@@ -293,6 +309,7 @@ int main(void)
         LOOP_TEST(the_request_names_nodes_and_held_runs),
         LOOP_TEST(the_request_names_what_budgets_protect),
         LOOP_TEST(leases_that_come_again_start_nothing),
+        LOOP_TEST(a_lease_whose_ids_are_none_is_passed_over),
         LOOP_TEST(while_leases_wait_no_more_are_asked_for),
         LOOP_TEST(a_cancelled_run_is_ended_without_a_word),
         LOOP_TEST(a_failure_is_told_with_its_pod_error),
