@@ -122,11 +122,18 @@ static int open_runtime(struct server *server)
     if (rc < 0) {
         return rc;
     }
-    helper_put_int(&server->answer, server->runtime->create_max);
-    put_nodes(server, 0);
     server->logs = server->runtime;
     server->has_thread =
         pthread_create(&server->logs_thread, NULL, serve_logs, server) == 0;
+    if (!server->has_thread) {
+        runtime_close(server->runtime);
+        server->runtime = NULL;
+        strbuf_clear(&server->answer);
+        helper_put_str(&server->answer, STR("cannot start a thread"));
+        return -ERR_IO;
+    }
+    helper_put_int(&server->answer, server->runtime->create_max);
+    put_nodes(server, 0);
     return 0;
 }
 
@@ -254,8 +261,11 @@ static int wait_ms(const struct server *server)
     if (!server->runtime || server->change_count >= HELPER_POLL_MAX) {
         return WAIT_MS_MAX;
     }
-    int64_t ms = server->runtime->ops->next_wake_ms(server->runtime) - now_ms();
-    return ms < 0 ? 0 : ms > WAIT_MS_MAX ? WAIT_MS_MAX : (int)ms;
+    int64_t wake_ms = server->runtime->ops->next_wake_ms(server->runtime);
+    int64_t now = now_ms();
+    return wake_ms <= now                 ? 0
+           : wake_ms - now <= WAIT_MS_MAX ? (int)(wake_ms - now)
+                                          : WAIT_MS_MAX;
 }
 
 static void wake(struct server *server)

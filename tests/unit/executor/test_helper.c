@@ -362,6 +362,54 @@ static int open_stub(void *ctx, struct runtime **ret_runtime,
     return 0;
 }
 
+/* A runtime that has something to say at once, but not when it is opened. */
+static uint32_t late_poll(struct runtime *runtime,
+                          struct runtime_change *ret_changes,
+                          uint32_t change_max)
+{
+    static int count;
+
+    (void)runtime;
+    (void)change_max;
+    *ret_changes = (struct runtime_change){.kind = RUNTIME_LISTED};
+    return ++count == 2;
+}
+
+static int64_t late_next_wake_ms(struct runtime *runtime)
+{
+    (void)runtime;
+    return INT64_MIN;
+}
+
+static int open_late(void *ctx, struct runtime **ret_runtime,
+                     struct err *ret_info, struct err *err)
+{
+    static struct runtime_ops ops;
+    int rc = open_stub(ctx, ret_runtime, ret_info, err);
+
+    ops = *(*ret_runtime)->ops;
+    ops.poll = late_poll;
+    ops.next_wake_ms = late_next_wake_ms;
+    (*ret_runtime)->ops = &ops;
+    return rc;
+}
+
+static void a_runtime_that_wants_no_pause_gets_none(void **state)
+{
+    (void)state;
+    const struct helper_options options = {.open = open_late,
+                                           .lost = count_lost};
+    struct runtime *runtime;
+    struct err info, err;
+    struct helper *helper = helper_start(&options, &err);
+
+    assert_non_null(helper);
+    assert_int_equal(helper_open(helper, &runtime, &info, &err), 0);
+    assert_int_equal(next_change(runtime).kind, RUNTIME_LISTED);
+    runtime_close(runtime);
+    helper_stop(helper);
+}
+
 /* A front end that is told of a pod. */
 struct told {
     struct runtime *runtime;
@@ -678,6 +726,7 @@ int main(void)
         TEST(an_opening_that_fails_says_why),
         TEST(what_breaks_the_protocol_ends_the_helper),
         TEST(names_have_no_nul_and_an_end),
+        TEST(a_runtime_that_wants_no_pause_gets_none),
         TEST(who_is_told_of_a_pod_may_ask_for_more),
         TEST(a_status_arrives_whole),
         TEST(nothing_is_done_before_it_is_open),

@@ -5,6 +5,8 @@
 #include "api/core/event_hub.h"
 #include "api/logs/log_hub.h"
 #include "elog/elog_memory.h"
+#include "executor/fake/fake.h"
+#include "executor/helper/helper.h"
 #include "executor/loop/log_server.h"
 #include "executor/loop/transport.h"
 #include "main/berthd/checkpointer.h"
@@ -38,6 +40,33 @@ static void handle(void *ctx, struct rpc_call *call, struct str request)
 static void assert_said(const struct err *err)
 {
     assert_string_equal(err->text, "cannot start a thread");
+}
+
+static int open_fake(void *ctx, struct runtime **ret_runtime,
+                     struct err *ret_info, struct err *err)
+{
+    struct fake_options options;
+
+    (void)ctx;
+    (void)ret_info;
+    fake_options_default(&options);
+    return fake_open(&options, &machine_clock, ret_runtime, err);
+}
+
+/* Without its thread no query of logs would ever be answered. */
+static void test_a_helper_without_a_thread_opens_nothing(void **state)
+{
+    const struct helper_options options = {.open = open_fake};
+    struct runtime *runtime;
+    struct err info, err;
+
+    (void)state;
+    threads_left = 0;
+    struct helper *helper = helper_start(&options, &err);
+    assert_non_null(helper);
+    assert_int_equal(helper_open(helper, &runtime, &info, &err), -ERR_IO);
+    assert_said(&err);
+    helper_stop(helper);
 }
 
 static void test_a_server_with_too_few_threads_is_none(void **state)
@@ -160,6 +189,7 @@ static void test_a_wonderer_without_a_thread_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_a_helper_without_a_thread_opens_nothing),
         TEST(test_a_server_with_too_few_threads_is_none),
         TEST(test_a_channel_without_a_thread_is_none),
         TEST(test_a_transport_without_a_thread_is_none),
