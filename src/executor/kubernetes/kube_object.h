@@ -10,7 +10,10 @@
 #include "base/arena.h"
 #include "k8s/meta.pb-c.h"
 
-enum { KUBE_OBJECT_BYTES_MAX = 16 << 20 };
+enum {
+    KUBE_OBJECT_BYTES_MAX = 16 << 20,
+    KUBE_TEXT_BYTES_MAX = 4096, /* what the kubelet keeps of a message */
+};
 
 /* Decode it into the arena; what is no text in its texts becomes '?'.
  * -ERR_CORRUPT, -ERR_LIMIT. */
@@ -19,6 +22,9 @@ int kube_object_decode(const ProtobufCMessageDescriptor *type,
                        ProtobufCMessage **ret_message,
                        struct err *err) must_check;
 
-/* A moment in ms since the epoch; 0: none. */
+/* A moment in ms since the epoch; 0: none, or none of the years to 9999. */
 int64_t
 kube_time_ms(const K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__Time *time);
+
+/* A text for people, not beyond KUBE_TEXT_BYTES_MAX: cut between characters. */
+struct str kube_text(const char *text);

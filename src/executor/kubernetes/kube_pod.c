@@ -105,8 +105,8 @@ take_ended(const container_message *container,
 
     status->ended[status->ended_count++] = (struct runtime_ended){
         .name = str_of(container->name),
-        .reason = str_of(ended->reason),
-        .message = str_of(ended->message),
+        .reason = kube_text(ended->reason),
+        .message = kube_text(ended->message),
         .exit_code = ended->exitcode,
         .cause = cause_of_container(ended),
     };
@@ -120,7 +120,7 @@ static void take_waiting(const K8s__Io__Api__Core__V1__ContainerStateWaiting *w,
                          struct kube_pod *pod)
 {
     if (pod->waiting.byte_count == 0) {
-        pod->waiting = str_of(w->reason);
+        pod->waiting = kube_text(w->reason);
     }
     for (size_t i = 0; i < ARRAY_COUNT(image_reasons); i++) {
         pod->has_no_image |=
@@ -216,7 +216,7 @@ static void take_status(const status_message *status, struct arena *arena,
     pod->pod.phase = phase_of(str_of(status->phase));
     pod->ip = str_of(status->podip);
     pod->is_ready = has_condition(status, "Ready", &reason);
-    pod->status.message = str_of(status->message);
+    pod->status.message = kube_text(status->message);
     if (pod->pod.phase == RECONCILE_FAILED) {
         pod->status.cause = cause_of(status, pod);
     }

@@ -2,10 +2,12 @@
  * kube_node, kube_pod: what a cluster says, as a runtime tells it.
  */
 #include "executor/kubernetes/kube_node.h"
+#include "executor/kubernetes/kube_object.h"
 #include "executor/kubernetes/kube_pod.h"
 #include "k8s/core.pb-c.h"
 #include "unit.h"
 #include "wire/json/json.h"
+#include "wire/message/field.h"
 #include "wire/message/message.h"
 
 /* An object as a server sends it, from what kubectl shows of it. */
@@ -245,6 +247,49 @@ static void what_does_not_decode_is_refused(void **state)
                      -ERR_LIMIT);
 }
 
+/* A Pod as nobody could write it in JSON. */
+static void moments_beyond_all_years_are_none(void **state)
+{
+    static const uint64_t seconds[] = {INT64_MAX, (uint64_t)INT64_MIN,
+                                       (uint64_t)-1, 253402300800};
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(seconds); i++) {
+        auto_arena arena = {0};
+        auto_strbuf object = strbuf_make(0);
+        struct kube_pod pod;
+        struct err err;
+        size_t meta = field_begin(&object, 1);
+        field_put_bytes(&object, 1, STR("p"));
+        size_t created = field_begin(&object, 8);
+        field_put_u64(&object, 1, seconds[i]);
+        field_end(&object, created);
+        field_end(&object, meta);
+        field_put_bytes(&object, 2, STR("")); /* its spec */
+
+        assert_int_equal(kube_pod_read(strbuf_str(&object), &arena, &pod, &err),
+                         0);
+        assert_int_equal(pod.status.created_ms, 0);
+    }
+}
+
+static void texts_are_cut_between_characters(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    auto_strbuf text = strbuf_make(0);
+
+    strbuf_add_text(&text, "{" OURS SPEC ",\"status\":{\"phase\":\"Failed\","
+                           "\"message\":\"x");
+    for (int i = 0; i < KUBE_TEXT_BYTES_MAX; i++) {
+        strbuf_add_text(&text, "\xc3\xa4");
+    }
+    strbuf_add_text(&text, "\"}}");
+    struct kube_pod pod = pod_of(strbuf_text(&text), &arena);
+
+    assert_int_equal(pod.status.message.byte_count, KUBE_TEXT_BYTES_MAX - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +300,8 @@ int main(void)
         TEST(why_a_pod_failed_is_told_apart),
         TEST(a_pod_that_waits_for_its_image_says_so),
         TEST(what_does_not_decode_is_refused),
+        TEST(moments_beyond_all_years_are_none),
+        TEST(texts_are_cut_between_characters),
     };
     return RUN_TESTS(tests);
 }
