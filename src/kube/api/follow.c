@@ -5,11 +5,10 @@
 #include "base/strbuf.h"
 #include "kube/api/envelope.h"
 #include "kube/api/retry.h"
+#include "wire/text/printable.h"
 
 enum {
     LENGTH_BYTES = 4,
-    VERSION_BYTES_MAX = 1024,
-    CONTINUE_BYTES_MAX = 32 << 10,
     MESSAGE_BYTES_MAX = 300,
     LIST_SILENCE_MS_MAX = 60000,
     WATCH_EVENT_TYPE = 1,
@@ -36,6 +35,8 @@ struct follow {
     uint64_t watch_events;   /* of this watch */
     bool is_expired;         /* the watch: 410 */
     bool has_failed;         /* the watch: another error came in it */
+    const char *bad;         /* the watch: why its last event is none; NULL */
+    uint64_t list_cost;      /* objects of the list, a page a full one */
     struct strbuf version;   /* where the watch is */
     struct strbuf continue_; /* of the list; "": its first page */
     struct strbuf frames;    /* of the watch, not taken yet */
@@ -58,8 +59,8 @@ struct follow *follow_create(struct kube_port *port, const struct clock *clock,
     follow->path = str_dup(str_of(options->path));
     follow->query = str_dup(str_of(options->query));
     follow->told = options->told;
-    follow->version = strbuf_make(VERSION_BYTES_MAX);
-    follow->continue_ = strbuf_make(CONTINUE_BYTES_MAX);
+    follow->version = strbuf_make(FOLLOW_VERSION_BYTES_MAX);
+    follow->continue_ = strbuf_make(FOLLOW_CONTINUE_BYTES_MAX);
     follow->frames = strbuf_make(2 * FOLLOW_FRAME_BYTES_MAX);
     follow->due_ms = now_of(follow);
     return follow;
@@ -89,13 +90,16 @@ const struct follow_stats *follow_stats(const struct follow *follow)
 static void fail(struct follow *follow, int64_t after_ms, int status,
                  struct str message)
 {
+    auto_strbuf shown = strbuf_make(0);
+
     if (message.byte_count > MESSAGE_BYTES_MAX) {
         message.byte_count = MESSAGE_BYTES_MAX;
     }
+    wire_printable(message, PRINTABLE_LINE, &shown);
     follow->stats.failure_count++;
     (void)snprintf(follow->stats.failure.text, ERR_TEXT_BYTES_MAX,
                    "%.100s: status %d: %.*s", follow->path, status,
-                   STR_ARG(message));
+                   MESSAGE_BYTES_MAX, strbuf_text(&shown));
     follow->due_ms = now_of(follow) + retry_failed(follow->is_asking_watch
                                                        ? &follow->watch_retry
                                                        : &follow->list_retry,
@@ -125,14 +129,26 @@ static void fail_by(struct follow *follow, const struct http_result *result)
     fail(follow, after_ms, result->status, status.message);
 }
 
+/* Append a text as a value in a query: what the server calls opaque is. */
+static void add_escaped(struct strbuf *query, struct str text)
+{
+    for (size_t i = 0; i < text.byte_count; i++) {
+        char c = text.p[i];
+        bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                        (c >= 'a' && c <= 'z') || c == '-' || c == '.' ||
+                        c == '_' || c == '~';
+        strbuf_addf(query, is_plain ? "%c" : "%%%02X", (unsigned char)c);
+    }
+}
+
 /* Lists. */
 
-static void set_version(struct follow *follow, struct str version)
+/* False: it is none that a watch could begin at. */
+static bool set_version(struct follow *follow, struct str version)
 {
-    if (version.byte_count > 0) {
-        strbuf_clear(&follow->version);
-        strbuf_add_str(&follow->version, version);
-    }
+    strbuf_clear(&follow->version);
+    strbuf_add_str(&follow->version, version);
+    return version.byte_count > 0 && !follow->version.is_over;
 }
 
 static void tell_object(void *ctx, struct str object)
@@ -140,13 +156,13 @@ static void tell_object(void *ctx, struct str object)
     struct follow *follow = ctx;
 
     follow->stats.object_count++;
+    follow->list_cost++;
     follow->told.object(follow->told.ctx, object);
 }
 
 /* All pages have come: watch from there on. */
-static void end_list(struct follow *follow, struct str version)
+static void end_list(struct follow *follow)
 {
-    set_version(follow, version);
     follow->is_watching = true;
     follow->has_begun = false;
     follow->stats.list_count++;
@@ -154,27 +170,55 @@ static void end_list(struct follow *follow, struct str version)
     follow->told.listed(follow->told.ctx);
 }
 
-static void take_page(struct follow *follow, struct str body)
+/* What a page says of how to go on; false: nothing that can be followed. */
+static bool take_head(struct follow *follow, const struct list_head *head)
 {
+    strbuf_clear(&follow->continue_);
+    strbuf_add_str(&follow->continue_, head->continue_);
+    return head->continue_.byte_count > 0
+               ? !follow->continue_.is_over
+               : set_version(follow, head->resource_version);
+}
+
+/* Read a page; why it is none, or NULL. */
+static const char *read_page(struct follow *follow, struct str body)
+{
+    uint64_t cost_before = follow->list_cost;
     struct envelope envelope;
     struct list_head head;
 
-    if (!follow->has_begun) {
-        follow->has_begun = true;
-        follow->told.begin(follow->told.ctx);
-    }
     if (envelope_read(body, &envelope) < 0 ||
         list_read(envelope.object, &head, tell_object, follow) < 0) {
+        return "the list does not decode";
+    }
+    if (follow->list_cost < cost_before + FOLLOW_PAGE_MAX) {
+        follow->list_cost = cost_before + FOLLOW_PAGE_MAX;
+    }
+    if (follow->list_cost > FOLLOW_OBJECTS_MAX) {
+        return "the list does not end";
+    }
+    return take_head(follow, &head)
+               ? NULL
+               : "the list has no usable continue or resourceVersion";
+}
+
+static void take_page(struct follow *follow, struct str body)
+{
+    if (!follow->has_begun) {
+        follow->has_begun = true;
+        follow->list_cost = 0;
+        follow->told.begin(follow->told.ctx);
+    }
+    const char *bad = read_page(follow, body);
+    if (bad) {
         relist(follow);
-        fail(follow, -1, STATUS_OK, STR("the list does not decode"));
+        fail(follow, -1, STATUS_OK, str_of(bad));
         return;
     }
     retry_succeeded(&follow->list_retry);
     follow->due_ms = now_of(follow);
-    strbuf_clear(&follow->continue_);
-    strbuf_add_str(&follow->continue_, head.continue_);
-    if (head.continue_.byte_count == 0) {
-        end_list(follow, head.resource_version);
+    if (follow->continue_.byte_count == 0) {
+        end_list(follow);
     }
 }
 
@@ -209,6 +253,14 @@ static void take_status(struct follow *follow, struct str object)
     }
 }
 
+/* The watch is over, for what came cannot be taken. */
+static bool end_badly(struct follow *follow, const char *bad)
+{
+    follow->bad = bad;
+    follow->stats.bad_count++;
+    return false;
+}
+
 /* An event; false: the watch is over. */
 static bool take_event(struct follow *follow, struct str type,
                        struct str object)
@@ -220,10 +272,12 @@ static bool take_event(struct follow *follow, struct str type,
         return false;
     }
     if (object_head_read(object, &head) < 0) {
-        return false;
+        return end_badly(follow, "the object of an event does not decode");
+    }
+    if (!set_version(follow, head.resource_version)) {
+        return end_badly(follow, "an event has no usable resourceVersion");
     }
     follow->watch_events++;
-    set_version(follow, head.resource_version);
     if (str_equal(type, STR("DELETED"))) {
         follow->stats.gone_count++;
         follow->told.gone(follow->told.ctx, object);
@@ -238,11 +292,13 @@ static bool take_frame(struct follow *follow, struct str frame)
     struct str type, extension, raw;
     struct envelope envelope;
 
-    return envelope_field(frame, WATCH_EVENT_TYPE, &type) == 0 &&
-           envelope_field(frame, WATCH_EVENT_OBJECT, &extension) == 0 &&
-           envelope_field(extension, EXTENSION_RAW, &raw) == 0 &&
-           envelope_read(raw, &envelope) == 0 &&
-           take_event(follow, type, envelope.object);
+    if (envelope_field(frame, WATCH_EVENT_TYPE, &type) < 0 ||
+        envelope_field(frame, WATCH_EVENT_OBJECT, &extension) < 0 ||
+        envelope_field(extension, EXTENSION_RAW, &raw) < 0 ||
+        envelope_read(raw, &envelope) < 0) {
+        return end_badly(follow, "an event does not decode");
+    }
+    return take_event(follow, type, envelope.object);
 }
 
 /* A frame's length comes first, in network order. */
@@ -254,28 +310,24 @@ static size_t length_of(const char *p)
            (size_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Take whole frames; false: the watch is over. */
-static bool take_frames(struct follow *follow)
+/* Take what is whole of these frames; false: the watch is over. */
+static bool take_frames(struct follow *follow, struct str *left)
 {
-    struct str left = strbuf_str(&follow->frames);
-    bool goes_on = true;
-
-    while (goes_on && left.byte_count >= LENGTH_BYTES) {
-        size_t length = length_of(left.p);
-        if (length <= FOLLOW_FRAME_BYTES_MAX &&
-            left.byte_count - LENGTH_BYTES < length) {
-            break; /* the rest of it comes later */
+    while (left->byte_count >= LENGTH_BYTES) {
+        size_t length = length_of(left->p);
+        if (length > FOLLOW_FRAME_BYTES_MAX) {
+            return end_badly(follow, "an event is larger than 16 MiB");
         }
-        goes_on = length <= FOLLOW_FRAME_BYTES_MAX &&
-                  take_frame(follow, str_make(left.p + LENGTH_BYTES, length));
-        if (goes_on) {
-            left = str_make(left.p + LENGTH_BYTES + length,
-                            left.byte_count - LENGTH_BYTES - length);
+        if (left->byte_count - LENGTH_BYTES < length) {
+            return true; /* the rest of it comes later */
         }
+        if (!take_frame(follow, str_make(left->p + LENGTH_BYTES, length))) {
+            return false;
+        }
+        *left = str_make(left->p + LENGTH_BYTES + length,
+                         left->byte_count - LENGTH_BYTES - length);
     }
-    memmove(follow->frames.bytes, left.p, left.byte_count);
-    follow->frames.byte_count = left.byte_count;
-    return goes_on;
+    return true;
 }
 
 static bool on_bytes(void *ctx, struct str bytes)
@@ -283,7 +335,17 @@ static bool on_bytes(void *ctx, struct str bytes)
     struct follow *follow = ctx;
 
     strbuf_add_str(&follow->frames, bytes);
-    return !follow->frames.is_over && take_frames(follow);
+    if (follow->frames.is_over) {
+        return end_badly(follow, "events come too many at once");
+    }
+    struct str left = strbuf_str(&follow->frames);
+    bool goes_on = take_frames(follow, &left);
+    /* Not for each piece of a frame that comes in many. */
+    if (left.byte_count < follow->frames.byte_count) {
+        memmove(follow->frames.bytes, left.p, left.byte_count);
+        follow->frames.byte_count = left.byte_count;
+    }
+    return goes_on;
 }
 
 static void on_watch_end(void *ctx, const struct http_result *result)
@@ -297,11 +359,16 @@ static void on_watch_end(void *ctx, const struct http_result *result)
     if (follow->has_failed) {
         return; /* fail() said when to go on */
     }
-    follow->due_ms = now_of(follow);
-    if (result->status == STATUS_GONE || follow->is_expired) {
+    if (result->status == STATUS_GONE || follow->is_expired || follow->bad) {
         relist(follow);
     }
-    if (has_lasted) {
+    follow->due_ms =
+        now_of(follow) > follow->watch_began_ms + FOLLOW_WATCH_MS_MIN
+            ? now_of(follow)
+            : follow->watch_began_ms + FOLLOW_WATCH_MS_MIN;
+    if (follow->bad) {
+        fail(follow, -1, result->status, str_of(follow->bad));
+    } else if (has_lasted) {
         retry_succeeded(&follow->watch_retry);
     } else if (follow->is_watching) {
         fail_by(follow, result);
@@ -333,6 +400,9 @@ static void ask(struct follow *follow, const char *what, bool is_watch)
             .on_end = is_watch ? on_watch_end : on_page,
             .ctx = follow,
         });
+    if (!follow->request) {
+        fail(follow, -1, 0, STR("too many requests wait"));
+    }
 }
 
 static void ask_page(struct follow *follow)
@@ -341,7 +411,8 @@ static void ask_page(struct follow *follow)
 
     strbuf_addf(&what, "limit=%d", FOLLOW_PAGE_MAX);
     if (follow->continue_.byte_count > 0) {
-        strbuf_addf(&what, "&continue=%s", strbuf_text(&follow->continue_));
+        strbuf_add_text(&what, "&continue=");
+        add_escaped(&what, strbuf_str(&follow->continue_));
     }
     ask(follow, strbuf_text(&what), false);
 }
@@ -352,14 +423,15 @@ static void ask_watch(struct follow *follow)
     uint32_t random;
 
     follow->rng->fill(follow->rng, &random, sizeof(random));
-    strbuf_addf(&what,
-                "watch=true&allowWatchBookmarks=true&resourceVersion=%s"
-                "&timeoutSeconds=%u",
-                strbuf_text(&follow->version),
+    strbuf_add_text(&what,
+                    "watch=true&allowWatchBookmarks=true&resourceVersion=");
+    add_escaped(&what, strbuf_str(&follow->version));
+    strbuf_addf(&what, "&timeoutSeconds=%u",
                 FOLLOW_WATCH_S_MIN + random % FOLLOW_WATCH_S_MIN);
     strbuf_clear(&follow->frames);
     follow->watch_events = 0;
     follow->is_expired = follow->has_failed = false;
+    follow->bad = NULL;
     follow->watch_began_ms = now_of(follow);
     follow->stats.watch_count++;
     ask(follow, strbuf_text(&what), true);
@@ -369,16 +441,12 @@ int64_t follow_drive(struct follow *follow)
 {
     int64_t now_ms = now_of(follow);
 
-    if (follow->request) {
-        return INT64_MAX;
+    if (!follow->request && now_ms >= follow->due_ms) {
+        if (follow->is_watching) {
+            ask_watch(follow);
+        } else {
+            ask_page(follow);
+        }
     }
-    if (now_ms < follow->due_ms) {
-        return follow->due_ms - now_ms;
-    }
-    if (follow->is_watching) {
-        ask_watch(follow);
-    } else {
-        ask_page(follow);
-    }
-    return INT64_MAX;
+    return follow->request ? INT64_MAX : follow->due_ms - now_ms;
 }

@@ -8,6 +8,9 @@
  * Between begin and listed the collection is told whole: what is not told by
  * then is gone.  A watch that ends is opened again where it was, so nothing is
  * told twice or lost.  Failures are repeated for ever (retry.h), and counted.
+ * An event that cannot be taken (it does not decode, is larger than
+ * FOLLOW_FRAME_BYTES_MAX or leaves no version to go on from) makes it list
+ * again: the watch would meet it for ever.
  *
  * Objects are encoded protobuf, valid for the call.  Threads: one owner;
  * callbacks come from the port's callbacks.
@@ -23,7 +26,11 @@ enum {
     FOLLOW_FRAME_BYTES_MAX = 16 << 20,
     FOLLOW_WATCH_S_MIN = 240, /* a watch lasts so long, to twice that */
     FOLLOW_SILENCE_MS_MAX = 150000,
-    FOLLOW_LASTED_MS = 10000, /* then a watch that ends is no failure */
+    FOLLOW_LASTED_MS = 10000,     /* then a watch that ends is no failure */
+    FOLLOW_WATCH_MS_MIN = 200,    /* from the beginning of one to the next */
+    FOLLOW_OBJECTS_MAX = 4 << 20, /* of a list; a page counts as a full one */
+    FOLLOW_VERSION_BYTES_MAX = 1024,
+    FOLLOW_CONTINUE_BYTES_MAX = 16 << 10,
 };
 
 /* Who is told. */
@@ -44,6 +51,7 @@ struct follow_options {
 struct follow_stats {
     uint64_t list_count, watch_count, object_count, gone_count;
     uint64_t failure_count;
+    uint64_t bad_count; /* events that could not be taken */
     bool is_listed;     /* at least once */
     struct err failure; /* the last one; "" */
 };

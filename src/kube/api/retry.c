@@ -15,6 +15,7 @@ int64_t retry_failed(struct retry *retry, const struct rng *rng,
     rng->fill(rng, &random, sizeof(random));
     /* From half of it to all of it. */
     pause_ms -= (int64_t)(random % (uint64_t)(pause_ms / 2 + 1));
+    after_ms = after_ms < RETRY_AFTER_MS_MAX ? after_ms : RETRY_AFTER_MS_MAX;
     /* What the server said is spread too, upwards. */
     return after_ms >= 0 ? after_ms + pause_ms : pause_ms;
 }

@@ -1,7 +1,7 @@
 /*
  * retry - when to try again: after a pause that doubles with each failure, up
  * to a bound, spread at random so that clients do not come at once; never
- * before the server said.
+ * before the server said, but that is bounded too.
  *
  * Threads: one owner.
  */
@@ -10,7 +10,11 @@
 #include "base/base.h"
 #include "base/rng.h"
 
-enum { RETRY_FIRST_MS = 200, RETRY_MS_MAX = 30000 };
+enum {
+    RETRY_FIRST_MS = 200,
+    RETRY_MS_MAX = 30000,
+    RETRY_AFTER_MS_MAX = 600000, /* of what the server said */
+};
 
 /* Zeroed memory is no failure yet. */
 struct retry {

@@ -13,6 +13,9 @@ static uint64_t on_ask(struct kube_port *port, const struct http_ask *ask)
     struct scripted_port *scripted = of(port);
 
     ASSERT(scripted->number == 0);
+    if (scripted->is_full) {
+        return 0;
+    }
     arena_reset(&scripted->arena);
     scripted->asked = *ask;
     scripted->asked.path = arena_strdup(&scripted->arena, str_of(ask->path));

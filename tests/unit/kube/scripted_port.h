@@ -16,6 +16,7 @@ struct scripted_port {
     uint64_t number;       /* of it; 0: it has ended */
     uint64_t last_number;
     int ask_count, cancel_count;
+    bool is_full; /* it takes no request */
 };
 
 /* A port that has not been asked. */

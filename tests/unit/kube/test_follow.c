@@ -163,7 +163,8 @@ static void events_are_told_and_the_watch_goes_on_where_it_was(void **state)
     assert_true(give_event(f, "BOOKMARK", "", "11"));
     assert_string_equal(strbuf_text(&f->told), "+b+a-b");
     scripted_answer(&f->port, 200, STR(""), -1);
-    assert_int_equal(drive(f), 0);
+    /* Not at once: watches that end early come one after the other. */
+    assert_int_equal(drive(f), FOLLOW_WATCH_MS_MIN);
 
     assert_non_null(strstr(f->port.asked.path, "resourceVersion=11&"));
     assert_int_equal(follow_stats(f->follow)->failure_count, 0);
@@ -195,7 +196,7 @@ static void a_watch_that_expired_is_listed_anew(void **state)
 
     assert_false(scripted_bytes(&f->port, strbuf_str(&f->bytes)));
     scripted_answer(&f->port, 200, STR(""), -1);
-    assert_int_equal(drive(f), 0);
+    assert_int_equal(drive(f), FOLLOW_WATCH_MS_MIN);
     assert_string_equal(f->port.asked.path, "/api/v1/pods?a=b&limit=500");
     answer_list(f, NAMES("b"), "20", "");
 
@@ -283,14 +284,136 @@ static void what_does_not_decode_is_no_end(void **state)
     answer_list(f, NAMES("a"), "7", "");
     (void)drive(f);
 
-    assert_false(scripted_bytes(&f->port, STR("\xff\xff\xff\xff")));
-    scripted_answer(&f->port, 200, STR(""), -1);
-    assert_true(drive(f) > 0);
-    assert_false(scripted_bytes(&f->port, STR("\0\0\0\1\xff")));
-    scripted_answer(&f->port, 200, STR(""), -1);
-    assert_true(drive(f) > 0);
-
     assert_non_null(strstr(f->port.asked.path, "watch=true"));
+}
+
+/* An event that would come again with each watch: listed anew. */
+static void assert_left_behind(struct fixture *f, struct str bytes,
+                               const char *why)
+{
+    uint64_t bad_count = follow_stats(f->follow)->bad_count;
+
+    assert_false(scripted_bytes(&f->port, bytes));
+    scripted_answer(&f->port, 200, STR(""), -1);
+    assert_true(drive(f) > 0);
+    assert_string_equal(f->port.asked.path, "/api/v1/pods?a=b&limit=500");
+    assert_non_null(strstr(follow_stats(f->follow)->failure.text, why));
+    assert_int_equal(follow_stats(f->follow)->bad_count, bad_count + 1);
+    answer_list(f, NAMES("a"), "70", "");
+    (void)drive(f);
+    assert_non_null(strstr(f->port.asked.path, "resourceVersion=70&"));
+}
+
+static void what_cannot_be_taken_is_left_behind(void **state)
+{
+    struct fixture *f = *state;
+    auto_strbuf bytes = strbuf_make(0), version = strbuf_make(0);
+    start(f);
+
+    assert_left_behind(f, STR("\xff\xff\xff\xff"), "larger than 16 MiB");
+    assert_left_behind(f, STR("\0\0\0\1\xff"), "does not decode");
+    scripted_event(&bytes, "ADDED", "b", "");
+    assert_left_behind(f, strbuf_str(&bytes), "no usable resourceVersion");
+    for (int i = 0; i <= FOLLOW_VERSION_BYTES_MAX; i++) {
+        strbuf_add_char(&version, '1');
+    }
+    strbuf_clear(&bytes);
+    scripted_event(&bytes, "ADDED", "b", strbuf_text(&version));
+    assert_left_behind(f, strbuf_str(&bytes), "no usable resourceVersion");
+}
+
+static void what_the_server_says_does_not_change_the_question(void **state)
+{
+    struct fixture *f = *state;
+    (void)drive(f);
+
+    answer_list(f, NAMES("a"), "5", "a&b=c/ #+\xc3\xa4-._~9Z");
+    (void)drive(f);
+    assert_string_equal(f->port.asked.path,
+                        "/api/v1/pods?a=b&limit=500&continue="
+                        "a%26b%3Dc%2F%20%23%2B%C3%A4-._~9Z");
+    answer_list(f, NAMES("b"), "5&watch=false", "");
+    (void)drive(f);
+    assert_non_null(
+        strstr(f->port.asked.path, "resourceVersion=5%26watch%3Dfalse&"));
+}
+
+static void a_list_that_cannot_be_gone_on_with_begins_anew(void **state)
+{
+    struct fixture *f = *state;
+    auto_strbuf continue_ = strbuf_make(0);
+    for (int i = 0; i <= FOLLOW_CONTINUE_BYTES_MAX; i++) {
+        strbuf_add_char(&continue_, 'c');
+    }
+    (void)drive(f);
+
+    answer_list(f, NAMES("a"), "5", strbuf_text(&continue_));
+    assert_true(drive(f) >= RETRY_FIRST_MS);
+    answer_list(f, NAMES("a"), "", "");
+    assert_true(drive(f) >= RETRY_FIRST_MS);
+    answer_list(f, NAMES("b"), "5", "");
+
+    assert_string_equal(strbuf_text(&f->told), "(+a(+a(+b)");
+}
+
+static void a_list_has_an_end(void **state)
+{
+    struct fixture *f = *state;
+    const int most = FOLLOW_OBJECTS_MAX / FOLLOW_PAGE_MAX;
+    (void)drive(f);
+
+    for (int i = 0; i < most; i++) {
+        answer_list(f, NAMES("a"), "5", "more");
+        assert_int_equal(drive(f), 0);
+    }
+    answer_list(f, NAMES("a"), "5", "more");
+    assert_true(drive(f) >= RETRY_FIRST_MS);
+
+    assert_string_equal(f->port.asked.path, "/api/v1/pods?a=b&limit=500");
+    assert_non_null(strstr(follow_stats(f->follow)->failure.text, "not end"));
+}
+
+static void a_large_frame_may_come_byte_by_byte(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+
+    /* Moving what came before for each byte would take minutes. */
+    assert_true(scripted_bytes(&f->port, STR("\0\x10\0\0")));
+    for (int i = 0; i < (1 << 20) - 1; i++) {
+        assert_true(scripted_bytes(&f->port, STR("x")));
+    }
+    assert_false(scripted_bytes(&f->port, STR("x")));
+}
+
+static void what_the_server_says_of_waiting_is_bounded(void **state)
+{
+    struct fixture *f = *state;
+    (void)drive(f);
+
+    scripted_answer(&f->port, 429, STR(""), INT64_MAX - 1);
+    assert_in_range(drive(f), RETRY_AFTER_MS_MAX,
+                    RETRY_AFTER_MS_MAX + RETRY_MS_MAX);
+    strbuf_clear(&f->bytes);
+    scripted_status(&f->bytes, 503, "\x1b[31mred\nline", 2000000000);
+    scripted_answer(&f->port, 503, strbuf_str(&f->bytes), -1);
+    assert_in_range(drive(f), RETRY_AFTER_MS_MAX,
+                    RETRY_AFTER_MS_MAX + RETRY_MS_MAX);
+    /* And it says it on one line, without colours. */
+    assert_null(strchr(follow_stats(f->follow)->failure.text, '\n'));
+    assert_null(strchr(follow_stats(f->follow)->failure.text, '\x1b'));
+}
+
+static void who_is_not_taken_asks_again_later(void **state)
+{
+    struct fixture *f = *state;
+
+    f->port.is_full = true;
+    assert_in_range(follow_drive(f->follow), RETRY_FIRST_MS / 2,
+                    RETRY_FIRST_MS);
+    f->port.is_full = false;
+    assert_true(drive(f) > 0);
+    assert_string_equal(f->port.asked.path, "/api/v1/pods?a=b&limit=500");
 }
 
 static void who_stops_is_told_no_more(void **state)
@@ -319,6 +442,13 @@ int main(void)
         FOLLOW_TEST(pauses_double_and_end_with_success),
         FOLLOW_TEST(what_the_server_says_of_waiting_is_kept),
         FOLLOW_TEST(what_does_not_decode_is_no_end),
+        FOLLOW_TEST(what_cannot_be_taken_is_left_behind),
+        FOLLOW_TEST(what_the_server_says_does_not_change_the_question),
+        FOLLOW_TEST(a_list_that_cannot_be_gone_on_with_begins_anew),
+        FOLLOW_TEST(a_list_has_an_end),
+        FOLLOW_TEST(a_large_frame_may_come_byte_by_byte),
+        FOLLOW_TEST(what_the_server_says_of_waiting_is_bounded),
+        FOLLOW_TEST(who_is_not_taken_asks_again_later),
         FOLLOW_TEST(who_stops_is_told_no_more),
     };
     return RUN_TESTS(tests);
