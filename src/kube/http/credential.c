@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,14 +26,15 @@ struct credential {
     uint64_t version;
     bool is_got;        /* there is one */
     int64_t due_ms;     /* wall clock: when to get it again */
-    int64_t retry_ms;   /* not before that, after a failure */
+    int64_t retry_ms;   /* monotonic: a plugin not before that; 0: at once */
     struct err failure; /* the last one; "" if it is over */
     int failure_rc;
     /* The plugin that runs. */
-    pid_t pid;    /* 0: none */
-    int fd;       /* its standard output, then itself; -1 */
-    bool is_read; /* all that it prints */
-    int64_t deadline_ms;
+    pid_t pid;           /* 0: none */
+    int epoll_fd;        /* has `fd` */
+    int fd;              /* its standard output, then itself; -1 */
+    bool is_read;        /* all that it prints */
+    int64_t deadline_ms; /* monotonic */
     struct strbuf printed;
 };
 
@@ -44,6 +46,7 @@ struct credential *credential_create(const struct kube_config *config,
     credential->config = config;
     credential->clock = clock;
     credential->fd = -1;
+    credential->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     credential->token = credential->certificate = credential->key =
         strbuf_make(KUBE_FILE_BYTES_MAX);
     credential->printed = strbuf_make(CREDENTIAL_BYTES_MAX);
@@ -55,24 +58,54 @@ static int64_t now_of(const struct credential *credential)
     return credential->clock->wall_ms(credential->clock);
 }
 
-/* The plugin is done with; -1: it still runs, else its wait status. */
-static int end_plugin(struct credential *credential, bool is_killed)
+/* A clock that nobody sets. */
+static int64_t mono_of(const struct credential *credential)
 {
-    int status = 0;
+    return (int64_t)(credential->clock->mono_ns(credential->clock) / 1000000);
+}
 
-    if (is_killed) {
-        (void)kill(credential->pid, SIGKILL);
+static void watch(struct credential *credential, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+
+    credential->fd = fd;
+    if (fd >= 0) {
+        (void)epoll_ctl(credential->epoll_fd, EPOLL_CTL_ADD, fd, &event);
     }
-    pid_t ended = waitpid(credential->pid, &status, is_killed ? 0 : WNOHANG);
-    if (ended == 0) {
-        return -1;
-    }
+}
+
+static void unwatch(struct credential *credential)
+{
     if (credential->fd >= 0) {
+        /* A child that was forked meanwhile may have it open still. */
+        (void)epoll_ctl(credential->epoll_fd, EPOLL_CTL_DEL, credential->fd,
+                        NULL);
         close(credential->fd);
     }
     credential->fd = -1;
+}
+
+/* Beside the wait statuses, which are not negative. */
+enum { PLUGIN_RUNS = -1, PLUGIN_STATUS_UNKNOWN = -2 };
+
+/* The plugin is done with, if it has ended or is killed. */
+static int end_plugin(struct credential *credential, bool is_killed)
+{
+    int status = 0;
+    pid_t ended;
+
+    if (is_killed) {
+        (void)kill(-credential->pid, SIGKILL);
+    }
+    do {
+        ended = waitpid(credential->pid, &status, is_killed ? 0 : WNOHANG);
+    } while (ended < 0 && errno == EINTR);
+    if (ended == 0) {
+        return PLUGIN_RUNS;
+    }
+    unwatch(credential);
     credential->pid = 0;
-    return status;
+    return ended < 0 ? PLUGIN_STATUS_UNKNOWN : status;
 }
 
 void credential_destroy(struct credential *credential)
@@ -82,6 +115,9 @@ void credential_destroy(struct credential *credential)
     }
     if (credential->pid > 0) {
         (void)end_plugin(credential, true);
+    }
+    if (credential->epoll_fd >= 0) {
+        close(credential->epoll_fd);
     }
     strbuf_fini(&credential->token);
     strbuf_fini(&credential->certificate);
@@ -95,8 +131,29 @@ static int fail(struct credential *credential, int rc, const struct err *err)
 {
     credential->failure = *err;
     credential->failure_rc = rc;
-    credential->retry_ms = now_of(credential) + CREDENTIAL_RETRY_MS;
+    credential->retry_ms = mono_of(credential) + CREDENTIAL_RETRY_MS;
     return rc;
+}
+
+/* Whether a header takes it: it must not end the line, and begin another. */
+static bool is_token(struct str token)
+{
+    for (size_t i = 0; i < token.byte_count; i++) {
+        if (token.p[i] <= ' ' || token.p[i] > '~') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int check_token(struct str token, const char *where, struct err *err)
+{
+    return is_token(token)
+               ? 0
+               : err_set(err, -ERR_INVALID,
+                         "%s: the token has a byte that is neither a letter, a "
+                         "digit nor a sign of ASCII",
+                         where);
 }
 
 static void take(struct credential *credential, struct str token,
@@ -130,6 +187,7 @@ static int read_token(struct credential *credential, struct err *err)
         rc = err_set(err, -ERR_INVALID, "%s: empty",
                      credential->config->token_file);
     }
+    rc = rc ? rc : check_token(token, credential->config->token_file, err);
     if (rc < 0) {
         return fail(credential, rc, err);
     }
@@ -186,22 +244,76 @@ static void add_all(struct texts *texts, const char *const *from)
     }
 }
 
+/* NAME=value, unless one of this name is there. */
+static void add_env(struct texts *texts, const char *env)
+{
+    size_t name_bytes = strcspn(env, "=");
+
+    for (size_t i = 0; i < texts->list.count; i++) {
+        if (strncmp(texts->list.items[i], env, name_bytes + 1) == 0) {
+            return;
+        }
+    }
+    VEC_PUSH(&texts->list, env);
+}
+
+/* Of two variables of one name programs take either, so there is one: ours,
+ * else the last of the kubeconfig, else that of our own environment. */
+static void add_envs(struct texts *texts, const char *variable,
+                     const char *const *configured)
+{
+    size_t count = 0;
+
+    add_env(texts, variable);
+    while (configured[count]) {
+        count++;
+    }
+    while (count > 0) {
+        add_env(texts, configured[--count]);
+    }
+    for (char **env = environ; *env; env++) {
+        add_env(texts, *env);
+    }
+    VEC_PUSH(&texts->list, NULL);
+}
+
+/* A group of its own, so that it ends with all that it started; no signals
+ * blocked or ignored as they are here. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    int rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP |
+                                                      POSIX_SPAWN_SETSIGMASK |
+                                                      POSIX_SPAWN_SETSIGDEF);
+    rc = rc ? rc : posix_spawnattr_setpgroup(attributes, 0);
+    rc = rc ? rc : posix_spawnattr_setsigmask(attributes, &none);
+    return rc ? rc : posix_spawnattr_setsigdefault(attributes, &all);
+}
+
 static int spawn(struct credential *credential, struct texts *args,
                  struct texts *envs, int write_fd)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     const char *command = credential->config->exec.command;
 
+    posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_init(&actions);
-    int rc =
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    int rc = set_attributes(&attributes);
+    rc = rc ? rc
+            : posix_spawn_file_actions_addopen(&actions, 0, "/dev/null",
+                                               O_RDONLY, 0);
     rc = rc ? rc : posix_spawn_file_actions_adddup2(&actions, write_fd, 1);
     rc = rc ? rc : posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     rc = rc ? rc
-            : posix_spawnp(&credential->pid, command, &actions, NULL,
+            : posix_spawnp(&credential->pid, command, &actions, &attributes,
                            (char *const *)(uintptr_t)args->list.items,
                            (char *const *)(uintptr_t)envs->list.items);
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     return rc;
 }
 
@@ -213,18 +325,16 @@ static int begin_plugin(struct credential *credential, struct err *err)
     int fds[2];
 
     if (pipe2(fds, O_CLOEXEC) < 0) {
-        return err_set(err, -ERR_IO, "exec: pipe: %s", strerror(errno));
+        return fail(credential,
+                    err_set(err, -ERR_IO, "exec: pipe: %s", strerror(errno)),
+                    err);
     }
     (void)fcntl(fds[0], F_SETFL, O_NONBLOCK);
     add_info(credential->config, &variable);
     VEC_PUSH(&args.list, exec->command);
     add_all(&args, exec->args);
-    /* Of two variables of one name the first counts. */
-    VEC_PUSH(&envs.list, strbuf_text(&variable));
-    add_all(&envs, exec->envs);
-    add_all(&envs, (const char *const *)environ);
     VEC_PUSH(&args.list, NULL);
-    VEC_PUSH(&envs.list, NULL);
+    add_envs(&envs, strbuf_text(&variable), exec->envs);
     int rc = spawn(credential, &args, &envs, fds[1]);
     close(fds[1]);
     VEC_FREE(&args.list);
@@ -238,8 +348,8 @@ static int begin_plugin(struct credential *credential, struct err *err)
                             *exec->hint ? "; " : "", exec->hint),
                     err);
     }
-    credential->fd = fds[0];
-    credential->deadline_ms = now_of(credential) + CREDENTIAL_EXEC_MS_MAX;
+    watch(credential, fds[0]);
+    credential->deadline_ms = mono_of(credential) + CREDENTIAL_EXEC_MS_MAX;
     credential->is_read = false;
     strbuf_clear(&credential->printed);
     return 1;
@@ -275,6 +385,12 @@ static int take_printed(struct credential *credential, struct err *err)
         }
         due_ms = expires_s * 1000 - CREDENTIAL_EARLY_MS;
     }
+    int rc = check_token(text_at(status, "token"),
+                         credential->config->exec.command, err);
+    if (rc < 0) {
+        return rc;
+    }
+    credential->retry_ms = mono_of(credential) + CREDENTIAL_RETRY_MS;
     take(credential, text_at(status, "token"),
          text_at(status, "clientCertificateData"),
          text_at(status, "clientKeyData"), due_ms);
@@ -285,8 +401,8 @@ static int take_printed(struct credential *credential, struct err *err)
 static void note_read(struct credential *credential)
 {
     credential->is_read = true;
-    close(credential->fd);
-    credential->fd = (int)syscall(SYS_pidfd_open, credential->pid, 0);
+    unwatch(credential);
+    watch(credential, (int)syscall(SYS_pidfd_open, credential->pid, 0));
     if (credential->fd < 0) {
         credential->deadline_ms = 0; /* nobody could tell us */
     }
@@ -315,6 +431,13 @@ static int read_printed(struct credential *credential, struct err *err)
 static int end_of_plugin(struct credential *credential, int status,
                          struct err *err)
 {
+    if (status == PLUGIN_STATUS_UNKNOWN) {
+        return err_set(
+            err, -ERR_UNAVAILABLE,
+            "exec: nobody knows how %s ended, for its end was waited "
+            "for elsewhere",
+            credential->config->exec.command);
+    }
     return status == 0
                ? take_printed(credential, err)
                : err_set(err, -ERR_UNAVAILABLE, "exec: %s failed: %s %d",
@@ -327,13 +450,13 @@ static int end_of_plugin(struct credential *credential, int status,
 static int go_on_with_plugin(struct credential *credential, struct err *err)
 {
     int rc = credential->is_read ? 1 : read_printed(credential, err);
-    int status = rc > 0 ? end_plugin(credential, false) : -1;
+    int status = rc > 0 ? end_plugin(credential, false) : PLUGIN_RUNS;
 
-    if (status >= 0) {
+    if (status != PLUGIN_RUNS) {
         rc = end_of_plugin(credential, status, err);
         return rc < 0 ? fail(credential, rc, err) : 0;
     }
-    if (rc >= 0 && now_of(credential) < credential->deadline_ms) {
+    if (rc >= 0 && mono_of(credential) < credential->deadline_ms) {
         return 1;
     }
     if (rc >= 0) {
@@ -348,17 +471,22 @@ static int go_on_with_plugin(struct credential *credential, struct err *err)
 static int fetch(struct credential *credential, struct err *err)
 {
     const struct kube_config *config = credential->config;
+    bool is_soon = mono_of(credential) < credential->retry_ms;
 
-    if (credential->failure_rc < 0 &&
-        now_of(credential) < credential->retry_ms) {
+    if (credential->failure_rc < 0 && is_soon) {
         *err = credential->failure;
         return credential->failure_rc;
     }
     if (config->exec.command) {
-        return begin_plugin(credential, err);
+        /* What it has printed has expired already: it serves all the same. */
+        return is_soon ? 0 : begin_plugin(credential, err);
     }
     if (*config->token_file) {
         return read_token(credential, err);
+    }
+    int rc = check_token(config->token, "user", err);
+    if (rc < 0) {
+        return fail(credential, rc, err);
     }
     take(credential, config->token, config->certificate, config->key,
          INT64_MAX);
@@ -388,16 +516,33 @@ int credential_get(struct credential *credential,
 
 void credential_reject(struct credential *credential, uint64_t version)
 {
-    if (version == credential->version && credential->due_ms < INT64_MAX) {
-        credential->due_ms = 0;
-    } else if (version == credential->version &&
-               credential->config->exec.command) {
-        credential->is_got = false;
-        credential->due_ms = 0;
+    if (version != credential->version) {
+        return; /* there is another one already */
     }
+    if (!credential->config->exec.command) {
+        credential->due_ms =
+            *credential->config->token_file ? 0 : credential->due_ms;
+    } else if (mono_of(credential) >= credential->retry_ms) {
+        credential->is_got = false;
+    }
+}
+
+void credential_drive(struct credential *credential)
+{
+    struct err err;
+
+    if (credential->pid > 0) {
+        /* A failure is kept, and told to who asks. */
+        (void)!go_on_with_plugin(credential, &err);
+    }
+}
+
+bool credential_is_fetching(const struct credential *credential)
+{
+    return credential->pid > 0;
 }
 
 int credential_fd(const struct credential *credential)
 {
-    return credential->fd;
+    return credential->epoll_fd;
 }

@@ -3,11 +3,11 @@
  * kubeconfig, one in a file that is replaced now and then, or what an exec
  * plugin has printed.
  *
- * A plugin runs beside us: credential_get() says that it is under way until it
- * has ended, and credential_fd() becomes readable then.  It has
- * CREDENTIAL_EXEC_MS_MAX, and may print CREDENTIAL_BYTES_MAX.  A failure is
- * kept for CREDENTIAL_RETRY_MS, so that a plugin that fails is not run for each
- * request.
+ * A plugin runs beside us, in a process group of its own: credential_get() says
+ * that it is under way until it has ended.  It has CREDENTIAL_EXEC_MS_MAX, and
+ * may print CREDENTIAL_BYTES_MAX; beyond either its group is killed.  It is not
+ * run again within CREDENTIAL_RETRY_MS, whether it failed, what it printed has
+ * expired or the server refuses it: nobody makes us run it for each request.
  *
  * Threads: one owner.
  */
@@ -43,7 +43,13 @@ void credential_destroy(struct credential *credential);
  * -ERR_INVALID, -ERR_LIMIT, -ERR_NOT_FOUND, -ERR_UNAVAILABLE. */
 int credential_get(struct credential *credential,
                    struct credential_now *ret_now, struct err *err) must_check;
-/* The server did not take it: get another one if there may be one. */
+/* The server did not take it: get another one if there may be one.  What a
+ * plugin has printed just now stays. */
 void credential_reject(struct credential *credential, uint64_t version);
-/* Readable when a plugin under way has printed or ended; -1: none is. */
+/* Go on with a plugin that is under way. */
+void credential_drive(struct credential *credential);
+/* Whether one is under way. */
+bool credential_is_fetching(const struct credential *credential);
+/* Readable when credential_drive() has something to do; always the same
+ * descriptor, -1 if none could be had. */
 int credential_fd(const struct credential *credential);

@@ -94,6 +94,10 @@ static uint64_t begin_request(struct kube_port *port,
                               const struct http_ask *ask)
 {
     struct http_client *client = of(port);
+
+    if (client->waiting.count >= HTTP_CLIENT_WAITING_MAX) {
+        return 0;
+    }
     uint32_t index = SLOTS_TAKE(&client->requests);
     struct request *request = mem_alloc(sizeof(*request));
 
@@ -150,8 +154,7 @@ struct http_client *http_client_create(const struct kube_config *config,
 
     client->port = (struct kube_port){begin_request, cancel};
     client->config = config;
-    client->epoll_fd = client->curl_timer_fd = client->own_timer_fd =
-        client->credential_fd = -1;
+    client->epoll_fd = client->curl_timer_fd = client->own_timer_fd = -1;
     client->base = strbuf_make(URL_BYTES_MAX);
     client->credential = credential_create(config, clock);
     set_base(client);
@@ -168,12 +171,12 @@ struct http_client *http_client_create(const struct kube_config *config,
 
 static void send_waiting(struct http_client *client)
 {
-    size_t sent = 0;
+    /* Not those that are asked by who is told of an end. */
+    size_t sent = 0, count = client->waiting.count;
     struct credential_now now;
     struct err err;
 
-    for (; sent < client->waiting.count &&
-           client->flying_count < HTTP_CLIENT_REQUESTS_MAX;
+    for (; sent < count && client->flying_count < HTTP_CLIENT_REQUESTS_MAX;
          sent++) {
         struct request *request = find(client, client->waiting.items[sent]);
         if (!request) {
@@ -198,16 +201,11 @@ static void send_waiting(struct http_client *client)
             client->waiting.count * sizeof(*client->waiting.items));
 }
 
-static void follow_credential(struct http_client *client)
+/* Nobody tells of a plugin's time, nor that one may be run again. */
+static void look_again(const struct http_client *client)
 {
-    int fd = credential_fd(client->credential);
-
-    if (fd != client->credential_fd) {
-        /* The old one was closed, which took it out of epoll. */
-        client->credential_fd =
-            fd >= 0 && http_watch_fd(client, fd, READY_CREDENTIAL) ? fd : -1;
-    }
-    if (client->waiting.count > 0) {
+    if (client->waiting.count > 0 ||
+        credential_is_fetching(client->credential)) {
         http_set_timer(client->own_timer_fd, CREDENTIAL_LOOK_MS);
     }
 }
@@ -225,6 +223,7 @@ void http_client_drive(struct http_client *client)
     struct epoll_event events[EVENTS_PER_WAIT];
     int count;
 
+    credential_drive(client->credential);
     send_waiting(client);
     do {
         count = epoll_wait(client->epoll_fd, events, EVENTS_PER_WAIT, 0);
@@ -235,7 +234,7 @@ void http_client_drive(struct http_client *client)
         http_take_ends(client);
     } while (count == EVENTS_PER_WAIT);
     send_waiting(client);
-    follow_credential(client);
+    look_again(client);
 }
 
 int http_client_fd(const struct http_client *client)

@@ -16,9 +16,11 @@
 #include "kube/http/kube_port.h"
 
 enum {
-    HTTP_CLIENT_REQUESTS_MAX = 4096, /* under way at once; others wait */
+    HTTP_CLIENT_REQUESTS_MAX = 4096,   /* under way at once; others wait */
+    HTTP_CLIENT_WAITING_MAX = 1 << 14, /* beyond that none is taken */
     HTTP_CLIENT_ANSWER_BYTES_MAX = 256 << 20,
     HTTP_CLIENT_ERROR_BYTES_MAX = 1 << 20,
+    HTTP_CLIENT_HEAD_BYTES_MAX = 256 << 10, /* all headers of an answer */
     HTTP_CLIENT_CONNECT_MS_MAX = 10000,
     HTTP_CLIENT_CONNECTIONS_MAX = 32,
 };

@@ -53,7 +53,9 @@ static int64_t retry_after_ms(const struct request *request)
         return -1;
     }
     (void)curl_easy_getinfo(request->easy, CURLINFO_RETRY_AFTER, &seconds);
-    return (int64_t)seconds * MS_PER_S;
+    return seconds < KUBE_RETRY_AFTER_MS_MAX / MS_PER_S
+               ? (int64_t)seconds * MS_PER_S
+               : KUBE_RETRY_AFTER_MS_MAX;
 }
 
 /* Send it once more, with another credential; false: there is none. */
@@ -80,9 +82,13 @@ static void take_end(struct http_client *client, struct request *request,
     if (!is_answered) {
         const char *text =
             *request->problem ? request->problem : curl_easy_strerror(code);
-        http_end_without_answer(
-            client, request,
-            request->body.is_over ? -ERR_LIMIT : -ERR_UNAVAILABLE, text);
+        http_end_without_answer(client, request,
+                                request->body.is_over ||
+                                        request->head_bytes >
+                                            HTTP_CLIENT_HEAD_BYTES_MAX
+                                    ? -ERR_LIMIT
+                                    : -ERR_UNAVAILABLE,
+                                text);
         return;
     }
     struct http_result result = {.status = (int)status,

@@ -60,7 +60,9 @@ bool http_open_multi(struct http_client *client)
         timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (!client->multi || client->epoll_fd < 0 ||
         !http_watch_fd(client, client->curl_timer_fd, READY_CURL_TIMER) ||
-        !http_watch_fd(client, client->own_timer_fd, READY_OWN_TIMER)) {
+        !http_watch_fd(client, client->own_timer_fd, READY_OWN_TIMER) ||
+        !http_watch_fd(client, credential_fd(client->credential),
+                       READY_CREDENTIAL)) {
         return false;
     }
     (void)curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket);

@@ -25,6 +25,16 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *ctx)
     return request->body.is_over ? 0 : got.byte_count;
 }
 
+/* All headers of an answer: interim ones and trailers too. */
+static size_t take_header(char *bytes, size_t size, size_t count, void *ctx)
+{
+    struct request *request = ctx;
+
+    (void)bytes;
+    request->head_bytes += size * count;
+    return request->head_bytes > HTTP_CLIENT_HEAD_BYTES_MAX ? 0 : size * count;
+}
+
 static void add_header(struct request *request, const char *name,
                        struct str value)
 {
@@ -73,7 +83,14 @@ static void set_tls(const struct http_client *client, CURL *easy,
 
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, is_checked);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2 * is_checked);
-    set_blob(easy, CURLOPT_CAINFO_BLOB, client->config->ca);
+    (void)curl_easy_setopt(easy, CURLOPT_SSLVERSION,
+                           (long)CURL_SSLVERSION_TLSv1_2);
+    if (client->config->ca.byte_count > 0) {
+        /* Those of the kubeconfig alone: the machine's do not count. */
+        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+        (void)curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+        set_blob(easy, CURLOPT_CAINFO_BLOB, client->config->ca);
+    }
     if (now->certificate.byte_count > 0) {
         set_blob(easy, CURLOPT_SSLCERT_BLOB, now->certificate);
         set_blob(easy, CURLOPT_SSLKEY_BLOB, now->key);
@@ -114,6 +131,8 @@ static void set_ask(struct http_client *client, struct request *request)
     }
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
+    (void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    (void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, request);
     (void)curl_easy_setopt(easy, CURLOPT_PRIVATE, request);
     (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->problem);
     (void)curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, NULL);
@@ -134,6 +153,7 @@ bool http_begin_flight(struct http_client *client, struct request *request,
     client->flying_count++;
     request->try_count++;
     request->version = now->version;
+    request->head_bytes = 0;
     strbuf_clear(&request->body);
     set_ask(client, request);
     set_headers(request, now);

@@ -30,7 +30,8 @@ struct request {
     struct strbuf body;         /* of the answer, unless on_bytes takes it */
     struct strbuf type;         /* of the body */
     char problem[CURL_ERROR_SIZE];
-    uint64_t version; /* of the credential */
+    uint64_t version;  /* of the credential */
+    size_t head_bytes; /* of the answer's headers */
     int try_count;
     bool is_enough;    /* on_bytes said so */
     bool is_cancelled; /* from within a callback of curl */
@@ -44,7 +45,6 @@ struct http_client {
     int epoll_fd;
     int curl_timer_fd;             /* set by curl */
     int own_timer_fd;              /* set for what waits to be sent */
-    int credential_fd;             /* that is in epoll; -1 */
     struct curl_slist *connect_to; /* owned: see tls_server_name; NULL */
     bool is_in_curl;         /* which must not be called from its callbacks */
     VEC(uint64_t) cancelled; /* meanwhile */

@@ -12,12 +12,16 @@
 
 #include "base/str.h"
 
+/* No server makes us wait longer. */
+enum { KUBE_RETRY_AFTER_MS_MAX = 600000 };
+
 /* How a request ended. */
 struct http_result {
     int rc;     /* 0: the server answered; -ERR_UNAVAILABLE, -ERR_LIMIT, or
                  * what credential_get() says: it did not */
     int status; /* of HTTP; 0: no answer */
-    int64_t retry_after_ms;   /* as the server wishes; -1: it says nothing */
+    int64_t retry_after_ms;   /* as the server wishes, at most
+                               * KUBE_RETRY_AFTER_MS_MAX; -1: it says nothing */
     struct str body;          /* of what was not given to on_bytes */
     const char *content_type; /* of the body; "" */
     const char *text;         /* why there was no answer; "" */
@@ -41,7 +45,8 @@ struct http_ask {
 
 /* The port; a backend embeds it. */
 struct kube_port {
-    /* Begin a request; its number, for cancelling. */
+    /* Begin a request; its number, for cancelling.  0: too many wait to be
+     * sent; nobody is called, ask again later. */
     uint64_t (*ask)(struct kube_port *, const struct http_ask *ask);
     /* It ends without a word; nothing happens to one that has ended. */
     void (*cancel)(struct kube_port *, uint64_t request);

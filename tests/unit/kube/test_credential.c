@@ -1,9 +1,13 @@
 /*
  * credential: tokens in files, and what plugins print.
  */
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "kube/http/credential.h"
 #include "patience.h"
@@ -13,6 +17,7 @@
 /* A clock that stands still until it is moved, beside the machine's time that
  * plugins take. */
 static int64_t now_ms;
+static int64_t mono_ahead_ms; /* of now_ms: the wall clock may be set */
 
 static int64_t wall_ms(const struct clock *clock)
 {
@@ -20,7 +25,13 @@ static int64_t wall_ms(const struct clock *clock)
     return now_ms;
 }
 
-static const struct clock test_clock = {.wall_ms = wall_ms};
+static uint64_t mono_ns(const struct clock *clock)
+{
+    (void)clock;
+    return (uint64_t)(now_ms + mono_ahead_ms) * 1000000;
+}
+
+static const struct clock test_clock = {mono_ns, wall_ms};
 
 struct fixture {
     struct tmpdir dir;
@@ -48,6 +59,7 @@ static int set_up(void **state)
                            .hint = "",
                            .api_version = "client.authentication.k8s.io/v1"};
     now_ms = 1700000000000;
+    mono_ahead_ms = 0;
     *state = &fixture;
     return 0;
 }
@@ -174,7 +186,7 @@ static void a_plugin_is_run_and_run_again_before_it_expires(void **state)
     assert_true(str_equal(f->now.token, STR("1")));
     now_ms += 1;
     assert_int_equal(get(f), 0); /* the old one, while the plugin runs */
-    for (int i = 0; credential_fd(f->credential) >= 0; i++) {
+    for (int i = 0; credential_is_fetching(f->credential); i++) {
         struct pollfd fd = {credential_fd(f->credential), POLLIN, 0};
         assert_true(i < 1000);
         (void)poll(&fd, 1, (int)patient_ms(1000));
@@ -211,9 +223,147 @@ static void a_plugin_has_its_time(void **state)
     use_plugin(f, "#!/bin/sh\nexec sleep 1000\n");
 
     assert_int_equal(get(f), 1);
+    now_ms -= 86400000; /* somebody sets the clock */
+    mono_ahead_ms = 86400000 + CREDENTIAL_EXEC_MS_MAX;
+    assert_int_equal(get(f), -ERR_UNAVAILABLE);
+    assert_false(credential_is_fetching(f->credential));
+}
+
+static void a_plugin_ends_with_all_that_it_started(void **state)
+{
+    struct fixture *f = *state;
+    char fifo[TMPDIR_PATH_BYTES_MAX], got;
+    tmpdir_path(&f->dir, "file.fifo", fifo);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    struct pollfd fd = {open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC), POLLIN,
+                        0};
+    use_plugin(f, "#!/bin/sh\n"
+                  "exec 3> \"$0.fifo\"\n"
+                  "sleep 1000 &\n"
+                  "echo >&3\n"
+                  "wait\n");
+
+    assert_int_equal(get(f), 1);
+    assert_true(poll(&fd, 1, (int)patient_ms(10000)) > 0);
+    assert_int_equal(read(fd.fd, &got, 1), 1);
     now_ms += CREDENTIAL_EXEC_MS_MAX;
     assert_int_equal(get(f), -ERR_UNAVAILABLE);
-    assert_int_equal(credential_fd(f->credential), -1);
+
+    /* Nobody has the other end open any more. */
+    assert_true(poll(&fd, 1, (int)patient_ms(10000)) > 0);
+    assert_int_equal(read(fd.fd, &got, 1), 0);
+    close(fd.fd);
+}
+
+#define COUNTING               \
+    "#!/bin/sh\n"              \
+    "echo x >> \"$0.count\"\n" \
+    "echo '{\"status\":{\"token\":\"'$(wc -l < \"$0.count\")'\","
+
+static void a_plugin_is_not_run_for_each_request(void **state)
+{
+    struct fixture *f = *state;
+    use_plugin(f, COUNTING
+               "\"expirationTimestamp\":\"2001-01-01T00:00:00Z\"}}'\n");
+
+    assert_int_equal(get_in_time(f), 0);
+    assert_int_equal(get(f), 0);
+    assert_false(credential_is_fetching(f->credential));
+    assert_true(str_equal(f->now.token, STR("1")));
+    /* Nor is it for a server that refuses everything. */
+    credential_reject(f->credential, f->now.version);
+    assert_int_equal(get(f), 0);
+    assert_false(credential_is_fetching(f->credential));
+
+    now_ms += CREDENTIAL_RETRY_MS;
+    assert_int_equal(get(f), 0);
+    assert_true(credential_is_fetching(f->credential));
+}
+
+static void what_a_plugin_printed_is_not_sent_again_once_refused(void **state)
+{
+    struct fixture *f = *state;
+    use_plugin(f, COUNTING
+               "\"expirationTimestamp\":\"2040-01-01T00:00:00Z\"}}'\n");
+
+    assert_int_equal(get_in_time(f), 0);
+    now_ms += CREDENTIAL_RETRY_MS;
+    credential_reject(f->credential, f->now.version);
+    assert_int_equal(get(f), 1);
+    assert_int_equal(get_in_time(f), 0);
+    assert_true(str_equal(f->now.token, STR("2")));
+}
+
+static void the_descriptor_stays_while_a_plugin_closes_its_output(void **state)
+{
+    struct fixture *f = *state;
+    char fifo[TMPDIR_PATH_BYTES_MAX];
+    tmpdir_path(&f->dir, "file.fifo", fifo);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    int held = open(fifo, O_RDWR | O_CLOEXEC);
+    use_plugin(f, "#!/bin/sh\n"
+                  "echo '{\"status\":{\"token\":\"t\"}}'\n"
+                  "exec >&-\n"
+                  "read x < \"$0.fifo\"\n");
+
+    assert_int_equal(get(f), 1);
+    int before = credential_fd(f->credential);
+    struct pollfd fd = {before, POLLIN, 0};
+    /* All is read when it is silent while the plugin still lives. */
+    do {
+        assert_true(poll(&fd, 1, (int)patient_ms(10000)) > 0);
+        assert_int_equal(get(f), 1);
+    } while (poll(&fd, 1, 0) > 0);
+    assert_int_equal(credential_fd(f->credential), before);
+    assert_int_equal(write(held, "\n", 1), 1);
+    assert_int_equal(get_in_time(f), 0);
+    close(held);
+}
+
+static void variables_of_the_kubeconfig_win(void **state)
+{
+    static const char *const envs[] = {"KUBE_TEST=first", "KUBE_TEST=second",
+                                       NULL};
+    struct fixture *f = *state;
+    assert_int_equal(setenv("KUBE_TEST", "outer", 1), 0);
+    f->config.exec.envs = envs;
+    use_plugin(f, "#!/bin/sh\n"
+                  "echo '{\"status\":{\"token\":\"'$KUBE_TEST'\"}}'\n");
+
+    assert_int_equal(get_in_time(f), 0);
+    assert_true(str_equal(f->now.token, STR("second")));
+}
+
+static void a_token_that_would_end_its_header_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    f->config.token = STR("a\r\nX: y");
+    f->credential = credential_create(&f->config, &test_clock);
+    assert_int_equal(get(f), -ERR_INVALID);
+    credential_destroy(f->credential);
+
+    write_file(f, "secret\nX: y\n", 0600);
+    f->config.token_file = f->path;
+    f->credential = credential_create(&f->config, &test_clock);
+    assert_int_equal(get(f), -ERR_INVALID);
+    assert_null(strstr(f->err.text, "secret"));
+    credential_destroy(f->credential);
+
+    use_plugin(f, "#!/bin/sh\n"
+                  "echo '{\"status\":{\"token\":\"a\\u000ab\"}}'\n");
+    assert_int_equal(get_in_time(f), -ERR_INVALID);
+}
+
+static void an_end_that_is_not_known_is_no_success(void **state)
+{
+    struct fixture *f = *state;
+    use_plugin(f, "#!/bin/sh\necho '{\"status\":{\"token\":\"t\"}}'\n");
+
+    (void)signal(SIGCHLD, SIG_IGN); /* then nobody can wait for children */
+    int rc = get_in_time(f);
+    (void)signal(SIGCHLD, SIG_DFL);
+    assert_int_equal(rc, -ERR_UNAVAILABLE);
+    assert_non_null(strstr(f->err.text, "nobody knows"));
 }
 
 #define CREDENTIAL_TEST(name) \
@@ -228,6 +378,13 @@ int main(void)
         CREDENTIAL_TEST(a_plugin_is_run_and_run_again_before_it_expires),
         CREDENTIAL_TEST(what_a_plugin_does_wrong_is_said),
         CREDENTIAL_TEST(a_plugin_has_its_time),
+        CREDENTIAL_TEST(a_plugin_ends_with_all_that_it_started),
+        CREDENTIAL_TEST(a_plugin_is_not_run_for_each_request),
+        CREDENTIAL_TEST(what_a_plugin_printed_is_not_sent_again_once_refused),
+        CREDENTIAL_TEST(the_descriptor_stays_while_a_plugin_closes_its_output),
+        CREDENTIAL_TEST(variables_of_the_kubeconfig_win),
+        CREDENTIAL_TEST(a_token_that_would_end_its_header_is_refused),
+        CREDENTIAL_TEST(an_end_that_is_not_known_is_no_success),
     };
     return RUN_TESTS(tests);
 }

@@ -1,10 +1,14 @@
 /*
  * http_client: requests to a server on this machine.
  */
+#include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "kube/http/credential.h"
 #include "kube/http/http_client.h"
 #include "patience.h"
 #include "rpc/http.h"
@@ -17,11 +21,20 @@ static int64_t wall_ms(const struct clock *clock)
     return 1700000000000;
 }
 
-static const struct clock test_clock = {.wall_ms = wall_ms};
+static int64_t mono_ms;
+
+static uint64_t mono_ns(const struct clock *clock)
+{
+    (void)clock;
+    return (uint64_t)mono_ms * 1000000;
+}
+
+static const struct clock test_clock = {mono_ns, wall_ms};
 
 /* What was heard of a request. */
 struct heard {
     int end_count, status, rc;
+    int64_t retry_after_ms;
     char body[256], type[64];
     size_t streamed;
     size_t enough; /* end it after so many bytes; 0: never */
@@ -82,6 +95,7 @@ static int set_up(void **state)
     struct err err;
 
     fixture = (struct fixture){0};
+    mono_ms = 1000000;
     tmpdir_init(&fixture.dir);
     fixture.server = http_server_create(
         &(struct http_options){.routes = routes,
@@ -127,6 +141,7 @@ static void on_end(void *ctx, const struct http_result *result)
     heard->end_count++;
     heard->status = result->status;
     heard->rc = result->rc;
+    heard->retry_after_ms = result->retry_after_ms;
     snprintf(heard->body, sizeof(heard->body), "%.*s", STR_ARG(result->body));
     snprintf(heard->type, sizeof(heard->type), "%s", result->content_type);
 }
@@ -316,21 +331,176 @@ static void without_a_credential_a_request_ends(void **state)
     assert_int_equal(heard.rc, -ERR_NOT_FOUND);
 }
 
-static void requests_wait_for_a_plugin(void **state)
+static void use_plugin(struct fixture *f, const char *script)
 {
-    struct fixture *f = *state;
-    struct heard heard = {0};
     tmpdir_path(&f->dir, "plugin", f->path);
-    put_token(f, "#!/bin/sh\necho '{\"status\":{\"token\":\"two\"}}'\n");
+    put_token(f, script);
     assert_int_equal(chmod(f->path, 0755), 0);
     f->config.exec.command = f->path;
     f->config.exec.api_version = "client.authentication.k8s.io/v1";
     start(f);
+}
+
+static void requests_wait_for_a_plugin(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    use_plugin(f, "#!/bin/sh\necho '{\"status\":{\"token\":\"two\"}}'\n");
 
     ask(f, "/who", &heard);
     drive_until(f, &heard.end_count, 1);
 
     assert_int_equal(heard.status, 200);
+}
+
+static void a_plugin_is_run_again_when_its_token_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    use_plugin(f, "#!/bin/sh\n"
+                  "token=one\n"
+                  "[ -e \"$0.ran\" ] && token=two\n"
+                  "touch \"$0.ran\"\n"
+                  "echo '{\"status\":{\"token\":\"'$token'\","
+                  "\"expirationTimestamp\":\"2040-01-01T00:00:00Z\"}}'\n");
+    ask(f, "/hello", &heard);
+    drive_until(f, &heard.end_count, 1);
+
+    mono_ms += CREDENTIAL_RETRY_MS;
+    ask(f, "/who", &heard);
+    drive_until(f, &heard.end_count, 2);
+
+    assert_int_equal(heard.status, 200);
+}
+
+static void a_plugin_beside_the_requests_does_not_make_it_spin(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    char done[TMPDIR_PATH_BYTES_MAX];
+    tmpdir_path(&f->dir, "plugin.done", done);
+    use_plugin(f, "#!/bin/sh\n"
+                  "echo '{\"status\":{\"token\":\"two\","
+                  "\"expirationTimestamp\":\"2001-01-01T00:00:00Z\"}}'\n"
+                  "[ -e \"$0.ran\" ] && touch \"$0.done\"\n"
+                  "touch \"$0.ran\"\n");
+    struct pollfd fd = {http_client_fd(f->client), POLLIN, 0};
+    ask(f, "/hello", &heard);
+    drive_until(f, &heard.end_count, 1);
+
+    mono_ms += CREDENTIAL_RETRY_MS;
+    ask(f, "/hello", &heard); /* with the old one; the plugin runs beside */
+    drive_until(f, &heard.end_count, 2);
+    for (int i = 0; access(done, F_OK) != 0; i++) {
+        assert_true(i < 10000);
+        (void)poll(&fd, 1, 10);
+        http_client_drive(f->client);
+    }
+
+    int drive_count = 0;
+    while (poll(&fd, 1, 0) > 0) {
+        assert_true(drive_count++ < 100);
+        http_client_drive(f->client);
+    }
+}
+
+static void no_more_than_so_many_may_wait(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    start(f);
+
+    for (int i = 0; i < HTTP_CLIENT_WAITING_MAX; i++) {
+        assert_true(ask(f, "/hello", &heard) > 0);
+    }
+    assert_true(ask(f, "/hello", &heard) == 0);
+    http_client_drive(f->client);
+    assert_true(ask(f, "/hello", &heard) > 0);
+}
+
+/* A server of one connection that says what the test has it say. */
+struct rude {
+    int listener, fd;
+    struct strbuf says;
+    size_t sent;
+};
+
+static void rude_start(struct rude *rude, struct fixture *f)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t byte_count = sizeof(at);
+
+    *rude = (struct rude){.fd = -1, .says = strbuf_make(0)};
+    rude->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    assert_int_equal(
+        bind(rude->listener, (const struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(listen(rude->listener, 1), 0);
+    assert_int_equal(
+        getsockname(rude->listener, (struct sockaddr *)&at, &byte_count), 0);
+    snprintf(f->url, sizeof(f->url), "http://127.0.0.1:%u", ntohs(at.sin_port));
+    start(f);
+}
+
+/* Send what the other side takes now. */
+static void rude_say(struct rude *rude)
+{
+    if (rude->fd < 0) {
+        rude->fd = accept4(rude->listener, NULL, NULL, SOCK_NONBLOCK);
+        return;
+    }
+    ssize_t sent = send(rude->fd, rude->says.bytes + rude->sent,
+                        rude->says.byte_count - rude->sent, MSG_NOSIGNAL);
+    rude->sent += sent > 0 ? (size_t)sent : 0;
+}
+
+static void rude_serve(struct rude *rude, struct fixture *f,
+                       const struct heard *heard)
+{
+    struct pollfd fd = {http_client_fd(f->client), POLLIN, 0};
+
+    for (int i = 0; heard->end_count == 0; i++) {
+        assert_true(i < 100000);
+        (void)poll(&fd, 1, 1);
+        http_client_drive(f->client);
+        rude_say(rude);
+    }
+    close(rude->fd);
+    close(rude->listener);
+    strbuf_fini(&rude->says);
+}
+
+static void headers_without_end_are_not_read(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    struct rude rude;
+    rude_start(&rude, f);
+    for (int i = 0; i < 20000; i++) {
+        strbuf_add_text(&rude.says,
+                        "HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n");
+    }
+
+    ask(f, "/hello", &heard);
+    rude_serve(&rude, f, &heard);
+
+    assert_int_equal(heard.rc, -ERR_LIMIT);
+}
+
+static void nobody_makes_us_wait_for_ever(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    struct rude rude;
+    rude_start(&rude, f);
+    strbuf_add_text(&rude.says, "HTTP/1.1 429 No\r\nContent-Length: 0\r\n"
+                                "Retry-After: 9223372036854775806\r\n\r\n");
+
+    ask(f, "/hello", &heard);
+    rude_serve(&rude, f, &heard);
+
+    assert_int_equal(heard.status, 429);
+    assert_int_equal(heard.retry_after_ms, KUBE_RETRY_AFTER_MS_MAX);
 }
 
 #define HTTP_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -346,6 +516,11 @@ int main(void)
         HTTP_TEST(a_token_that_is_refused_is_read_again),
         HTTP_TEST(without_a_credential_a_request_ends),
         HTTP_TEST(requests_wait_for_a_plugin),
+        HTTP_TEST(a_plugin_is_run_again_when_its_token_is_refused),
+        HTTP_TEST(a_plugin_beside_the_requests_does_not_make_it_spin),
+        HTTP_TEST(no_more_than_so_many_may_wait),
+        HTTP_TEST(headers_without_end_are_not_read),
+        HTTP_TEST(nobody_makes_us_wait_for_ever),
     };
     return RUN_TESTS(tests);
 }
