@@ -4,7 +4,8 @@
  *
  *     kube_follow KUBECONFIG CONTEXT PATH
  *
- * Of nodes and pods it prints what the executor makes of them.
+ * Of nodes and pods it prints what the executor makes of them; http2 when an
+ * answer has come over HTTP/2.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -124,6 +125,7 @@ static void on_listed(void *ctx)
 static void run(struct http_client *client, struct follow *follow)
 {
     uint64_t failure_count = 0;
+    bool is_http2 = false;
     struct pollfd fds[] = {{http_client_fd(client), POLLIN, 0},
                            {STDIN_FILENO, POLLIN, 0}};
 
@@ -134,6 +136,10 @@ static void run(struct http_client *client, struct follow *follow)
         if (stats->failure_count != failure_count) {
             failure_count = stats->failure_count;
             printf("failure %s\n", stats->failure.text);
+        }
+        if (!is_http2 && http_client_stats(client)->http2_count > 0) {
+            is_http2 = true;
+            puts("http2");
         }
         fflush(stdout);
         (void)poll(fds, ARRAY_COUNT(fds),

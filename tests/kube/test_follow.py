@@ -72,6 +72,10 @@ class TestFollow(unittest.TestCase):
                     Follower(self.config, context) as follower:
                 self.assertEqual(follower.until("listed")[0], "begin")
 
+    def test_answers_come_over_http2(self):
+        with Follower(self.config, "token") as follower:
+            follower.until("http2")
+
     def test_strangers_and_strange_servers_are_refused(self):
         with Follower(self.config, "stranger") as follower:
             self.assertIn("status 401", follower.until("failure")[-1])

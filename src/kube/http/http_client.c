@@ -241,3 +241,9 @@ int http_client_fd(const struct http_client *client)
 {
     return client->epoll_fd;
 }
+
+const struct http_client_stats *
+http_client_stats(const struct http_client *client)
+{
+    return &client->stats;
+}

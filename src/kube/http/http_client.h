@@ -25,6 +25,12 @@ enum {
     HTTP_CLIENT_CONNECTIONS_MAX = 32,
 };
 
+/* Counters since the start. */
+struct http_client_stats {
+    uint64_t answer_count;
+    uint64_t http2_count; /* of these came over HTTP/2 */
+};
+
 struct http_client;
 
 /* A client of this configuration, which is borrowed.  NULL: why not. */
@@ -42,3 +48,6 @@ struct kube_port *http_client_port(struct http_client *client);
 void http_client_drive(struct http_client *client);
 /* Readable when http_client_drive() has something to do. */
 int http_client_fd(const struct http_client *client);
+/* How it goes. */
+const struct http_client_stats *
+http_client_stats(const struct http_client *client);

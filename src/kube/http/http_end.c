@@ -70,6 +70,16 @@ static bool try_again(struct http_client *client, struct request *request)
     return true;
 }
 
+static void count_answer(struct http_client *client,
+                         const struct request *request)
+{
+    long version = 0;
+
+    (void)curl_easy_getinfo(request->easy, CURLINFO_HTTP_VERSION, &version);
+    client->stats.answer_count++;
+    client->stats.http2_count += version == CURL_HTTP_VERSION_2_0;
+}
+
 static void take_end(struct http_client *client, struct request *request,
                      CURLcode code)
 {
@@ -94,6 +104,7 @@ static void take_end(struct http_client *client, struct request *request,
     struct http_result result = {.status = (int)status,
                                  .retry_after_ms = retry_after_ms(request),
                                  .text = ""};
+    count_answer(client, request);
     keep_type(request);
     end_request(client, request, &result);
 }

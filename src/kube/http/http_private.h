@@ -52,6 +52,7 @@ struct http_client {
     SLOTS(struct request *) requests; /* owned; NULL: free */
     struct map by_number;
     uint64_t last_number;
+    struct http_client_stats stats;
     uint32_t flying_count;
     VEC(uint64_t) waiting; /* to be sent, in order */
 };
