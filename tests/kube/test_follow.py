@@ -19,9 +19,9 @@ REJECTED = 10  # RUNTIME_CAUSE_REJECTED
 class Follower:
     """kube_follow, and the lines that it prints."""
 
-    def __init__(self, config, context, path=MAPS):
+    def __init__(self, config, context, path=MAPS, within=()):
         self.process = subprocess.Popen(
-            [BUILD / "tests/kube/kube_follow", config, context, path],
+            [*within, BUILD / "tests/kube/kube_follow", config, context, path],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.lines = queue.Queue()
         self.seen = []
@@ -80,6 +80,24 @@ class TestFollow(unittest.TestCase):
         with Follower(self.config, "stranger") as follower:
             self.assertIn("status 401", follower.until("failure")[-1])
         with Follower(self.config, "unknown") as follower:
+            self.assertIn("certificate", follower.until("failure")[-1])
+
+    def test_what_the_machine_trusts_does_not_count(self):
+        """A kubeconfig that names an authority names the only one."""
+        trusted = pathlib.Path(self.dir.name) / "trusted"
+        trusted.mkdir()
+        authority = pathlib.Path(self.dir.name) / "certs" / "apiserver.crt"
+        # The last certificate of the file is its authority.
+        last = authority.read_text().split("-----BEGIN")[-1]
+        (trusted / "one.crt").write_text("-----BEGIN" + last)
+        subprocess.run(["openssl", "rehash", trusted], check=True)
+        inside = ["unshare", "--map-root-user", "--mount"]
+        if subprocess.run([*inside, "true"], check=False,
+                          capture_output=True).returncode != 0:
+            self.skipTest("no namespaces here")
+        mounted = [*inside, "sh", "-c", 'mount --bind "$0" /etc/ssl/certs && '
+                   'exec "$@"', trusted]
+        with Follower(self.config, "unknown", within=mounted) as follower:
             self.assertIn("certificate", follower.until("failure")[-1])
 
     def test_what_happens_is_told_also_over_a_crash_of_the_server(self):
