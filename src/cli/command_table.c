@@ -103,7 +103,7 @@ static const struct option_spec what_if_options[] = {
      "queue.NAME.weight=2, class.NAME.priority=500 or "
      "class.NAME.limit.RESOURCE=0.5"},
     {"add-nodes", 0, OPTION_LIST, "COUNT[=NODE],...",
-     "so many more nodes like this one (the first by name)"},
+     "add COUNT nodes like NODE (the first by name)"},
     {"drain", 0, OPTION_LIST, "NODE,...",
      "these nodes lose their jobs and get no more"},
     {"submit", 0, OPTION_TEXT, "FILE", "the jobs of this file are submitted"},

@@ -31,8 +31,8 @@ void refusals_note_room(struct round *round, uint32_t job);
 void refusals_note_held(struct round *round, uint32_t job, uint32_t for_job);
 
 /* Why the last round of a pool did not start a waiting job, or NULL: there is
- * no note of it, or it is new since.  A note about who waits no more counts for
- * nothing, nor one of what found no place in a state that is another now. */
+ * no note of it, or it is new since.  Notes about jobs that no longer wait do
+ * not count, nor those about room if the state has changed since. */
 const struct refusal *refusals_find(const struct sched *sched, uint32_t pool,
                                     uint32_t job);
 /* Free them. */

@@ -14,9 +14,9 @@
  * The order of tables and of linked lists depends on history, so nothing is
  * decided by it.
  *
- * `free` of a node is its capacity without all runs; `urgency-preemptible` the
- * requests of its urgency-preemptible runs by level.  A level is a rank of
- * class priorities, 0 the lowest.
+ * `free` of a node is its capacity without all runs; `urgency_preemptible`
+ * the requests of its runs that a more urgent class may preempt, by level.  A
+ * level is a rank of class priorities, 0 the lowest.
  */
 #pragma once
 

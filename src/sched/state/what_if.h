@@ -4,8 +4,9 @@
  *
  * The asker owns the value and passes it down with plan_if() (round/plan.h).
  * While that plan is in the making, whoever decides asks the functions below
- * for an amount or a rule; outside of it they say what the state says.  Such a
- * plan is no change: it moves no sweep, and does not affect later plans.
+ * for an amount or a rule; outside of it they say what the state says.  The
+ * plan puts back what it adds to the tables: it moves no sweep, and does not
+ * affect later plans.
  *
  * Rules that may be waived, by which nobody loses a place for a job though its
  * queue is due more (need_waiver.c finds out which of them matters):

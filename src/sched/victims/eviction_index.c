@@ -310,7 +310,7 @@ static uint32_t next_place(struct tier *tier, uint32_t from, uint32_t count,
     return count;
 }
 
-/* Whether a evicted run whose word fits will do. */
+/* Whether an evicted run whose word fits will do. */
 static bool will_do(const struct search *search, struct tier *tier,
                     uint32_t place)
 {

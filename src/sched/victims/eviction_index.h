@@ -8,7 +8,7 @@
  * never too small; so the node whose victims come last in the global order is
  * found by going up the evicted runs until one fits.  A class goes on from
  * where it stood, since rooms only shrink; where they grew (round.watch.grown)
- * a evicted run is noted in a log, which each class reads once.
+ * an evicted run is noted in a log, which each class reads once.
  *
  * Rooms count work up to the level of the class that asks; each such level
  * has words of its own, made when first asked for.

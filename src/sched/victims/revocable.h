@@ -1,6 +1,6 @@
 /*
- * revocable runs - runs that may be preempted, as promised, for the job that is
- * being placed, and their nodes.
+ * revocable - the revocable runs: those that may be preempted, as promised, for
+ * the job that is being placed, and their nodes.
  *
  * Only what is admitted is promised anything (model.md 2.9): while nothing
  * admitted asks (round.reserve.asking) there are none.  Private to src/sched.

@@ -251,8 +251,9 @@ int world_step(struct world *world, struct err *err)
         }
         if (i == REST_STEPS_MAX) {
             return err_set(err, -ERR_UNAVAILABLE,
-                           "the leader does not settle at %lld ms",
-                           (long long)world->now_ms);
+                           "the leader still had work after %d steps at %lld "
+                           "ms",
+                           REST_STEPS_MAX, (long long)world->now_ms);
         }
     }
 }
