@@ -135,13 +135,13 @@ struct course {
 
 static void *play(void *ctx)
 {
-    struct what_if_bounds bounds = {.span_ms = SPAN_MS};
+    struct what_if_bounds bounds = {.clock = NULL};
     struct course *course = ctx;
     struct err err;
 
-    if (what_if_create(&course->state, course->changes, &course->what_if,
-                       &err) < 0 ||
-        what_if_play(course->what_if, &bounds, &err) < 0) {
+    if (what_if_create(&course->state, course->changes, &bounds,
+                       &course->what_if, &err) < 0 ||
+        what_if_play(course->what_if, SPAN_MS, &err) < 0) {
         die("course", &err);
     }
     return NULL;
@@ -204,7 +204,10 @@ int main(int argument_count, char **arguments)
     }
     (void)play(&what_if);
     (void)pthread_join(thread, NULL);
-    what_if_compare(as_is.what_if, what_if.what_if, &arena, &answer);
+    if (what_if_compare(as_is.what_if, what_if.what_if, &arena, &answer, &err) <
+        0) {
+        die("compare", &err);
+    }
     figure("whatif.answer_ms", ms_since(began_ns));
     figure("whatif.pause_ms", pause_ms);
     control_metrics(world->control, &metrics);

@@ -149,44 +149,75 @@ static void copy_fate(struct what_if_fate *fate, struct arena *arena)
     fate->pool = arena_str(arena, fate->pool);
 }
 
-static void compare_jobs(const struct what_if *as_is,
-                         const struct what_if *what_if, struct arena *arena,
-                         struct what_if_answer *answer)
+static int check_at(const struct what_if *what_if, size_t index,
+                    struct err *err)
 {
-    rows_vec rows = {0};
-    int64_t span_ms = answer->span_ms;
+    return index % WHAT_IF_JOBS_AT_ONCE == 0 ? what_if_check_stop(what_if, err)
+                                             : 0;
+}
 
-    for (size_t i = 0; i < what_if->jobs.count; i++) {
+/* All jobs that something befell, as rows, in no order. */
+static int match_jobs(const struct what_if *as_is,
+                      const struct what_if *what_if, rows_vec *rows,
+                      struct what_if_answer *answer, struct err *err)
+{
+    int64_t span_ms = answer->span_ms;
+    int rc = 0;
+
+    for (size_t i = 0; i < what_if->jobs.count && rc == 0; i++) {
         const struct what_if_job *job = &what_if->jobs.items[i];
         struct what_if_fate before =
             fate_of(as_is, find(as_is, job->id), span_ms);
         struct what_if_fate after = fate_of(what_if, job, span_ms);
-        add_row(&rows, what_if, job, &before, &after, answer);
+        add_row(rows, what_if, job, &before, &after, answer);
+        rc = check_at(what_if, i, err);
     }
-    for (size_t i = 0; i < as_is->jobs.count; i++) {
+    for (size_t i = 0; i < as_is->jobs.count && rc == 0; i++) {
         const struct what_if_job *job = &as_is->jobs.items[i];
         if (!find(what_if, job->id)) {
             struct what_if_fate before = fate_of(as_is, job, span_ms);
             struct what_if_fate after = fate_of(what_if, NULL, span_ms);
-            add_row(&rows, as_is, job, &before, &after, answer);
+            add_row(rows, as_is, job, &before, &after, answer);
         }
+        rc = check_at(what_if, i, err);
     }
-    if (rows.count > 1) {
-        qsort(rows.items, rows.count, sizeof(*rows.items), compare_rows);
+    return rc;
+}
+
+/* The first rows, which live on in the arena. */
+static void keep_rows(const rows_vec *rows, struct arena *arena,
+                      struct what_if_answer *answer)
+{
+    if (rows->count > 1) {
+        qsort(rows->items, rows->count, sizeof(*rows->items), compare_rows);
     }
-    answer->row_count =
-        rows.count < WHAT_IF_ROWS_MAX ? (uint32_t)rows.count : WHAT_IF_ROWS_MAX;
+    answer->row_count = rows->count < WHAT_IF_ROWS_MAX ? (uint32_t)rows->count
+                                                       : WHAT_IF_ROWS_MAX;
     answer->rows =
         arena_alloc_array(arena, answer->row_count, sizeof(*answer->rows));
     for (uint32_t i = 0; i < answer->row_count; i++) {
         struct what_if_row *row = &answer->rows[i];
-        *row = rows.items[i];
+        *row = rows->items[i];
         row->queue = arena_str(arena, row->queue);
         row->job_set = arena_str(arena, row->job_set);
         copy_fate(&row->as_is, arena);
         copy_fate(&row->what_if, arena);
     }
+}
+
+static int compare_jobs(const struct what_if *as_is,
+                        const struct what_if *what_if, struct arena *arena,
+                        struct what_if_answer *answer, struct err *err)
+{
+    rows_vec rows = {0};
+
+    int rc = match_jobs(as_is, what_if, &rows, answer, err);
+    if (rc == 0) {
+        keep_rows(&rows, arena, answer);
+        rc = what_if_check_stop(what_if, err);
+    }
     VEC_FREE(&rows);
+    return rc;
 }
 
 /* Queues. */
@@ -269,8 +300,9 @@ static void compare_fortunes(const struct what_if *as_is,
     }
 }
 
-void what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
-                     struct arena *arena, struct what_if_answer *ret_answer)
+int what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
+                    struct arena *arena, struct what_if_answer *ret_answer,
+                    struct err *err)
 {
     *ret_answer = (struct what_if_answer){
         .began_ms = what_if->began_ms,
@@ -278,6 +310,9 @@ void what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
                                                      : what_if->span_ms,
         .is_cut = as_is->is_cut || what_if->is_cut,
     };
-    compare_jobs(as_is, what_if, arena, ret_answer);
-    compare_fortunes(as_is, what_if, arena, ret_answer);
+    int rc = compare_jobs(as_is, what_if, arena, ret_answer, err);
+    if (rc == 0) {
+        compare_fortunes(as_is, what_if, arena, ret_answer);
+    }
+    return rc;
 }

@@ -47,13 +47,16 @@ static void open_leader(struct what_if *what_if)
     what_if->control = control_create(&config);
 }
 
-static struct what_if *make(int64_t now_ms)
+static struct what_if *make(int64_t now_ms, const struct what_if_bounds *bounds)
 {
     struct what_if *what_if = mem_alloc(sizeof(*what_if));
 
     *what_if = (struct what_if){
         .clock = {clock_mono_ns, clock_wall_ms},
         .rng = {rng_fill},
+        .bounds = *bounds,
+        .work_began_ns =
+            bounds->clock ? bounds->clock->mono_ns(bounds->clock) : 0,
         .mono_ns = MONO_START_MS * (uint64_t)NS_PER_MS,
         .began_ms = now_ms,
         .now_ms = now_ms,
@@ -67,12 +70,22 @@ static struct what_if *make(int64_t now_ms)
     return what_if;
 }
 
+static int step(struct what_if *what_if, struct err *err)
+{
+    int rc = what_if_check(what_if, err);
+
+    return rc < 0 ? rc : control_step(what_if->control, err);
+}
+
 /* Begin with a state, and step until it leads. */
 static int start(struct what_if *what_if, struct str bytes, struct err *err)
 {
-    int rc = start_from_state(what_if->control, bytes, err);
+    int rc = what_if_check(what_if, err);
+    if (rc == 0) {
+        rc = start_from_state(what_if->control, bytes, err);
+    }
     while (rc >= 0 && control_state(what_if->control) != CONTROL_LEADING) {
-        rc = control_step(what_if->control, err);
+        rc = step(what_if, err);
     }
     if (rc >= 0) {
         rc = elog_reader_open(what_if->log, &what_if->reader, err);
@@ -90,7 +103,7 @@ static int change(struct what_if *what_if, struct what_if_changes *changes,
     c->is_plan_wanted = c->is_balance_wanted = false;
     int rc = what_if_change(what_if, changes, err);
     if (rc == 0) {
-        rc = control_step(c, err);
+        rc = step(what_if, err);
     }
     c->is_plan_wanted = c->is_balance_wanted = true;
     return rc < 0 ? rc : 0;
@@ -98,13 +111,16 @@ static int change(struct what_if *what_if, struct what_if_changes *changes,
 
 int what_if_create(const struct what_if_state *state,
                    struct what_if_changes *changes,
+                   const struct what_if_bounds *bounds,
                    struct what_if **ret_what_if, struct err *err)
 {
-    auto_ptr(what_if) what_if = make(state->now_ms);
+    auto_ptr(what_if) what_if = make(state->now_ms, bounds);
 
     int rc = start(what_if, state->bytes, err);
     if (rc == 0) {
-        what_if_note_first(what_if);
+        rc = what_if_note_first(what_if, err);
+    }
+    if (rc == 0) {
         rc = changes ? change(what_if, changes, err) : 0;
     }
     *ret_what_if = rc < 0 ? NULL : steal_ptr(what_if);
@@ -155,15 +171,15 @@ int what_if_post(struct what_if *what_if, struct command *command,
 {
     command->done = on_done;
     command->ctx = what_if;
-    while (inbox_post(what_if->inbox, command) < 0) {
+    int rc = what_if_check(what_if, err);
+    while (rc >= 0 && inbox_post(what_if->inbox, command) < 0) {
         /* It is full: the leader takes what is there. */
-        int rc = control_step(what_if->control, err);
-        if (rc < 0) {
-            command_destroy(command);
-            return rc;
-        }
+        rc = step(what_if, err);
     }
-    return 0;
+    if (rc < 0) {
+        command_destroy(command);
+    }
+    return rc < 0 ? rc : 0;
 }
 
 int what_if_post_batch(struct what_if *what_if, struct log_batch *batch,
@@ -208,7 +224,7 @@ int what_if_rest(struct what_if *what_if, uint64_t *ret_due_ns, struct err *err)
     struct control *c = what_if->control;
 
     for (uint32_t i = 0; i < REST_STEPS_MAX; i++) {
-        int wait_ms = control_step(c, err);
+        int wait_ms = step(what_if, err);
         if (wait_ms < 0) {
             return wait_ms;
         }

@@ -162,12 +162,16 @@ static void note_place(struct what_if *what_if, struct what_if_job *job,
     job->pool = name(what_if, run->pool);
 }
 
-void what_if_note_first(struct what_if *what_if)
+int what_if_note_first(struct what_if *what_if, struct err *err)
 {
     const struct control *c = what_if->control;
     struct job_view view;
+    int rc = 0;
 
-    for (uint32_t i = 0; i < jobs_index_end(c->jobs); i++) {
+    for (uint32_t i = 0; i < jobs_index_end(c->jobs) && rc == 0; i++) {
+        if (i % WHAT_IF_JOBS_AT_ONCE == 0) {
+            rc = what_if_check(what_if, err);
+        }
         if (!jobs_is_live(c->jobs, i)) {
             continue;
         }
@@ -184,14 +188,19 @@ void what_if_note_first(struct what_if *what_if)
                 view.run.started_ms ? view.run.started_ms - what_if->began_ms
                                     : 0);
     }
+    return rc;
 }
 
-void what_if_note_last(struct what_if *what_if)
+int what_if_note_last(struct what_if *what_if, struct err *err)
 {
     const struct control *c = what_if->control;
+    int rc = 0;
 
-    for (uint32_t i = 0; i < jobs_index_end(c->jobs); i++) {
+    for (uint32_t i = 0; i < jobs_index_end(c->jobs) && rc == 0; i++) {
         struct job_view view;
+        if (i % WHAT_IF_JOBS_AT_ONCE == 0) {
+            rc = what_if_check_stop(what_if, err);
+        }
         if (jobs_is_live(c->jobs, i)) {
             jobs_get(c->jobs, i, &view);
             struct what_if_tally *tally = tally_of(what_if, view.queue);
@@ -199,6 +208,7 @@ void what_if_note_last(struct what_if *what_if)
             tally->waiting_count += !view.has_run;
         }
     }
+    return rc;
 }
 
 /* News. */
@@ -304,7 +314,8 @@ int what_if_note_news(struct what_if *what_if, struct err *err)
             .byte_count_max = READ_BYTES,
         };
         count = elog_read(what_if->reader, &range, note_record, &reading, err);
-        int rc = count < 0 ? count : report_if_large(what_if, err);
+        int rc = count < 0 ? count : what_if_check(what_if, err);
+        rc = rc < 0 ? rc : report_if_large(what_if, err);
         count = rc < 0 ? rc : count;
     } while (count > 0);
     arena_fini(&reading.arena);

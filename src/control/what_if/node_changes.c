@@ -183,6 +183,9 @@ static int preempt_all(struct what_if *what_if, const struct drained *drained,
 
     for (uint32_t i = 0; i < jobs_index_end(jobs) && rc == 0; i++) {
         struct job_view view;
+        if (i % WHAT_IF_JOBS_AT_ONCE == 0) {
+            rc = what_if_check(what_if, err);
+        }
         if (!jobs_is_live(jobs, i)) {
             continue;
         }

@@ -14,6 +14,9 @@ struct control;
 
 enum { WHAT_IF_NONE = UINT32_MAX };
 
+/* So many jobs are walked between two looks at whether to go on. */
+enum { WHAT_IF_JOBS_AT_ONCE = 1024 };
+
 /* A job that has a place, or to which something happened.  The queue is by its
  * index in what_if.queue_names, other names by theirs in what_if.names; times
  * as in struct what_if_fate. */
@@ -47,10 +50,12 @@ struct what_if_tally {
 struct what_if {
     struct clock clock; /* first member */
     struct rng rng;
+    struct what_if_bounds bounds;
+    uint64_t work_began_ns; /* by the clock of the bounds */
     uint64_t mono_ns;
     int64_t began_ms, now_ms; /* wall time */
     int64_t span_ms;          /* played */
-    bool is_cut;
+    bool is_cut;              /* it has no more time to work in */
     struct elog_memory_storage *storage;
     struct elog *log;
     struct elog_reader *reader;
@@ -69,9 +74,20 @@ struct what_if {
     VEC(struct what_if_tally) tallies; /* by queue */
 };
 
+/* effort.c */
+
+/* Whether to go on; to be asked about once a thousandth of a second of work.
+ * -ERR_UNAVAILABLE: the server stops; -ERR_LIMIT: there is no more time to work
+ * in, and the course is cut. */
+int what_if_check(struct what_if *what_if, struct err *err) must_check;
+/* The same of the stop alone, for what is done with a course that is cut. */
+int what_if_check_stop(const struct what_if *what_if,
+                       struct err *err) must_check;
+
 /* copy.c */
 
-/* Post a command, which is taken; the errors are those of control_step(). */
+/* Post a command, which is taken; the errors are those of control_step()
+ * and what_if_check(). */
 int what_if_post(struct what_if *what_if, struct command *command,
                  struct err *err) must_check;
 /* Post the events of a batch as one command; -ERR_LIMIT: they are too large for
@@ -108,7 +124,7 @@ int what_if_drain(struct what_if *what_if,
 /* fates.c */
 
 /* Note who has a place at the beginning, and when such runs end. */
-void what_if_note_first(struct what_if *what_if);
+int what_if_note_first(struct what_if *what_if, struct err *err) must_check;
 /* Read what the leader has decided since, and note it: 1 if executors have
  * something to report of it, else 0, or a negative code. */
 int what_if_note_news(struct what_if *what_if, struct err *err) must_check;
@@ -119,4 +135,4 @@ int64_t what_if_next_end(const struct what_if *what_if);
 /* Post what executors report. */
 int what_if_report(struct what_if *what_if, struct err *err) must_check;
 /* Note how the queues stand at the end. */
-void what_if_note_last(struct what_if *what_if);
+int what_if_note_last(struct what_if *what_if, struct err *err) must_check;

@@ -22,9 +22,9 @@ struct what_if_state {
     int64_t now_ms; /* wall time */
 };
 
-/* How far a course is played. */
+/* How long the work on a course may go on: WHAT_IF_WORK_MS_MAX from when it is
+ * made.  Both outlive the course. */
 struct what_if_bounds {
-    int64_t span_ms;           /* at most WHAT_IF_SPAN_MS_MAX */
     const struct clock *clock; /* of the work; NULL: it has no bound */
     const bool *is_stopping;   /* read atomically; NULL: nobody stops it */
 };
@@ -32,23 +32,27 @@ struct what_if_bounds {
 /* A course that has not been played, with `changes` made; NULL: with none.
  * The submission of `changes` is taken.  0, or -ERR_INVALID or -ERR_NOT_FOUND
  * say which change cannot be made; -ERR_CORRUPT, -ERR_VERSION are those of the
- * bytes. */
+ * bytes; -ERR_LIMIT: it takes more work than the bounds allow;
+ * -ERR_UNAVAILABLE: `is_stopping`. */
 int what_if_create(const struct what_if_state *state,
                    struct what_if_changes *changes,
+                   const struct what_if_bounds *bounds,
                    struct what_if **ret_what_if, struct err *err) must_check;
 /* NULL is fine. */
 void what_if_destroy(struct what_if *what_if);
 DEFINE_AUTO(what_if, what_if_destroy)
 
-/* Play it; -ERR_UNAVAILABLE: `is_stopping`.  A course that has no more time to
- * work in is cut, which is no error. */
-int what_if_play(struct what_if *what_if, const struct what_if_bounds *bounds,
+/* Play it for `span_ms`, at most WHAT_IF_SPAN_MS_MAX; -ERR_UNAVAILABLE:
+ * `is_stopping`.  A course that has no more time to work in is cut, which is no
+ * error, unless not even its first moment was played: -ERR_LIMIT. */
+int what_if_play(struct what_if *what_if, int64_t span_ms,
                  struct err *err) must_check;
 
 /* Hold two courses that were played against each other; all that the answer
- * points to is in the arena. */
-void what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
-                     struct arena *arena, struct what_if_answer *ret_answer);
+ * points to is in the arena.  -ERR_UNAVAILABLE: `is_stopping` of the second. */
+int what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
+                    struct arena *arena, struct what_if_answer *ret_answer,
+                    struct err *err) must_check;
 
 /* What became of a job; false: nothing did.  The texts are borrowed. */
 bool what_if_fate_of(const struct what_if *what_if, struct job_id job,

@@ -35,15 +35,15 @@ static void *play(void *ctx)
 {
     struct course *course = ctx;
     struct what_if_bounds bounds = {
-        .span_ms = course->span_ms,
         .clock = course->wonderer->clock,
         .is_stopping = &course->wonderer->is_stopping,
     };
 
-    course->rc = what_if_create(&course->state, course->changes,
+    course->rc = what_if_create(&course->state, course->changes, &bounds,
                                 &course->what_if, &course->err);
     if (course->rc == 0) {
-        course->rc = what_if_play(course->what_if, &bounds, &course->err);
+        course->rc =
+            what_if_play(course->what_if, course->span_ms, &course->err);
     }
     return NULL;
 }
@@ -90,8 +90,10 @@ static void answer(struct wonderer *wonderer, struct command *command,
     play_both(&as_is, &what_if);
     struct course *failed = what_if.rc < 0 ? &what_if : &as_is;
     if (failed->rc == 0) {
-        what_if_compare(as_is.what_if, what_if.what_if, &command->arena,
-                        &command->what_if.answer);
+        what_if.rc =
+            what_if_compare(as_is.what_if, what_if.what_if, &command->arena,
+                            &command->what_if.answer, &what_if.err);
+        failed = &what_if;
     }
     uint64_t took_ns = wonderer->clock->mono_ns(wonderer->clock) - began_ns;
     say(SAY_INFO, "what-if.answered",

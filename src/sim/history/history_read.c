@@ -446,7 +446,8 @@ static int read_checkpoint(struct reading *reading, struct elog_reader *reader,
                                 (unsigned long long)about.seq);
     }
     struct what_if_state state = {.bytes = strbuf_str(&bytes)};
-    rc = what_if_create(&state, NULL, &what_if, err);
+    struct what_if_bounds bounds = {.clock = NULL};
+    rc = what_if_create(&state, NULL, &bounds, &what_if, err);
     return rc < 0 ? rc : what_if_tell(what_if, note_fact, reading, err);
 }
 

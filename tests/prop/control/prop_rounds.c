@@ -275,14 +275,14 @@ static void take_state(void *ctx, struct command *command, char *bytes,
                        size_t byte_count, int64_t now_ms)
 {
     struct what_if_state state = {str_make(bytes, byte_count), now_ms};
-    struct what_if_bounds bounds = {.span_ms = 0};
+    struct what_if_bounds bounds = {.clock = NULL};
     struct what_if *what_if;
     struct err err;
 
     (void)ctx;
-    int rc = what_if_create(&state, NULL, &what_if, &err);
+    int rc = what_if_create(&state, NULL, &bounds, &what_if, &err);
     ASSERT(rc == 0);
-    rc = what_if_play(what_if, &bounds, &err);
+    rc = what_if_play(what_if, 0, &err);
     ASSERT(rc == 0);
     what_if_destroy(what_if);
     command->done(command, command->ctx);

@@ -416,11 +416,11 @@ static bool comes_true(struct tape *tape)
     ask(world);
     struct what_if_state state = {str_make(world->bytes, world->byte_count),
                                   world->now_ms};
-    struct what_if_bounds bounds = {.span_ms = SPAN_MS};
+    struct what_if_bounds bounds = {.clock = NULL};
     struct what_if *what_if;
-    int rc = what_if_create(&state, &change.changes, &what_if, &err);
+    int rc = what_if_create(&state, &change.changes, &bounds, &what_if, &err);
     ASSERT(rc == 0);
-    rc = what_if_play(what_if, &bounds, &err);
+    rc = what_if_play(what_if, SPAN_MS, &err);
     ASSERT(rc == 0);
     /* The leader's next round may be a fast one where the copy's is a full one,
      * and then once in thousands another job is the first. */

@@ -79,39 +79,43 @@ static struct what_if *play(struct scene *scene,
     struct what_if_state state = {
         str_make(scene->given.bytes, scene->given.byte_count),
         scene->given.now_ms};
-    struct what_if_bounds bounds = {.span_ms = span_ms};
+    struct what_if_bounds bounds = {.clock = NULL};
     struct what_if *what_if;
     struct err err;
 
-    assert_int_equal(what_if_create(&state, changes, &what_if, &err), 0);
-    assert_int_equal(what_if_play(what_if, &bounds, &err), 0);
+    assert_int_equal(what_if_create(&state, changes, &bounds, &what_if, &err),
+                     0);
+    assert_int_equal(what_if_play(what_if, span_ms, &err), 0);
     return what_if;
 }
 
 static const struct what_if_answer *
 compare(struct scene *scene, struct what_if_changes *changes, int64_t span_ms)
 {
+    struct err err;
+
     ask(scene);
     scene->as_is = play(scene, NULL, span_ms);
     scene->what_if = play(scene, changes, span_ms);
-    what_if_compare(scene->as_is, scene->what_if, &scene->arena,
-                    &scene->answer);
+    assert_int_equal(what_if_compare(scene->as_is, scene->what_if,
+                                     &scene->arena, &scene->answer, &err),
+                     0);
     return &scene->answer;
 }
 
 static int refused(struct scene *scene, struct what_if_changes *changes,
                    struct err *err)
 {
-    struct what_if_bounds bounds = {.span_ms = 0};
+    struct what_if_bounds bounds = {.clock = NULL};
     struct what_if *what_if = NULL;
 
     ask(scene);
     struct what_if_state state = {
         str_make(scene->given.bytes, scene->given.byte_count),
         scene->given.now_ms};
-    int rc = what_if_create(&state, changes, &what_if, err);
+    int rc = what_if_create(&state, changes, &bounds, &what_if, err);
     if (rc == 0) {
-        rc = what_if_play(what_if, &bounds, err);
+        rc = what_if_play(what_if, 0, err);
     }
     what_if_destroy(what_if);
     return rc;
@@ -288,7 +292,6 @@ test_what_comes_after_the_shorter_course_is_not_counted(void **state)
     struct scene *scene = begin();
     struct str drained = STR("n0"), queue = STR("q");
     struct what_if_changes changes = {.drained = &drained, .drained_count = 1};
-    struct what_if_bounds bounds = {.span_ms = SPAN_MS};
     struct event event = {.type = EVENT_SELECTION};
     struct err err;
 
@@ -306,9 +309,10 @@ test_what_comes_after_the_shorter_course_is_not_counted(void **state)
     event.selection.states = STATE_SET_ALL;
     what_if_move(scene->what_if, 1);
     assert_int_equal(what_if_post_event(scene->what_if, &event, &err), 0);
-    assert_int_equal(what_if_play(scene->what_if, &bounds, &err), 0);
-    what_if_compare(scene->as_is, scene->what_if, &scene->arena,
-                    &scene->answer);
+    assert_int_equal(what_if_play(scene->what_if, SPAN_MS, &err), 0);
+    assert_int_equal(what_if_compare(scene->as_is, scene->what_if,
+                                     &scene->arena, &scene->answer, &err),
+                     0);
     assert_int_equal(scene->answer.row_count, 1);
     assert_int_equal(scene->answer.rows[0].what_if.preempted_count, 1);
     /* By itself it was preempted once more. */
@@ -360,6 +364,117 @@ static void test_a_change_too_large_for_the_log_is_an_error(void **state)
     event.policy.text = str_make(bytes, sizeof(bytes));
     assert_int_equal(what_if_post_event(scene->as_is, &event, &err),
                      -ERR_LIMIT);
+    end(scene);
+}
+
+/* A clock of the work, on which time goes by, or the server is stopped, when it
+ * is looked at for the nth time. */
+struct work {
+    struct clock clock; /* first member */
+    bool is_stopping;
+    uint32_t look_count;
+    uint32_t stop_at, spent_at; /* 0: never */
+};
+
+static uint64_t work_ns(const struct clock *clock)
+{
+    struct work *work = (struct work *)(uintptr_t)clock;
+
+    work->look_count++;
+    if (work->look_count == work->stop_at) {
+        __atomic_store_n(&work->is_stopping, true, __ATOMIC_RELAXED);
+    }
+    return work->spent_at && work->look_count >= work->spent_at
+               ? 2 * WHAT_IF_WORK_MS_MAX * (uint64_t)NS_PER_MS
+               : 0;
+}
+
+static int work_on(struct scene *scene, struct work *work,
+                   struct what_if **ret_what_if)
+{
+    struct str drained = STR("n0");
+    struct what_if_weight weight = {STR("q"), 4};
+    struct what_if_changes changes = {.drained = &drained,
+                                      .drained_count = 1,
+                                      .weights = &weight,
+                                      .weight_count = 1};
+    struct what_if_bounds bounds = {&work->clock, &work->is_stopping};
+    struct what_if_state state = {
+        str_make(scene->given.bytes, scene->given.byte_count),
+        scene->given.now_ms};
+    struct err err;
+
+    *ret_what_if = NULL;
+    int rc = what_if_create(&state, &changes, &bounds, ret_what_if, &err);
+    return rc < 0 ? rc : what_if_play(*ret_what_if, SPAN_MS, &err);
+}
+
+/* Wherever it comes: while the changes are made, within a moment, or between
+ * two. */
+static void test_a_stop_ends_the_work_at_once(void **state)
+{
+    struct work whole = {.clock = {.mono_ns = work_ns}};
+    struct scene *scene = begin();
+    struct what_if *what_if;
+
+    (void)state;
+    stage_leased(&scene->stage, (struct stage_job){.cpu_milli = 10000});
+    ask(scene);
+    assert_int_equal(work_on(scene, &whole, &what_if), 0);
+    what_if_destroy(what_if);
+    assert_true(whole.look_count > 10);
+    for (uint32_t i = 1; i <= whole.look_count; i++) {
+        struct work work = {.clock = {.mono_ns = work_ns}, .stop_at = i};
+        assert_int_equal(work_on(scene, &work, &what_if), -ERR_UNAVAILABLE);
+        assert_true(work.look_count <= i + 1);
+        what_if_destroy(what_if);
+    }
+    end(scene);
+}
+
+static void test_a_stop_ends_the_comparison(void **state)
+{
+    struct work work = {.clock = {.mono_ns = work_ns}};
+    struct scene *scene = begin();
+    struct err err;
+
+    (void)state;
+    stage_leased(&scene->stage, (struct stage_job){.cpu_milli = 10000});
+    ask(scene);
+    scene->as_is = play(scene, NULL, SPAN_MS);
+    assert_int_equal(work_on(scene, &work, &scene->what_if), 0);
+    __atomic_store_n(&work.is_stopping, true, __ATOMIC_RELAXED);
+    assert_int_equal(what_if_compare(scene->as_is, scene->what_if,
+                                     &scene->arena, &scene->answer, &err),
+                     -ERR_UNAVAILABLE);
+    end(scene);
+}
+
+/* Before the first moment is over there is nothing to answer with, afterwards
+ * the course is cut; it never goes on. */
+static void test_work_is_bounded(void **state)
+{
+    struct work whole = {.clock = {.mono_ns = work_ns}};
+    struct scene *scene = begin();
+    struct what_if *what_if;
+    bool was_cut = false;
+
+    (void)state;
+    stage_leased(&scene->stage, (struct stage_job){.cpu_milli = 10000});
+    ask(scene);
+    assert_int_equal(work_on(scene, &whole, &what_if), 0);
+    what_if_destroy(what_if);
+    for (uint32_t i = 2; i <= whole.look_count; i++) {
+        struct work work = {.clock = {.mono_ns = work_ns}, .spent_at = i};
+        int rc = work_on(scene, &work, &what_if);
+        assert_true(rc == 0 || rc == -ERR_LIMIT);
+        assert_true(rc == 0 || !was_cut);
+        assert_true(work.look_count <= i);
+        assert_true(rc < 0 || (what_if->is_cut && what_if->span_ms <= SPAN_MS));
+        was_cut |= rc == 0;
+        what_if_destroy(what_if);
+    }
+    assert_true(was_cut);
     end(scene);
 }
 
@@ -454,6 +569,9 @@ int main(void)
         TEST(test_what_comes_after_the_shorter_course_is_not_counted),
         TEST(test_a_copy_that_stops_is_an_error),
         TEST(test_a_change_too_large_for_the_log_is_an_error),
+        TEST(test_a_stop_ends_the_work_at_once),
+        TEST(test_a_stop_ends_the_comparison),
+        TEST(test_work_is_bounded),
         TEST(test_a_leader_of_many_days_is_asked),
         TEST(test_one_is_answered_at_a_time),
         TEST(test_without_a_hook_it_is_refused),
