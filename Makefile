@@ -11,7 +11,8 @@ PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
     berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
 .PHONY: all deps setup build programs run check sanitize bench bench-quality \
-    fuzz fuzz-workloads prop-long damage hostile install deb deb-test clean
+    fuzz fuzz-workloads prop-long damage hostile install deb deb-test \
+    reproducible clean
 
 all: build
 
@@ -73,6 +74,10 @@ deb: deps
 
 deb-test: deb
 	@tools/deb-test build-deb
+
+# Two builds of the packages from nothing, compared byte by byte.
+reproducible: deps
+	@tools/reproducible
 
 clean:
 	rm -rf $(BUILD) build-*
