@@ -55,6 +55,9 @@ static const struct metric_row rows[] = {
      "connected."},
     {"berth_executor_events_total", "counter", "", "",
      "Events that the executor of --standalone reported."},
+    {"berth_executor_repeats_total", "counter", "", "",
+     "Stops and forgets that the executor of --standalone asked its runtime "
+     "for again, because they were not done in time."},
     {"berth_executor_silent_seconds", "gauge", "seconds", "cluster",
      "Time since an executor's last report."},
     {"berth_executor_stale", "gauge", "", "cluster",

@@ -196,6 +196,7 @@ static void put_executor(struct strbuf *out, struct executor_thread *thread)
     put(out, "armada_executor_run_phase", stats.run_count);
     put(out, "berth_executor_connected", stats.is_connected);
     put(out, "berth_executor_events_total", (double)stats.event_count);
+    put(out, "berth_executor_repeats_total", (double)stats.repeat_count);
 }
 
 static void put_unstored(struct strbuf *out, struct api *api)
