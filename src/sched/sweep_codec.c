@@ -179,30 +179,83 @@ static void unpack_gangs(struct sched *sched, struct history_reader *reader,
     }
 }
 
-static struct class *find_class(struct sched *sched, struct str packed)
+/* The classes of jobs, in the order of what they ask for. */
+struct class_names {
+    struct class_name {
+        struct str packed;
+        uint32_t class;
+    } *items; /* owned */
+    uint32_t count;
+};
+
+static int compare_class_names(const void *a, const void *b)
 {
-    for (size_t c = 0; c < sched->classes.count; c++) {
-        struct class *class = &sched->classes.items[c];
-        if (class->is_live && !class->is_away &&
-            str_equal(str_make(class->packed, class->packed_bytes), packed)) {
-            return class;
+    const struct class_name *x = a, *y = b;
+    int order = str_compare(x->packed, y->packed);
+
+    return order ? order : (x->class > y->class) - (x->class < y->class);
+}
+
+static struct class_names list_classes(const struct sched *sched)
+{
+    struct class_names names = {
+        .items =
+            mem_alloc_array(sched->classes.count + 1, sizeof(*names.items)),
+    };
+
+    for (uint32_t c = 0; c < sched->classes.count; c++) {
+        const struct class *class = &sched->classes.items[c];
+        if (class->is_live && !class->is_away) {
+            names.items[names.count++] = (struct class_name){
+                str_make(class->packed, class->packed_bytes), c};
         }
     }
-    return NULL;
+    qsort(names.items, names.count, sizeof(*names.items), compare_class_names);
+    return names;
+}
+
+/* The first class that asks for that; NONE if no job does any more. */
+static uint32_t find_class(const struct class_names *names, struct str packed)
+{
+    uint32_t low = 0, high = names->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (str_compare(names->items[middle].packed, packed) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < names->count && str_equal(names->items[low].packed, packed)
+               ? names->items[low].class
+               : NONE;
 }
 
 static void unpack_classes(struct sched *sched, struct history_reader *reader,
-                           int kind, enum note note)
+                           const struct class_names *names, int kind,
+                           enum note note)
 {
     uint64_t count = unpack_u64(&reader->pack);
 
     for (uint64_t i = 0; i < count && !reader->pack.is_bad; i++) {
-        struct class *class = find_class(sched, unpack_str(&reader->pack));
-        if (!class) {
-            continue; /* no job has it any more */
+        uint32_t class = find_class(names, unpack_str(&reader->pack));
+        if (class != NONE) {
+            *note_of(&sched->classes.items[class], note, kind) =
+                sched->sweeps[kind].id;
         }
-        *note_of(class, note, kind) = sched->sweeps[kind].id;
     }
+}
+
+static void unpack_all_classes(struct sched *sched,
+                               struct history_reader *reader, int kind)
+{
+    struct class_names names = list_classes(sched);
+
+    for (int note = 0; note < NOTES; note++) {
+        unpack_classes(sched, reader, &names, kind, (enum note)note);
+    }
+    mem_free(names.items);
 }
 
 void sweep_unpack(struct sched *sched, struct history_reader *reader)
@@ -223,8 +276,6 @@ void sweep_unpack(struct sched *sched, struct history_reader *reader)
         unpack_jobs(sched, reader, (int)kind);
         unpack_gangs(sched, reader, (int)kind, false);
         unpack_gangs(sched, reader, (int)kind, true);
-        for (int note = 0; note < NOTES; note++) {
-            unpack_classes(sched, reader, (int)kind, (enum note)note);
-        }
+        unpack_all_classes(sched, reader, (int)kind);
     }
 }

@@ -156,18 +156,6 @@ void apps_pack(const struct sched *sched, struct strbuf *buf)
     }
 }
 
-static uint32_t queue_by_name(const struct sched *sched, struct str name)
-{
-    for (uint32_t i = 0; i < sched->queues.count; i++) {
-        const struct queue *queue = &sched->queues.items[i];
-        if (queue->name &&
-            str_equal(str_make(queue->name, queue->name_bytes), name)) {
-            return queue->apps ? i : NONE;
-        }
-    }
-    return NONE;
-}
-
 static void unpack_app(struct sched *sched, uint32_t queue,
                        struct pack_reader *reader)
 {
@@ -195,6 +183,9 @@ void apps_unpack(struct sched *sched, struct history_reader *history)
     for (uint32_t q = 0; q < queue_count && !reader->is_bad; q++) {
         uint32_t queue = queue_by_name(sched, unpack_str(reader));
         uint32_t app_count = unpack_count(reader, UINT32_MAX);
+        if (queue != NONE && !sched->queues.items[queue].apps) {
+            queue = NONE; /* it no longer goes by applications */
+        }
         for (uint32_t i = 0; i < app_count && !reader->is_bad; i++) {
             unpack_app(sched, queue, reader);
         }

@@ -150,12 +150,18 @@ void seq_remove(struct seq *seq, uint32_t item, seq_less_fn *less,
 bool seq_find(const struct seq *seq, uint32_t item, seq_less_fn *less,
               const void *context, struct seq_cursor *ret_at)
 {
+    *ret_at = (struct seq_cursor){0};
     if (seq->count == 0) {
         return false;
     }
     uint32_t at = find_block(seq, item, less, context);
     uint32_t offset = find_offset(&seq->blocks[at], item, less, context);
+    if (offset == seq->blocks[at].count) {
+        ASSERT(at + 1 ==
+               seq->block_count); /* only the last may be all before */
+        *ret_at = (struct seq_cursor){.block = seq->block_count};
+        return false;
+    }
     *ret_at = (struct seq_cursor){.block = at, .offset = offset};
-    return offset < seq->blocks[at].count &&
-           seq->blocks[at].items[offset] == item;
+    return seq->blocks[at].items[offset] == item;
 }

@@ -48,7 +48,8 @@ void seq_insert(struct seq *seq, uint32_t item, seq_less_fn *less,
 void seq_remove(struct seq *seq, uint32_t item, seq_less_fn *less,
                 const void *context);
 
-/* Where an item is; false if it is not there. */
+/* Where an item is; false if it is not there, and `*ret_at` is where it would
+ * stand: at the first item that does not go before it, or at the end. */
 bool seq_find(const struct seq *seq, uint32_t item, seq_less_fn *less,
               const void *context, struct seq_cursor *ret_at);
 

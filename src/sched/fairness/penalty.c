@@ -141,21 +141,10 @@ void penalty_pack(const struct sched *sched, struct strbuf *buf)
     }
 }
 
-static uint32_t find_queue(const struct sched *sched, struct str name)
-{
-    for (uint32_t i = 0; i < sched->queues.count; i++) {
-        const struct queue *queue = &sched->queues.items[i];
-        if (queue->name &&
-            str_equal(str_make(queue->name, queue->name_bytes), name)) {
-            return i;
-        }
-    }
-    return NONE;
-}
-
 static void unpack_one(struct sched *sched, struct pack_reader *reader)
 {
-    struct penalty penalty = {.queue = find_queue(sched, unpack_str(reader))};
+    struct penalty penalty = {.queue =
+                                  queue_by_name(sched, unpack_str(reader))};
 
     penalty.pool = pool_get(sched, unpack_str(reader));
     penalty.until_ms = unpack_i64(reader);

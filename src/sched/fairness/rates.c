@@ -219,15 +219,11 @@ void rates_pack(const struct sched *sched, struct strbuf *buf)
 
 static void unpack_queue(struct sched *sched, struct pack_reader *reader)
 {
-    struct str name = unpack_str(reader);
+    uint32_t queue = queue_by_name(sched, unpack_str(reader));
     struct bucket bucket = unpack_bucket(reader);
 
-    for (size_t i = 0; i < sched->queues.count; i++) {
-        struct queue *queue = &sched->queues.items[i];
-        if (queue->name &&
-            str_equal(str_make(queue->name, queue->name_bytes), name)) {
-            queue->bucket = bucket;
-        }
+    if (queue != NONE) {
+        sched->queues.items[queue].bucket = bucket;
     }
 }
 

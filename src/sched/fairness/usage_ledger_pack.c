@@ -166,20 +166,9 @@ void usage_ledgers_pack(const struct sched *sched, struct strbuf *buf)
     }
 }
 
-static uint32_t find_queue(const struct sched *sched, struct str name)
-{
-    for (uint32_t i = 0; i < sched->queues.count; i++) {
-        if (sched->queues.items[i].name &&
-            str_equal(queue_name(sched, i), name)) {
-            return i;
-        }
-    }
-    return NONE;
-}
-
 static void unpack_usage_ledger(struct sched *sched, struct pack_reader *reader)
 {
-    uint32_t queue = find_queue(sched, unpack_str(reader));
+    uint32_t queue = queue_by_name(sched, unpack_str(reader));
     struct str pool = unpack_str(reader);
     struct flow flow = unpack_flow(reader);
     struct flow infinite_flow = unpack_flow(reader);

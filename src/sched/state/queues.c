@@ -1,5 +1,38 @@
-/* The ranks and the limits of queues. */
+/* The names, the ranks and the limits of queues. */
 #include "sched/state/what_if.h"
+
+/* A name among those of the queues, in which it is called NONE. */
+struct sought {
+    const struct sched *sched;
+    struct str name;
+};
+
+static struct str name_among(const struct sought *sought, uint32_t index)
+{
+    const struct queue *queues = sought->sched->queues.items;
+
+    return index == NONE
+               ? sought->name
+               : str_make(queues[index].name, queues[index].name_bytes);
+}
+
+static bool is_before(const void *context, uint32_t a, uint32_t b)
+{
+    return str_compare(name_among(context, a), name_among(context, b)) < 0;
+}
+
+uint32_t queue_by_name(const struct sched *sched, struct str name)
+{
+    struct sought sought = {sched, name};
+    struct seq_cursor at;
+
+    (void)!seq_find(&sched->queues_by_name, NONE, is_before, &sought, &at);
+    if (seq_is_end(&sched->queues_by_name, at)) {
+        return NONE;
+    }
+    uint32_t index = seq_get(&sched->queues_by_name, at);
+    return str_equal(name_among(&sought, index), name) ? index : NONE;
+}
 
 void queues_sync(struct sched *sched)
 {

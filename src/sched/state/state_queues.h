@@ -79,6 +79,8 @@ struct share {
     uint32_t leased_count;
 };
 
+/* The queue that is called so, or NONE. */
+uint32_t queue_by_name(const struct sched *sched, struct str name);
 /* The ranks of queues by name are right after this. */
 void queues_sync(struct sched *sched);
 /* A queue came to have jobs, or ceased to. */

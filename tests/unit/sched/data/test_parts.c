@@ -41,6 +41,27 @@ static void seq_stays_sorted(void **state)
     seq_fini(&seq);
 }
 
+/* What is not there is told with the place where it would stand. */
+static void seq_finds_where_an_item_would_stand(void **state)
+{
+    struct seq seq = {0};
+    struct seq_cursor at;
+
+    (void)state;
+    assert_false(seq_find(&seq, 1, less, NULL, &at));
+    assert_true(seq_is_end(&seq, at));
+    for (uint32_t i = 1; i < 5000; i++) {
+        seq_insert(&seq, i * 2, less, NULL);
+    }
+    for (uint32_t i = 0; i < 9998; i++) {
+        assert_int_equal(seq_find(&seq, i, less, NULL, &at), i && i % 2 == 0);
+        assert_int_equal(seq_get(&seq, at), i < 2 ? 2 : i + i % 2);
+    }
+    assert_false(seq_find(&seq, 9999, less, NULL, &at));
+    assert_true(seq_is_end(&seq, at));
+    seq_fini(&seq);
+}
+
 /* An empty sequence holds no memory. */
 static void seq_empties(void **state)
 {
@@ -291,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(seq_stays_sorted),
+        TEST(seq_finds_where_an_item_would_stand),
         TEST(seq_empties),
         TEST(node_index_finds_the_first),
         TEST(recent_moves_are_in_order),

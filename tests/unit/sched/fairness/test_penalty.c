@@ -103,6 +103,27 @@ static void penalties_survive_a_restart(void **state)
     assert_string_equal(first_at(w, 6000), "B");
 }
 
+/* Neither a queue before it nor one after it gets what a deleted queue had. */
+static void penalties_of_a_deleted_queue_are_nobodys(void **state)
+{
+    static const char *const others[] = {"0", "B", "AA"};
+    struct world *w = *state;
+    auto_strbuf before = {0};
+
+    run_short(w, 5000, true);
+    sched_history_pack(w->sched, &before);
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
+        auto_strbuf after = {0};
+        world_restart(w);
+        sched_set_time(w->sched, 5000);
+        world_queue(w, others[i], 1);
+        assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&before)),
+                         0);
+        sched_history_pack(w->sched, &after);
+        assert_true(after.byte_count < before.byte_count);
+    }
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -114,6 +135,7 @@ int main(void)
         SCENARIO(preempted_jobs_are_exempt),
         SCENARIO(pools_without_a_cutoff_know_none),
         SCENARIO(penalties_survive_a_restart),
+        SCENARIO(penalties_of_a_deleted_queue_are_nobodys),
     };
 
     return RUN_TESTS(tests);
