@@ -104,7 +104,9 @@ int helper_ask(struct helper_channel *channel,
     (void)pthread_mutex_lock(&channel->lock);
     strbuf_clear(&channel->answer);
     sent.byte_count = (uint32_t)payload.byte_count;
-    int rc = helper_send(channel->fd, &sent, sizeof(sent), payload);
+    int rc = channel->is_gone
+                 ? -ERR_IO
+                 : helper_send(channel->fd, &sent, sizeof(sent), payload);
     if (helper_is_answered(request->kind)) {
         rc = rc < 0 ? rc : helper_receive(channel->fd, &answer, sizeof(answer));
         rc = rc < 0 ? rc
@@ -117,6 +119,14 @@ int helper_ask(struct helper_channel *channel,
         return err_set(err, -ERR_UNAVAILABLE, "the helper process has ended");
     }
     return answer.rc;
+}
+
+void helper_break_off(struct helper_channel *channel)
+{
+    (void)pthread_mutex_lock(&channel->lock);
+    channel->is_gone = true;
+    (void)shutdown(channel->fd, SHUT_RDWR);
+    (void)pthread_mutex_unlock(&channel->lock);
 }
 
 void helper_release(struct helper_channel *channel)
@@ -148,8 +158,11 @@ int helper_logs(struct helper *helper, const struct runtime_log_query *query,
     int rc = helper_ask(&helper->logs, &request, strbuf_str(&payload), err);
     if (rc >= 0) {
         strbuf_add_str(buf, strbuf_str(&helper->logs.answer));
-    } else if (helper->logs.answer.byte_count > 0) {
-        (void)err_set(err, rc, "%s", strbuf_text(&helper->logs.answer));
+    } else if (!helper->logs.is_gone) {
+        (void)err_set(err, rc, "%s",
+                      helper->logs.answer.byte_count > 0
+                          ? strbuf_text(&helper->logs.answer)
+                          : "the helper's answer is too large");
     }
     helper_release(&helper->logs);
     return rc;

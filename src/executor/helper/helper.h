@@ -11,7 +11,9 @@
  * user and no option: these it had when it was forked.  A request that breaks
  * the protocol ends the helper.
  *
- * When the helper ends, `lost` is called and the runtime does nothing more.
+ * When the helper ends, `lost` is called and the runtime does nothing more.  A
+ * helper whose answer is malformed, or does not fit, is ended: the next one
+ * tells all again.
  * When the other process ends, the helper ends too.  Pods outlive both.
  *
  * Threads: start, open and stop from one; the runtime as runtime.h says.

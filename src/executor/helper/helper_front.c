@@ -37,6 +37,14 @@ static int ask(struct helper *helper, const struct helper_request *request,
     return rc;
 }
 
+/* What the helper says makes no sense, or did not fit: end it, for what it
+ * knows would be lost unseen.  The next one tells all again. */
+static void give_up(struct helper *helper)
+{
+    helper_break_off(&helper->calls);
+    note_lost(helper);
+}
+
 /* Ask for what has no answer but that it is done. */
 static void tell(struct runtime *runtime, const struct helper_request *request)
 {
@@ -74,6 +82,9 @@ static void front_list(struct runtime *runtime,
         if (!reader.is_bad) {
             each(ctx, &pod);
         }
+    }
+    if (rc < 0 || reader.is_bad) {
+        give_up(helper);
     }
 }
 
@@ -163,7 +174,11 @@ static void fetch_changes(struct front *front)
     if (rc == 0) {
         helper_take_nodes(&reader, front->nodes);
     }
+    bool is_good = rc == 0 && helper_is_whole(&reader);
     helper_release(&helper->calls);
+    if (!is_good) {
+        give_up(helper);
+    }
 }
 
 static uint32_t front_poll(struct runtime *runtime,
@@ -192,13 +207,18 @@ static bool front_status(struct runtime *runtime, struct run_id run,
     const struct helper_request request = {.kind = HELPER_STATUS, .run = run};
     struct err err;
 
-    bool is_known = ask(helper, &request, STR(""), &err) == 0;
-    if (is_known) {
+    int rc = ask(helper, &request, STR(""), &err);
+    bool is_good = rc == 0 || rc == -ERR_NOT_FOUND;
+    if (rc == 0) {
         struct helper_reader reader = answer_of(helper);
         helper_take_status(&reader, arena, ret_status);
+        is_good = helper_is_whole(&reader);
     }
     helper_release(&helper->calls);
-    return is_known;
+    if (!is_good) {
+        give_up(helper);
+    }
+    return rc == 0 && is_good;
 }
 
 static const struct node_set *front_nodes(struct runtime *runtime)
@@ -258,6 +278,12 @@ int helper_open(struct helper *helper, struct runtime **ret_runtime,
         front->nodes = node_set_create();
         helper_take_nodes(&reader, front->nodes);
         *ret_runtime = &front->runtime;
+        if (!helper_is_whole(&reader)) {
+            node_set_destroy(front->nodes);
+            mem_free(front);
+            rc = err_set(err, -ERR_UNAVAILABLE,
+                         "the helper process gave a malformed answer");
+        }
     }
     helper_release(&helper->calls);
     return rc;

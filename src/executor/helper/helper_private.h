@@ -55,5 +55,7 @@ void helper_end(struct helper *helper);
 int helper_ask(struct helper_channel *channel,
                const struct helper_request *request, struct str payload,
                struct err *err) must_check;
+/* Ask nothing more: the helper takes it for the end of this process. */
+void helper_break_off(struct helper_channel *channel);
 /* Let others ask. */
 void helper_release(struct helper_channel *channel);

@@ -34,13 +34,14 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* Send an answer; one that did not fit is not sent in part. */
 static int answer(int fd, int rc, const struct strbuf *payload)
 {
-    struct helper_answer head = {.rc = rc,
-                                 .byte_count = (uint32_t)payload->byte_count};
+    struct str bytes = payload->is_over ? STR("") : strbuf_str(payload);
+    struct helper_answer head = {.rc = payload->is_over ? -ERR_LIMIT : rc,
+                                 .byte_count = (uint32_t)bytes.byte_count};
 
-    return helper_send(fd, &head, sizeof(head), strbuf_str(payload)) < 0 ? ENDED
-                                                                         : 0;
+    return helper_send(fd, &head, sizeof(head), bytes) < 0 ? ENDED : 0;
 }
 
 /* Whoever breaks the protocol is not us. */
@@ -194,6 +195,7 @@ static void put_changes(struct server *server)
 {
     helper_put_int(&server->answer, server->change_count);
     strbuf_add_str(&server->answer, strbuf_str(&server->changes));
+    server->answer.is_over |= server->changes.is_over;
     put_nodes(server, server->nodes_version);
     strbuf_clear(&server->changes);
     server->change_count = 0;

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -410,6 +411,171 @@ static void a_runtime_that_wants_no_pause_gets_none(void **state)
     helper_stop(helper);
 }
 
+/* A helper whose answers are made by hand, and are there before they are asked
+ * for. */
+struct forged {
+    struct helper helper;
+    int calls_fd, wake_fd; /* the helper's ends */
+    struct runtime *runtime;
+    int lost_count;
+};
+
+static void say_answer(struct forged *forged, int rc, const int64_t *numbers,
+                       size_t count)
+{
+    struct helper_answer head = {
+        .rc = rc, .byte_count = (uint32_t)(count * sizeof(*numbers))};
+
+    assert_int_equal(
+        helper_send(forged->calls_fd, &head, sizeof(head),
+                    str_make((const char *)numbers, count * sizeof(*numbers))),
+        0);
+}
+
+/* Opened, with no node. */
+static void forge(struct forged *forged)
+{
+    static const int64_t opening[] = {0, 1, 0, 0, 0};
+    int calls[2], wakes[2];
+    struct err info = {""}, err;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, calls), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, wakes),
+                     0);
+    *forged = (struct forged){
+        .helper = {.options = {.lost = count_lost,
+                               .lost_ctx = &forged->lost_count},
+                   .calls = {.fd = calls[0],
+                             .lock = PTHREAD_MUTEX_INITIALIZER,
+                             .answer = strbuf_make(HELPER_ANSWER_BYTES_MAX)},
+                   .logs = {.fd = -1},
+                   .wake_fd = wakes[0],
+                   .has_ended = true},
+        .calls_fd = calls[1],
+        .wake_fd = wakes[1],
+    };
+    say_answer(forged, 0, opening, ARRAY_COUNT(opening));
+    assert_int_equal(
+        helper_open(&forged->helper, &forged->runtime, &info, &err), 0);
+}
+
+static void forged_fini(struct forged *forged)
+{
+    runtime_close(forged->runtime);
+    strbuf_fini(&forged->helper.calls.answer);
+    close(forged->helper.calls.fd);
+    close(forged->helper.wake_fd);
+    close(forged->calls_fd);
+    close(forged->wake_fd);
+}
+
+static void count_pod(void *count, const struct runtime_pod *pod)
+{
+    (void)pod;
+    ++*(int *)count;
+}
+
+/* Answers that are no answer: cut short, too long, or refused. */
+static const struct {
+    int rc;
+    int64_t numbers[39];
+    size_t count;
+} malformed[] = {
+    {.numbers = {1}, .count = 1},
+    {.numbers = {0}, .count = 39},
+    {.numbers = {-1}, .count = 8},
+    {.rc = -ERR_LIMIT},
+};
+
+static void an_answer_that_makes_no_sense_ends_the_helper(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct runtime_change change;
+    struct runtime_status status;
+
+    for (size_t i = 0; i < ARRAY_COUNT(malformed); i++) {
+        struct forged list, poll, one;
+        int count = 0;
+        forge(&list);
+        say_answer(&list, malformed[i].rc, malformed[i].numbers,
+                   malformed[i].count);
+        list.runtime->ops->list(list.runtime, count_pod, &count);
+        assert_int_equal(list.lost_count, 1);
+        forged_fini(&list);
+
+        forge(&poll);
+        say_answer(&poll, malformed[i].rc, malformed[i].numbers,
+                   malformed[i].count);
+        assert_int_equal(write(poll.wake_fd, "", 1), 1);
+        (void)poll.runtime->ops->poll(poll.runtime, &change, 1);
+        assert_int_equal(poll.lost_count, 1);
+        forged_fini(&poll);
+
+        forge(&one);
+        say_answer(&one, malformed[i].rc, malformed[i].numbers,
+                   malformed[i].count);
+        assert_false(one.runtime->ops->status(
+            one.runtime, (struct run_id){{1, 2}}, &arena, &status));
+        assert_int_equal(one.lost_count, 1);
+        /* Nothing more is asked, and it sees us go. */
+        char bytes[1024];
+        assert_true(recv(one.calls_fd, bytes, sizeof(bytes), 0) > 0);
+        assert_int_equal(recv(one.calls_fd, bytes, sizeof(bytes), 0), 0);
+        forged_fini(&one);
+    }
+}
+
+/* A runtime with more to say of a run than an answer holds. */
+static bool large_status(struct runtime *runtime, struct run_id run,
+                         struct arena *arena, struct runtime_status *ret_status)
+{
+    size_t byte_count = (size_t)HELPER_ANSWER_BYTES_MAX + 1;
+    const char *text = mmap(NULL, byte_count, PROT_READ,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    (void)runtime;
+    (void)run;
+    (void)arena;
+    believe(text != MAP_FAILED);
+    *ret_status =
+        (struct runtime_status){.message = str_make(text, byte_count)};
+    return true;
+}
+
+static int open_large(void *ctx, struct runtime **ret_runtime,
+                      struct err *ret_info, struct err *err)
+{
+    static struct runtime_ops ops;
+    int rc = open_stub(ctx, ret_runtime, ret_info, err);
+
+    ops = *(*ret_runtime)->ops;
+    ops.status = large_status;
+    (*ret_runtime)->ops = &ops;
+    return rc;
+}
+
+static void an_answer_that_does_not_fit_is_not_sent_in_part(void **state)
+{
+    (void)state;
+    int lost_count = 0;
+    const struct helper_options options = {
+        .open = open_large, .lost = count_lost, .lost_ctx = &lost_count};
+    auto_arena arena = {0};
+    struct runtime *runtime;
+    struct runtime_status status;
+    struct err info, err;
+    struct helper *helper = helper_start(&options, &err);
+
+    assert_non_null(helper);
+    assert_int_equal(helper_open(helper, &runtime, &info, &err), 0);
+    assert_false(runtime->ops->status(runtime, (struct run_id){{1, 2}}, &arena,
+                                      &status));
+    assert_int_equal(lost_count, 1);
+    runtime_close(runtime);
+    helper_stop(helper);
+}
+
 /* A front end that is told of a pod. */
 struct told {
     struct runtime *runtime;
@@ -727,6 +893,8 @@ int main(void)
         TEST(what_breaks_the_protocol_ends_the_helper),
         TEST(names_have_no_nul_and_an_end),
         TEST(a_runtime_that_wants_no_pause_gets_none),
+        TEST(an_answer_that_makes_no_sense_ends_the_helper),
+        TEST(an_answer_that_does_not_fit_is_not_sent_in_part),
         TEST(who_is_told_of_a_pod_may_ask_for_more),
         TEST(a_status_arrives_whole),
         TEST(nothing_is_done_before_it_is_open),
