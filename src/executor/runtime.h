@@ -6,8 +6,10 @@
  * how far each is, and what the server has acknowledged.  A run id is started
  * at most once: creating it again ends by RUNTIME_KNOWN.
  *
- * No call waits.  A call begins something; changes, which poll() hands out,
- * tell how it ended and what happened else.  A creation always ends.  The
+ * No call waits for what it begins; changes, which poll() hands out, tell how
+ * that ended and what happened else.  A backend in another process answers
+ * list(), poll(), status() and logs() by a round trip, and each call waits
+ * while that process is busy (helper.h says how long).  A creation always ends.  The
  * executor may close a runtime before: what became of the pod is then for
  * list() to say in the runtime's next life.  The requests stop() and forget()
  * may get lost on their way to a cluster: the executor repeats them until the

@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,8 +118,10 @@ int helper_ask(struct helper_channel *channel,
     }
     if (rc < 0) {
         channel->is_gone = true;
+        (void)shutdown(channel->fd, SHUT_RDWR);
         strbuf_clear(&channel->answer);
-        return err_set(err, -ERR_UNAVAILABLE, "the helper process has ended");
+        return err_set(err, -ERR_UNAVAILABLE,
+                       "the helper process has ended, or does not answer");
     }
     return answer.rc;
 }
@@ -164,6 +169,11 @@ int helper_logs(struct helper *helper, const struct runtime_log_query *query,
                           ? strbuf_text(&helper->logs.answer)
                           : "the helper's answer is too large");
     }
+    if (helper->logs.is_gone) {
+        /* The thread of the calls sees that, and tells. */
+        (void)shutdown(helper->calls.fd, SHUT_RDWR);
+        (void)shutdown(helper->wake_fd, SHUT_RDWR);
+    }
     helper_release(&helper->logs);
     return rc;
 }
@@ -175,11 +185,50 @@ static void fini_channel(struct helper_channel *channel)
     (void)pthread_mutex_destroy(&channel->lock);
 }
 
+static void set_deadline(int fd, int64_t ms)
+{
+    const struct timeval time = {ms / 1000, ms % 1000 * 1000};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+}
+
+void helper_set_deadlines(struct helper *helper)
+{
+    int64_t ms = helper->options.answer_ms_max ? helper->options.answer_ms_max
+                                               : HELPER_ANSWER_MS_MAX;
+
+    set_deadline(helper->calls.fd, ms);
+    set_deadline(helper->logs.fd, ms);
+}
+
+/* Kill the helper if it does not end in time.  Where the kernel tells no ends
+ * of processes, nothing limits the wait. */
+static void limit_end(const struct helper *helper)
+{
+    int64_t ms = helper->options.end_ms_max ? helper->options.end_ms_max
+                                            : HELPER_END_MS_MAX;
+    struct pollfd wait = {.fd = (int)syscall(SYS_pidfd_open, helper->pid, 0),
+                          .events = POLLIN};
+    int count;
+
+    if (wait.fd < 0) {
+        return;
+    }
+    while ((count = poll(&wait, 1, (int)ms)) < 0 && errno == EINTR) {
+    }
+    if (count == 0) {
+        (void)kill(helper->pid, SIGKILL);
+    }
+    close(wait.fd);
+}
+
 void helper_end(struct helper *helper)
 {
     if (!helper->has_ended) {
         helper->has_ended = true;
         (void)shutdown(helper->calls.fd, SHUT_RDWR);
+        limit_end(helper);
         while (waitpid(helper->pid, NULL, 0) < 0 && errno == EINTR) {
         }
     }

@@ -13,7 +13,9 @@
  *
  * When the helper ends, `lost` is called and the runtime does nothing more.  A
  * helper whose answer is malformed, or does not fit, is ended: the next one
- * tells all again.
+ * tells all again.  So is one that, once the runtime is open, takes longer for
+ * an answer than HELPER_ANSWER_MS_MAX.  One that has not ended
+ * HELPER_END_MS_MAX after it was to is killed.
  * When the other process ends, the helper ends too.  Pods outlive both.
  *
  * Threads: start, open and stop from one; the runtime as runtime.h says.
@@ -23,6 +25,11 @@
 #include <sys/types.h>
 
 #include "executor/runtime.h"
+
+enum {
+    HELPER_ANSWER_MS_MAX = 120000,
+    HELPER_END_MS_MAX = 20000,
+};
 
 struct helper;
 
@@ -35,6 +42,8 @@ struct helper_options {
     /* The helper has ended unasked; in the thread of the runtime's calls. */
     void (*lost)(void *ctx);
     void *lost_ctx;
+    int64_t answer_ms_max; /* 0: HELPER_ANSWER_MS_MAX */
+    int64_t end_ms_max;    /* 0: HELPER_END_MS_MAX */
 };
 
 /* Start the helper; before any thread.  NULL with `err` set. */
@@ -54,6 +63,6 @@ int helper_logs(struct helper *helper, const struct runtime_log_query *query,
 /* The helper's process id, for those who watch it. */
 pid_t helper_pid(const struct helper *helper);
 
-/* End the helper if its runtime was not closed, wait until it has ended, and
- * free what is left of it.  NULL is fine. */
+/* End the helper if its runtime was not closed, wait until it has ended or kill
+ * it, and free what is left of it.  NULL is fine. */
 void helper_stop(struct helper *helper);

@@ -286,5 +286,8 @@ int helper_open(struct helper *helper, struct runtime **ret_runtime,
         }
     }
     helper_release(&helper->calls);
+    if (rc == 0) {
+        helper_set_deadlines(helper); /* taking up pods had no limit */
+    }
     return rc;
 }

@@ -45,7 +45,11 @@ struct helper {
 int helper_serve(const struct helper_options *options,
                  const struct helper_fds *fds) must_check;
 
-/* Close the connection of the calls, and wait until the helper has ended. */
+/* From now on, an answer has to come in time. */
+void helper_set_deadlines(struct helper *helper);
+
+/* Close the connection of the calls, and wait until the helper has ended; kill
+ * it when it takes too long. */
 void helper_end(struct helper *helper);
 
 /* Ask; what the answer carries is in channel->answer, which stays locked until

@@ -576,6 +576,72 @@ static void an_answer_that_does_not_fit_is_not_sent_in_part(void **state)
     helper_stop(helper);
 }
 
+/* What is asked of a helper that stands still. */
+static void ask_status(struct helper *helper, struct runtime *runtime)
+{
+    auto_arena arena = {0};
+    struct runtime_status status;
+
+    (void)helper;
+    assert_false(runtime->ops->status(runtime, (struct run_id){{1, 2}}, &arena,
+                                      &status));
+}
+
+static void ask_logs(struct helper *helper, struct runtime *runtime)
+{
+    auto_strbuf text = {0};
+    struct runtime_change change;
+    struct err err;
+    struct runtime_log_query query = {.job.v = {1, 2},
+                                      .container = STR(""),
+                                      .since = STR(""),
+                                      .line_count_max = -1,
+                                      .byte_count_max = 100};
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(helper_logs(helper, &query, &text, &err),
+                         -ERR_UNAVAILABLE);
+    }
+    (void)runtime->ops->poll(runtime, &change, 1);
+}
+
+static void ask_nothing(struct helper *helper, struct runtime *runtime)
+{
+    (void)helper;
+    (void)runtime;
+}
+
+static void a_helper_that_stands_still_is_waited_for_no_longer(void **state)
+{
+    static const struct {
+        void (*ask)(struct helper *, struct runtime *);
+        int lost_count;
+    } rows[] = {{ask_status, 1}, {ask_logs, 1}, {ask_nothing, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        int lost_count = 0;
+        const struct helper_options options = {.open = open_stub,
+                                               .lost = count_lost,
+                                               .lost_ctx = &lost_count,
+                                               .answer_ms_max = 20,
+                                               .end_ms_max = 20};
+        struct runtime *runtime;
+        struct err info, err;
+        struct helper *helper = helper_start(&options, &err);
+        assert_non_null(helper);
+        assert_int_equal(helper_open(helper, &runtime, &info, &err), 0);
+        pid_t pid = helper_pid(helper);
+        assert_int_equal(kill(pid, SIGSTOP), 0);
+        assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+        rows[i].ask(helper, runtime);
+        assert_int_equal(lost_count, rows[i].lost_count);
+        runtime_close(runtime);
+        helper_stop(helper);
+        assert_int_equal(kill(pid, 0), -1);
+    }
+}
+
 /* A front end that is told of a pod. */
 struct told {
     struct runtime *runtime;
@@ -895,6 +961,7 @@ int main(void)
         TEST(a_runtime_that_wants_no_pause_gets_none),
         TEST(an_answer_that_makes_no_sense_ends_the_helper),
         TEST(an_answer_that_does_not_fit_is_not_sent_in_part),
+        TEST(a_helper_that_stands_still_is_waited_for_no_longer),
         TEST(who_is_told_of_a_pod_may_ask_for_more),
         TEST(a_status_arrives_whole),
         TEST(nothing_is_done_before_it_is_open),
