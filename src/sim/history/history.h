@@ -7,8 +7,9 @@
  * (it waited, or still ran, at the end) it is *drawn*: from the whole runs of
  * its queue, or of all queues if that has none, and never less than it ran for.
  * This is what seeds are for.  Left out are jobs that users cancelled while
- * they waited; holds and dependencies are not kept, and a queue, a pool and the
- * policy are as they were at the end.
+ * they waited; holds, dependencies, retry policies and cordons are not kept,
+ * and a queue with its limits, a pool and the policy are as they were at the
+ * end.
  *
  * Times are ms since the log's first record.  Ownership: all is in the
  * history's arena.  Threads: one.
@@ -40,7 +41,8 @@ struct history_job {
 
 /* A queue at the end. */
 struct history_queue {
-    struct str name, ordering;
+    struct str name;
+    struct str encoded; /* api.Queue; "": it is known by its jobs alone */
     double factor;
 };
 

@@ -1,7 +1,9 @@
 /* Plays a history once. */
+#include "armada/queue.pb-c.h"
 #include "sim/history/history_private.h"
 #include "sim/world/cluster.h"
 #include "sim/world/tally.h"
+#include "wire/message/message.h"
 
 enum { RUNS_STREAM = 1 }; /* of draws */
 
@@ -33,19 +35,41 @@ static double weight_of(const struct playing *p, uint32_t queue)
     return weight;
 }
 
+/* As the queue was, but of another factor, and open. */
+static int add_queue(struct playing *p, const struct history_queue *of,
+                     double factor, struct err *err)
+{
+    auto_arena arena = {0};
+    ProtobufCMessage *message;
+
+    int rc = wire_decode(&api__queue__descriptor, of->encoded,
+                         &wire_request_limits, &arena, &message, err);
+    if (rc < 0) {
+        return rc;
+    }
+    Api__Queue *queue = (Api__Queue *)(void *)message;
+    queue->name = arena_strdup(&arena, of->name);
+    queue->priority_factor = factor;
+    queue->cordoned = false;
+    world_set_queue(p->world, of->name,
+                    wire_encode_arena(&queue->base, &arena));
+    return 0;
+}
+
 /* A factor is at least 1: shares go by what weights are to each other. */
-static void add_queues(struct playing *p)
+static int add_queues(struct playing *p, struct err *err)
 {
     double largest = 1;
+    int rc = 0;
 
     for (uint32_t i = 0; i < p->history->queues.count; i++) {
         largest = weight_of(p, i) > largest ? weight_of(p, i) : largest;
     }
-    for (uint32_t i = 0; i < p->history->queues.count; i++) {
-        const struct history_queue *queue = &p->history->queues.items[i];
-        world_add_queue(p->world, queue->name, largest / weight_of(p, i),
-                        queue->ordering);
+    for (uint32_t i = 0; i < p->history->queues.count && rc == 0; i++) {
+        rc = add_queue(p, &p->history->queues.items[i],
+                       largest / weight_of(p, i), err);
     }
+    return rc;
 }
 
 /* The node that more of are wanted of; NULL: there is none. */
@@ -191,7 +215,10 @@ static int set_up(struct playing *p, uint64_t seed, struct err *err)
     if (!p->world) {
         return -ERR_UNAVAILABLE;
     }
-    add_queues(p);
+    rc = add_queues(p, err);
+    if (rc < 0) {
+        return rc;
+    }
     for (size_t i = 0; i < history->pools.count; i++) {
         world_add_pool(p->world, &history->pools.items[i]);
     }

@@ -45,8 +45,8 @@ static uint32_t queue_of(struct reading *reading, struct str name)
     uint32_t index = intern_find(&reading->queues, name);
 
     if (index == INTERN_NONE) {
-        struct history_queue queue = {arena_str(&history->arena, name), STR(""),
-                                      1};
+        struct history_queue queue = {.name = arena_str(&history->arena, name),
+                                      .factor = 1};
         index = intern_add(&reading->queues, name);
         VEC_PUSH(&history->queues, queue);
     }
@@ -55,15 +55,13 @@ static uint32_t queue_of(struct reading *reading, struct str name)
 
 static void set_queue(struct reading *reading, const struct event *event)
 {
-    static const char *const orderings[QUEUE_ORDERINGS] = {
-        "priority", "fifo", "fair", "stateaware", "cfs"};
     const struct queue_record *record = &event->queue.record;
     uint32_t index = queue_of(reading, record->name); /* they may move */
     struct history_queue *queue = &reading->history->queues.items[index];
 
     queue->factor = (double)record->priority_factor_micro /
                     (double)PRIORITY_FACTOR_ONE_MICRO;
-    queue->ordering = str_of(orderings[record->ordering]);
+    queue->encoded = arena_str(&reading->history->arena, event->queue.encoded);
 }
 
 static int set_policy(struct reading *reading, const struct event *event)

@@ -158,6 +158,8 @@ DEFINE_AUTO(world, world_destroy)
  * it ("": priority). */
 void world_add_queue(struct world *world, struct str name,
                      double priority_factor, struct str ordering);
+/* Make a queue, or set it anew, that is encoded as api.Queue. */
+void world_set_queue(struct world *world, struct str name, struct str encoded);
 /* Make a pool, an object beside those of the configuration. */
 void world_add_pool(struct world *world, const struct pool_record *record);
 /* The index of a new kind. */

@@ -1,4 +1,5 @@
 /* Posts commands to the leader, with events of queues and pools. */
+#include "armada/queue.pb-c.h"
 #include "sim/world/world.h"
 #include "wire/kube/pool_codec.h"
 #include "wire/log/log_codec.h"
@@ -74,30 +75,32 @@ static void post_event(struct world *world, const struct event *event)
     world_post(world, command);
 }
 
-void world_add_queue(struct world *world, struct str name,
-                     double priority_factor, struct str ordering)
+void world_set_queue(struct world *world, struct str name, struct str encoded)
 {
-    auto_strbuf encoded = {0}, scheduling = {0};
     struct event event;
 
-    /* api.Queue: 1 name, 2 priority_factor */
-    strbuf_add_char(&encoded, 0x0a);
-    pack_str(&encoded, name);
-    strbuf_add_char(&encoded, 0x11);
-    strbuf_add(&encoded, &priority_factor, sizeof(priority_factor));
-    if (ordering.byte_count) {
-        /* 1000 scheduling, with 1 ordering */
-        strbuf_add_char(&scheduling, 0x0a);
-        pack_str(&scheduling, ordering);
-        pack_u64(&encoded, 1000 << 3 | 2);
-        pack_str(&encoded, strbuf_str(&scheduling));
-    }
     memset(&event, 0, sizeof(event));
     event.type = EVENT_QUEUE_SET;
     event.created_ms = world_wall_ms(world->now_ms);
     event.queue.record.name = name;
-    event.queue.encoded = strbuf_str(&encoded);
+    event.queue.encoded = encoded;
     post_event(world, &event);
+}
+
+void world_add_queue(struct world *world, struct str name,
+                     double priority_factor, struct str ordering)
+{
+    auto_arena arena = {0};
+    Api__Queue *queue = wire_new(&api__queue__descriptor, &arena);
+
+    queue->name = arena_strdup(&arena, name);
+    queue->priority_factor = priority_factor;
+    if (ordering.byte_count) {
+        queue->scheduling =
+            wire_new(&api__queue_scheduling__descriptor, &arena);
+        queue->scheduling->ordering = arena_strdup(&arena, ordering);
+    }
+    world_set_queue(world, name, wire_encode_arena(&queue->base, &arena));
 }
 
 void world_add_pool(struct world *world, const struct pool_record *record)

@@ -1,7 +1,9 @@
 /* A history that is read from a log, and played again. */
+#include "armada/queue.pb-c.h"
 #include "played.h"
 #include "sim/history/history.h"
 #include "wire/log/log_codec.h"
+#include "wire/message/message.h"
 
 /* Two queues that want more than there is, gangs, and nodes that fail.  What
  * has not ended after two hours is never known to. */
@@ -26,20 +28,27 @@ struct scene {
     struct history history;
 };
 
-static struct scene *begin(const char *text)
+/* Read the history of what was played. */
+static void read_log(struct scene *scene)
 {
-    struct scene *scene = mem_alloc(sizeof(*scene));
     struct elog_reader *reader;
     struct err err;
 
-    scene->storage = elog_memory_storage_create();
-    play_into(&scene->played, text, 1, elog_memory_open(scene->storage));
     assert_int_equal(elog_reader_open(scene->played.world->log, &reader, &err),
                      0);
     if (history_read(reader, &scene->history, &err) < 0) {
         fail_msg("%s", err.text);
     }
     elog_reader_close(reader);
+}
+
+static struct scene *begin(const char *text)
+{
+    struct scene *scene = mem_alloc(sizeof(*scene));
+
+    scene->storage = elog_memory_storage_create();
+    play_into(&scene->played, text, 1, elog_memory_open(scene->storage));
+    read_log(scene);
     return scene;
 }
 
@@ -187,6 +196,69 @@ static void test_a_node_that_never_was_is_refused(void **state)
                      -ERR_NOT_FOUND);
     assert_string_equal(err.text, "there was no node \"none\"");
     VEC_FREE(&changes.nodes);
+    end(scene);
+}
+
+/* At its end the queue is like this. */
+static void set_queue(struct scene *scene, Api__Queue *queue)
+{
+    auto_arena arena = {0};
+    struct err err;
+
+    queue->priority_factor = 1;
+    world_set_queue(scene->played.world, str_of(queue->name),
+                    wire_encode_arena(&queue->base, &arena));
+    assert_true(world_step(scene->played.world, &err) >= 0);
+    history_fini(&scene->history);
+    read_log(scene);
+}
+
+static void test_a_queue_keeps_its_limits(void **state)
+{
+    struct scene *scene = begin(scenario);
+    Api__Queue queue = API__QUEUE__INIT;
+    Api__QueueScheduling scheduling = API__QUEUE_SCHEDULING__INIT;
+    Api__QueueScheduling__QuotaEntry none =
+        API__QUEUE_SCHEDULING__QUOTA_ENTRY__INIT;
+    Api__QueueScheduling__QuotaEntry *quota[] = {&none};
+    struct history_changes changes = {.policy = NULL};
+    struct history_weight weight = {.queue = 1, .weight = 4};
+    struct history_result result;
+
+    (void)state;
+    none.key = (char[]){"cpu"};
+    none.value = (char[]){"0"};
+    scheduling.n_quota = 1;
+    scheduling.quota = quota;
+    queue.name = (char[]){"q"};
+    queue.scheduling = &scheduling;
+    set_queue(scene, &queue);
+    play_again(scene, NULL, 1, &result);
+    assert_int_equal(result.queues[1].started_count, 0);
+    assert_true(result.queues[0].started_count > 0);
+    history_result_fini(&result);
+    /* Another weight leaves the rest as it is. */
+    VEC_PUSH(&changes.weights, weight);
+    play_again(scene, &changes, 1, &result);
+    assert_int_equal(result.queues[1].started_count, 0);
+    VEC_FREE(&changes.weights);
+    history_result_fini(&result);
+    end(scene);
+}
+
+static void test_a_cordon_of_a_queue_is_passed_over(void **state)
+{
+    struct scene *scene = begin(scenario);
+    Api__Queue queue = API__QUEUE__INIT;
+    struct history_result result;
+
+    (void)state;
+    queue.name = (char[]){"q"};
+    queue.cordoned = true;
+    set_queue(scene, &queue);
+    play_again(scene, NULL, 1, &result);
+    assert_true(result.queues[1].started_count > 0);
+    history_result_fini(&result);
     end(scene);
 }
 
@@ -452,6 +524,8 @@ int main(void)
         TEST(test_more_nodes_leave_less_waiting),
         TEST(test_a_weight_moves_the_waiting_to_others),
         TEST(test_a_node_that_never_was_is_refused),
+        TEST(test_a_queue_keeps_its_limits),
+        TEST(test_a_cordon_of_a_queue_is_passed_over),
         TEST(test_taints_of_nodes_keep_jobs_away),
         TEST(test_a_pool_selects_by_expressions),
         TEST(test_an_added_node_has_a_name_of_its_own),
