@@ -9,8 +9,8 @@
  * No call waits for what it begins; changes, which poll() hands out, tell how
  * that ended and what happened else.  A backend in another process answers
  * list(), poll(), status() and logs() by a round trip, and each call waits
- * while that process is busy (helper.h says how long).  A creation always ends.  The
- * executor may close a runtime before: what became of the pod is then for
+ * while that process is busy (helper.h says how long).  A creation always ends.
+ * The executor may close a runtime before: what became of the pod is then for
  * list() to say in the runtime's next life.  The requests stop() and forget()
  * may get lost on their way to a cluster: the executor repeats them until the
  * change has come.
