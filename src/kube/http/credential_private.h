@@ -45,7 +45,7 @@ void credential_take(struct credential *credential, struct str token,
 int credential_check_token(struct str token, const char *where,
                            struct err *err) must_check;
 
-/* plugin.c: the exec plugin of the configuration. */
+/* credential_plugin.c: the exec plugin of the configuration. */
 
 /* Run it: 1, or why it cannot be run. */
 int plugin_begin(struct credential *credential, struct err *err) must_check;
