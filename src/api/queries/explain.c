@@ -84,7 +84,7 @@ static void put_run(const struct stored_job *job, const struct stored_run *run,
                 job->run_count, STR_ARG(run->node), STR_ARG(run->cluster),
                 end_of(run->state), when);
     strbuf_add_text(text, run->error.byte_count ? ": " : ".");
-    wire_printable(run->error, PRINTABLE_LINE, text);
+    wire_printable(run->error, PRINTABLE_INDENTED, text);
     strbuf_add_char(text, '\n');
     if (!json) {
         return;
@@ -167,7 +167,7 @@ static void explain_ended(struct api_call *call, const struct last_run *last)
     strbuf_addf(&json, ",\"runs\":%u", job->run_count);
     strbuf_addf(&text, "Job %s: %s%s", id, state_word(job->state),
                 why.byte_count > 0 ? ": " : ".");
-    wire_printable(why, PRINTABLE_LINE, &text);
+    wire_printable(why, PRINTABLE_INDENTED, &text);
     strbuf_add_char(&text, '\n');
     job_story_put(last, &text, &json);
     strbuf_add_char(&json, '}');

@@ -55,7 +55,7 @@ static void put_end(const struct stored_run *run, struct strbuf *text,
     }
     if (run->state == STORED_RUN_PREEMPTED && run->error.byte_count > 0) {
         strbuf_add_text(text, ": ");
-        wire_printable(run->error, PRINTABLE_LINE, text);
+        wire_printable(run->error, PRINTABLE_INDENTED, text);
     }
 }
 

@@ -242,10 +242,11 @@ static void print_seen(struct cli *cli, const struct watch *watch,
     }
     cli_say(cli, "%s", strbuf_text(&line));
     if (seen->failed_reason) {
-        cli_say(cli, "Job failed: %s", seen->failed_reason);
+        cli_say(cli, "Job failed: %s", cli_one_line(cli, seen->failed_reason));
     }
     if (seen->preempted_reason && *seen->preempted_reason) {
-        cli_say(cli, "Job preempted: %s", seen->preempted_reason);
+        cli_say(cli, "Job preempted: %s",
+                cli_one_line(cli, seen->preempted_reason));
     }
 }
 

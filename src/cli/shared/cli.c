@@ -220,6 +220,20 @@ const char *cli_when(struct cli *cli, const Google__Protobuf__Timestamp *stamp)
                        : cli_format(cli, "%s ago", put_span(cli, seconds));
 }
 
+const char *cli_one_line(struct cli *cli, const char *text)
+{
+    size_t length = strlen(text);
+
+    while (length > 0 && text[length - 1] == '\n') {
+        length--;
+    }
+    char *line = arena_strdup(&cli->arena, str_make(text, length));
+    for (char *at = strchr(line, '\n'); at; at = strchr(at, '\n')) {
+        *at = ' ';
+    }
+    return line;
+}
+
 const char *cli_first_line(struct cli *cli, const char *text)
 {
     enum { BYTES_MAX = 60 };

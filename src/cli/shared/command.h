@@ -200,6 +200,9 @@ const char *cli_when(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
 /* The first line of a text, cut between characters where a table would get too
  * wide.  In the arena. */
 const char *cli_first_line(struct cli *cli, const char *text);
+/* A text without the line feeds that end it, and with spaces in place of the
+ * others.  In the arena. */
+const char *cli_one_line(struct cli *cli, const char *text);
 
 /* Texts under a name, all borrowed. */
 struct cli_names {

@@ -67,6 +67,10 @@ void wire_printable(struct str text, enum printable how, struct strbuf *out)
 {
     size_t at = 0;
 
+    while (how == PRINTABLE_INDENTED && text.byte_count > 0 &&
+           text.p[text.byte_count - 1] == '\n') {
+        text.byte_count--;
+    }
     while (at < text.byte_count) {
         struct str rest = str_make(text.p + at, text.byte_count - at);
         size_t sound = utf8_text_bytes(rest), end = at + sound;
@@ -81,6 +85,9 @@ void wire_printable(struct str text, enum printable how, struct strbuf *out)
                 strbuf_add(out, text.p + at, byte_count);
             }
             at += byte_count;
+            if (c == '\n' && how == PRINTABLE_INDENTED && text.p[at] != '\n') {
+                strbuf_add_text(out, "  ");
+            }
         }
         if (at < text.byte_count) {
             wire_put_escape((unsigned char)text.p[at++], how, out);

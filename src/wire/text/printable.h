@@ -14,6 +14,9 @@
 enum printable {
     PRINTABLE_LINE, /* one line, as \xNN and \u{NNNN} */
     PRINTABLE_TEXT, /* the same; line feeds and tabs stay */
+    /* The same, but no line feed ends it, and what follows one is indented by
+     * two spaces: such a line looks like none of those around the text. */
+    PRINTABLE_INDENTED,
     PRINTABLE_JSON, /* a JSON document: as \uNNNN; white space stays */
 };
 

@@ -16,7 +16,8 @@ static void watch_prints_a_summary_before_each_event(void **state)
     Api__EventMessage message = API__EVENT_MESSAGE__INIT;
     Api__JobFailedEvent failed = API__JOB_FAILED_EVENT__INIT;
     Google__Protobuf__Timestamp created = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
-    char id[] = "5:0:0:1", job[] = "01a", reason[] = "exit code 3";
+    char id[] = "5:0:0:1", job[] = "01a",
+         reason[] = "exit code 3:\nno \x1b[2Jdisk\n";
 
     created.seconds = 1700000000;
     failed.job_id = job;
@@ -30,7 +31,7 @@ static void watch_prints_a_summary_before_each_event(void **state)
     check(ASK(script, "", "watch", "q", "s", "--exit-if-inactive"), CLI_OK,
           "Nov 14 22:13:20 | Queued: 0, Leased: 0, Pending: 0, Running: 0, "
           "Succeeded: 0, Failed: 1, Cancelled: 0 | JobFailedEvent, job id: "
-          "01a pod: 0\nJob failed: exit code 3\n",
+          "01a pod: 0\nJob failed: exit code 3: no \\x1b[2Jdisk\n",
           "");
 
     Api__JobSetRequest *request =

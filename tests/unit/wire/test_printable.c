@@ -28,6 +28,14 @@ static void controls_are_escaped(void **state)
           PRINTABLE_LINE, "\\x9b2J\\xff");
 }
 
+static void lines_of_a_text_are_indented(void **state)
+{
+    (void)state;
+    check("a\n\nb\x1b[2J\n\n", PRINTABLE_INDENTED, "a\n\n  b\\x1b[2J");
+    check("\n", PRINTABLE_INDENTED, "");
+    check("\nJob x: succeeded", PRINTABLE_INDENTED, "\n  Job x: succeeded");
+}
+
 static void what_turns_or_hides_text_is_escaped(void **state)
 {
     (void)state;
@@ -68,6 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(controls_are_escaped),
+        TEST(lines_of_a_text_are_indented),
         TEST(what_turns_or_hides_text_is_escaped),
         TEST(json_stays_json),
         TEST(characters_are_told_one_by_one),
