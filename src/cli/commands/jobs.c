@@ -58,7 +58,7 @@ static const char *reason_of(struct cli *cli, const Berth__Api__JobSummary *job,
                              bool waits)
 {
     const char *why = waits && !*job->reason ? waiting_of(cli, job)
-                                             : cli_first_line(cli, job->reason);
+                                             : cli_cell(cli, job->reason);
 
     return job->promised_start
                ? cli_format(cli, "%s%sstarts by %s", why, *why ? "; " : "",

@@ -193,7 +193,7 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table, cli_when(cli, job->completed));
     table_addf(table, "%u", count_of(pservers, "running"));
     table_addf(table, "%u", pservers ? pservers->min : 0);
-    table_add(table, cli_first_line(cli, job->reason));
+    table_add(table, cli_cell(cli, job->reason));
 }
 
 /* Add a page to the table, or to the list of -o json and yaml. */

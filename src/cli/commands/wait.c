@@ -44,7 +44,7 @@ static void note_end(struct waiting *waiting, uint32_t at, bool has_succeeded,
                      const char *reason)
 {
     waiting->states[at] = has_succeeded ? WAIT_GOOD : WAIT_BAD;
-    waiting->reasons[at] = cli_first_line(waiting->cli, reason);
+    waiting->reasons[at] = cli_one_line(waiting->cli, reason);
     waiting->good_count += has_succeeded;
     waiting->bad_count += !has_succeeded;
 }

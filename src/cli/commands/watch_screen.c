@@ -90,7 +90,7 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table, row->state);
     table_add(table, cli_age(cli, row->since_s ? &since : NULL));
     table_add(table, row->node ? row->node : "");
-    table_add(table, cli_first_line(cli, row->reason ? row->reason : ""));
+    table_add(table, cli_cell(cli, row->reason ? row->reason : ""));
 }
 
 /* Go back to where the last drawing began, and clear it. */

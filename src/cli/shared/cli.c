@@ -234,11 +234,14 @@ const char *cli_one_line(struct cli *cli, const char *text)
     return line;
 }
 
-const char *cli_first_line(struct cli *cli, const char *text)
+const char *cli_cell(struct cli *cli, const char *text)
 {
     enum { BYTES_MAX = 60 };
     size_t length = strcspn(text, "\n");
 
+    if (cli->is_wide || cli->ports->width == 0) {
+        return cli_one_line(cli, text);
+    }
     if (length <= BYTES_MAX) {
         return arena_strdup(&cli->arena, str_make(text, length));
     }

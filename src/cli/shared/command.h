@@ -197,9 +197,10 @@ const char *cli_age(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
 /* The same as "3m20s ago" or "in 3m20s". */
 const char *cli_when(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
 
-/* The first line of a text, cut between characters where a table would get too
- * wide.  In the arena. */
-const char *cli_first_line(struct cli *cli, const char *text);
+/* What a table has room for of a text: on a terminal the first line, cut
+ * between characters where the table would get too wide; with -o wide or csv,
+ * and where there is no terminal, all of it on one line.  In the arena. */
+const char *cli_cell(struct cli *cli, const char *text);
 /* A text without the line feeds that end it, and with spaces in place of the
  * others.  In the arena. */
 const char *cli_one_line(struct cli *cli, const char *text);

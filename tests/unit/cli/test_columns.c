@@ -74,12 +74,35 @@ static void tables_fit_a_terminal_and_have_colours(void **state)
     free(bytes);
 }
 
+/* Nothing but a terminal cuts a text. */
+static void texts_are_cut_for_terminals_only(void **state)
+{
+    static const char text[] = "a reason with far more words than the table of "
+                               "a terminal has room for\nand two lines\n";
+    static const char all[] = "a reason with far more words than the table of "
+                              "a terminal has room for and two lines";
+    struct cli_ports ports = {.width = 80};
+    struct cli cli = {.ports = &ports};
+
+    (void)state;
+    assert_string_equal(
+        cli_cell(&cli, text),
+        "a reason with far more words than the table of a terminal...");
+    cli.is_wide = true;
+    assert_string_equal(cli_cell(&cli, text), all);
+    cli.is_wide = false;
+    ports.width = 0;
+    assert_string_equal(cli_cell(&cli, text), all);
+    arena_fini(&cli.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(patterns_pick_from_answers),
         SERVED(a_name_is_one_line),
         SERVED(patterns_that_make_no_sense_are_refused),
+        TEST(texts_are_cut_for_terminals_only),
         TEST(tables_fit_a_terminal_and_have_colours),
     };
     return RUN_TESTS(tests);

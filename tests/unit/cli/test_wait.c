@@ -4,6 +4,12 @@
 #include "script.h"
 
 #define ID_A "01h00000000000000000000000"
+#define WHY                                                             \
+    "it broke after so many words that a table on a terminal would be " \
+    "cut:\nno disk"
+#define WHY_SHOWN                                                       \
+    "it broke after so many words that a table on a terminal would be " \
+    "cut: no disk"
 #define ID_B "01h00000000000000000000001"
 
 /* Let the server have two jobs of one job set in these states. */
@@ -37,7 +43,7 @@ static void add_end(struct script *script, const char *id, bool has_succeeded)
     Api__EventMessage message = API__EVENT_MESSAGE__INIT;
     Api__JobSucceededEvent good = API__JOB_SUCCEEDED_EVENT__INIT;
     Api__JobFailedEvent bad = API__JOB_FAILED_EVENT__INIT;
-    char text[27], why[] = "it broke";
+    char text[27], why[] = WHY "\n";
 
     memcpy(text, id, sizeof(text));
     good.job_id = bad.job_id = text;
@@ -72,12 +78,12 @@ static void a_failure_is_told_and_has_a_code_of_its_own(void **state)
     add_end(script, ID_A, false);
     check(ASK(script, "", "wait", ID_A, ID_B, "--for", "succeeded"),
           CLI_JOB_FAILED, "0 succeeded, 1 failed, 1 have not ended\n",
-          "berthctl: job " ID_A " did not succeed: it broke\n");
+          "berthctl: job " ID_A " did not succeed: " WHY_SHOWN "\n");
     check(ASK(script, "", "wait", "-q", "q", "--for", "any", "-o", "json"),
           CLI_JOB_FAILED,
           "{\n  \"succeeded\": [],\n  \"failed\": [\n    \"" ID_A
           "\"\n  ],\n  \"waiting\": [\n    \"" ID_B "\"\n  ]\n}\n",
-          "berthctl: job " ID_A " did not succeed: it broke\n");
+          "berthctl: job " ID_A " did not succeed: " WHY_SHOWN "\n");
 }
 
 static void time_that_passes_has_a_code_of_its_own(void **state)
