@@ -378,7 +378,6 @@ static void a_large_frame_may_come_byte_by_byte(void **state)
     struct fixture *f = *state;
     start(f);
 
-    /* Moving what came before for each byte would take minutes. */
     assert_true(scripted_bytes(&f->port, STR("\0\x10\0\0")));
     for (int i = 0; i < (1 << 20) - 1; i++) {
         assert_true(scripted_bytes(&f->port, STR("x")));
