@@ -244,13 +244,18 @@ static enum cli_exit make_job(struct cli *cli, struct submission *ret)
     auto_json_t *pod = make_pod(cli, command, env);
     auto_json_t *file = make_file(cli, pod, labels, annotations);
     auto_json_t *array = NULL;
+    struct cli_names told = {0};
     if (cli_has(cli, "array")) {
         (void)json_object_set_new(
             json_array_get(json_object_get(file, "jobs"), 0), "array",
             json_string(cli_text(cli, "array", "")));
-        rc = array_expand(cli, file, &array);
+        rc = array_expand(cli, file, &array, &told);
     }
-    return rc == CLI_OK ? submission_read(cli, array ? array : file, ret) : rc;
+    if (rc == CLI_OK) {
+        rc = submission_read(cli, array ? array : file, ret);
+        ret->told = told;
+    }
+    return rc;
 }
 
 enum cli_exit cmd_run(struct cli *cli)

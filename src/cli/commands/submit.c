@@ -158,6 +158,10 @@ static enum cli_exit send_some(struct cli *cli, struct submission *submission,
     if (rc != CLI_OK) {
         return rc;
     }
+    for (size_t i = 0; i < submission->told.count; i++) {
+        cli_remark(cli, "%s", submission->told.items[i]);
+    }
+    submission->told.count = 0;
     size_t refused = report(cli, submission, (void *)reply);
     if (!submission->is_remarked && cli_print_message(cli, reply)) {
         return CLI_OK;
@@ -191,6 +195,7 @@ static enum cli_exit read_document(struct cli *cli, const json_t *document,
                                    struct submission *ret)
 {
     auto_json_t *file = NULL, *array = NULL;
+    struct cli_names told = {0};
     enum cli_exit rc = CLI_OK;
 
     if (training_job_is_meant(document)) {
@@ -199,7 +204,7 @@ static enum cli_exit read_document(struct cli *cli, const json_t *document,
                         "submit the TrainingJob from its own file");
     }
     if (array_is_used(document)) {
-        rc = array_expand(cli, document, &array);
+        rc = array_expand(cli, document, &array, &told);
         document = rc == CLI_OK ? array : document;
     }
     if (rc == CLI_OK && kubernetes_job_is(document)) {
@@ -209,6 +214,7 @@ static enum cli_exit read_document(struct cli *cli, const json_t *document,
     }
     if (rc == CLI_OK) {
         rc = submission_read(cli, file ? file : document, ret);
+        ret->told = told;
     }
     if (rc == CLI_OK && kubernetes_job_is(document)) {
         ret->job_name = kubernetes_job_name(document);

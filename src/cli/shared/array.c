@@ -155,7 +155,7 @@ static bool take_limit(char *text, struct array_terms *terms)
 
 /* Append the members of an array, or the job that is none. */
 static enum cli_exit expand_job(struct cli *cli, const json_t *job, size_t at,
-                                json_t *jobs)
+                                json_t *jobs, struct cli_names *told)
 {
     const json_t *key = json_object_get(job, "array");
     const char *text = json_string_value(key);
@@ -189,19 +189,23 @@ static enum cli_exit expand_job(struct cli *cli, const json_t *job, size_t at,
             (void)json_array_append_new(jobs, array_member(job, index, &terms));
         }
     }
-    cli_remark(cli, "Array %s: %zu jobs", terms.id, member_count);
+    told->items[told->count++] =
+        cli_format(cli, "Array %s: %zu jobs", terms.id, member_count);
     return CLI_OK;
 }
 
 enum cli_exit array_expand(struct cli *cli, const json_t *file,
-                           json_t **ret_file)
+                           json_t **ret_file, struct cli_names *ret_told)
 {
     const json_t *jobs = json_object_get(file, "jobs");
     json_t *expanded = json_array();
+    size_t count = json_array_size(jobs);
     enum cli_exit rc = CLI_OK;
 
-    for (size_t i = 0; i < json_array_size(jobs) && rc == CLI_OK; i++) {
-        rc = expand_job(cli, json_array_get(jobs, i), i, expanded);
+    *ret_told = (struct cli_names){
+        arena_alloc_array(&cli->arena, count, sizeof(char *)), 0};
+    for (size_t i = 0; i < count && rc == CLI_OK; i++) {
+        rc = expand_job(cli, json_array_get(jobs, i), i, expanded, ret_told);
     }
     if (rc != CLI_OK) {
         json_decref(expanded);

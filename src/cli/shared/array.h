@@ -34,9 +34,10 @@ void array_join(json_t *job, const struct array_terms *terms);
 bool array_is_used(const json_t *file);
 
 /* Make a file without the key, each array written out; the caller lets it go.
- * CLI_INVALID, having said so, if a key makes no sense. */
+ * CLI_INVALID, having said so, if a key makes no sense.  `ret_told`, in the
+ * arena: a line about each array, to be said when the server has it. */
 enum cli_exit array_expand(struct cli *cli, const json_t *file,
-                           json_t **ret_file);
+                           json_t **ret_file, struct cli_names *ret_told);
 
 /* A job as the member of that index; a new reference. */
 json_t *array_member(const json_t *job, json_int_t index,

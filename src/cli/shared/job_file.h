@@ -16,6 +16,8 @@ struct submission {
     size_t accepted_count;
     /* Of the job that was accepted last; NULL: none was. */
     const char *accepted_id;
+    /* To be said when the server has answered: of which arrays they are. */
+    struct cli_names told;
     /* Standard output is for something else: what became of the jobs is
      * remarked on. */
     bool is_remarked;

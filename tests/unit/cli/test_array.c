@@ -56,6 +56,16 @@ static void assert_annotated(const Api__JobSubmitRequest *request,
     fail_msg("no annotation %s", key);
 }
 
+static void an_array_that_the_server_refuses_is_not_announced(void **state)
+{
+    struct script *script = *state;
+
+    script->code = RPC_PERMISSION_DENIED;
+    script->message = "no";
+    check(ASK(script, "", "run", "-q", "q", "--array", "0-9", "x"), CLI_DENIED,
+          "", "berthctl: PERMISSION_DENIED: no\n");
+}
+
 static void only_some_members_run_at_once(void **state)
 {
     struct script *script = *state;
@@ -134,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(members_know_their_index),
+        SERVED(an_array_that_the_server_refuses_is_not_announced),
         SERVED(only_some_members_run_at_once),
         SERVED(indexed_jobs_of_kubernetes_are_taken),
         SERVED(what_is_no_index_is_refused),
