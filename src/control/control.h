@@ -84,6 +84,9 @@ struct control_hooks {
                           struct job_id *ret_job);
     /* Whether records may be trimmed by what the clock says now; NULL: yes. */
     bool (*may_trim)(void *ctx);
+    /* Whether checkpoint() would store one now: else none is made until it
+     * does.  NULL: yes. */
+    bool (*may_checkpoint)(void *ctx);
     /* Store `bytes` as the checkpoint after record `seq`, in its own time;
      * takes `bytes` (mem_free).  NULL: elog_checkpoint_put() at once. */
     void (*checkpoint)(void *ctx, uint64_t seq, char *bytes, size_t byte_count);

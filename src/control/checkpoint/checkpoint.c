@@ -183,11 +183,22 @@ void checkpoint_go_on(struct control *c)
             return;
         }
         ASSERT(c->snapshot_seq > c->checkpoint_seq);
+        /* Should it not be stored, the log still goes by the one before: what
+         * is trimmed is covered by a checkpoint that is there. */
         c->checkpoint_seq = c->snapshot_seq;
         hooks->checkpoint(hooks->ctx, c->snapshot_seq,
                           strbuf_steal(&c->snapshot), byte_count);
         finish(c);
     }
+}
+
+static bool is_due(const struct control *c)
+{
+    const struct control_hooks *hooks = &c->config.hooks;
+
+    return c->state == CONTROL_LEADING && !c->is_snapshot_open &&
+           c->events_since_checkpoint >= c->config.checkpoint_events &&
+           (!hooks->may_checkpoint || hooks->may_checkpoint(hooks->ctx));
 }
 
 void checkpoint_if_due(struct control *c)
@@ -198,8 +209,7 @@ void checkpoint_if_due(struct control *c)
         trim_some(c);
     }
     begin_for_what_if(c);
-    if (c->state != CONTROL_LEADING || c->is_snapshot_open ||
-        c->events_since_checkpoint < c->config.checkpoint_events) {
+    if (!is_due(c)) {
         return;
     }
     if (pools_is_any_busy(c->pools)) {

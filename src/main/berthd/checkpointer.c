@@ -95,19 +95,22 @@ void checkpointer_stop(struct checkpointer *checkpointer)
     checkpointer_free(checkpointer);
 }
 
+bool checkpointer_is_idle(struct checkpointer *checkpointer)
+{
+    pthread_mutex_lock(&checkpointer->lock);
+    bool is_idle = !checkpointer->is_busy && !checkpointer->bytes;
+    pthread_mutex_unlock(&checkpointer->lock);
+    return is_idle;
+}
+
 void checkpointer_put(struct checkpointer *checkpointer, uint64_t seq,
                       char *bytes, size_t byte_count)
 {
     pthread_mutex_lock(&checkpointer->lock);
-    bool is_taken = !checkpointer->is_busy && !checkpointer->bytes;
-    if (is_taken) {
-        checkpointer->bytes = bytes;
-        checkpointer->byte_count = byte_count;
-        checkpointer->seq = seq;
-        pthread_cond_signal(&checkpointer->changed);
-    }
+    ASSERT(!checkpointer->is_busy && !checkpointer->bytes); /* one at a time */
+    checkpointer->bytes = bytes;
+    checkpointer->byte_count = byte_count;
+    checkpointer->seq = seq;
+    pthread_cond_signal(&checkpointer->changed);
     pthread_mutex_unlock(&checkpointer->lock);
-    if (!is_taken) {
-        mem_free(bytes);
-    }
 }

@@ -147,6 +147,13 @@ static bool may_trim(void *ctx)
     return jump_watch_may_prune(leader->options.jumps);
 }
 
+static bool may_checkpoint(void *ctx)
+{
+    const struct leader *leader = ctx;
+
+    return checkpointer_is_idle(leader->checkpointer);
+}
+
 static void keep_checkpoint(void *ctx, uint64_t seq, char *bytes,
                             size_t byte_count)
 {
@@ -217,6 +224,7 @@ static struct control *make_control(struct leader *leader)
                   .twin = warn_of_twin,
                   .executor_changed = say_executor,
                   .may_trim = options->jumps ? may_trim : NULL,
+                  .may_checkpoint = may_checkpoint,
                   .checkpoint = keep_checkpoint,
                   .what_if = wonder},
         .checkpoint_events = options->checkpoint_record_count,

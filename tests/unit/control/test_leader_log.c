@@ -255,6 +255,61 @@ static void a_deposed_leader_stops(void **state)
     mem_free(s);
 }
 
+/* A disk that takes checkpoints one at a time, and slowly. */
+struct slow_disk {
+    bool is_busy;
+    uint32_t stored_count, asked_count;
+    uint64_t seq;
+};
+
+static bool is_idle(void *ctx)
+{
+    struct slow_disk *disk = ctx;
+
+    disk->asked_count++;
+    return !disk->is_busy;
+}
+
+static void store_slowly(void *ctx, uint64_t seq, char *bytes,
+                         size_t byte_count)
+{
+    struct slow_disk *disk = ctx;
+
+    (void)byte_count;
+    assert_false(disk->is_busy);
+    disk->is_busy = true;
+    disk->stored_count++;
+    disk->seq = seq;
+    mem_free(bytes);
+}
+
+static void a_checkpoint_waits_for_the_one_that_is_written(void **state)
+{
+    struct slow_disk disk = {0};
+    struct stage *s = mem_alloc(sizeof(*s));
+
+    (void)state;
+    stage_init(s);
+    s->checkpoint_events = 10;
+    s->hooks = (struct control_hooks){
+        .ctx = &disk, .may_checkpoint = is_idle, .checkpoint = store_slowly};
+    stage_start(s);
+    stage_queue(s, "q");
+    for (int i = 0; i < 100; i++) {
+        (void)stage_submit(s, "q", (struct stage_job){0});
+        stage_settle(s);
+    }
+    assert_int_equal(disk.stored_count, 1);
+    assert_true(disk.asked_count > 1);
+    uint64_t first_seq = disk.seq;
+    disk.is_busy = false; /* and the next is made after the next record */
+    (void)stage_submit(s, "q", (struct stage_job){0});
+    stage_pass(s, 2000);
+    assert_int_equal(disk.stored_count, 2);
+    assert_true(disk.seq > first_seq + 50);
+    stage_end(s);
+}
+
 /* The wall clock may jump; the log's time does not run backwards. */
 static void time_never_runs_backwards(void **state)
 {
@@ -307,6 +362,7 @@ int main(void)
         TEST(a_slow_log_fills_the_inbox_and_no_more),
         TEST(a_full_disk_is_said_and_survived),
         TEST(a_deposed_leader_stops),
+        TEST(a_checkpoint_waits_for_the_one_that_is_written),
         TEST(time_never_runs_backwards),
         TEST(a_rate_goes_on_after_the_clock_was_set_back),
     };
