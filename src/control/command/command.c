@@ -103,12 +103,13 @@ void inbox_destroy(struct inbox *inbox)
 
 int inbox_post(struct inbox *inbox, struct command *command)
 {
-    ASSERT(command->done);
     size_t byte_count = sizeof(*command) + command->arena.byte_count;
     int rc = 0;
     bool was_empty = false;
 
     pthread_mutex_lock(&inbox->mutex);
+    ASSERT(inbox->command_count <= INBOX_COMMANDS_MAX &&
+           inbox->byte_count <= INBOX_BYTES_MAX); /* it refuses what is more */
     if (inbox->is_closed) {
         rc = -ERR_UNAVAILABLE;
     } else if (inbox->command_count == INBOX_COMMANDS_MAX ||

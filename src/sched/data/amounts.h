@@ -52,6 +52,17 @@ static inline bool amounts_is_sum(const struct resource_vec *a)
     return is_sum;
 }
 
+/* Whether every column is 0; also of sums that went around. */
+static inline bool amounts_are_none(const struct resource_vec *a)
+{
+    bool are_none = true;
+
+    for (int c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
+        are_none = are_none && a->v[c] == 0;
+    }
+    return are_none;
+}
+
 /* a += b. */
 static inline void amounts_add(struct resource_vec *a,
                                const struct resource_vec *b)

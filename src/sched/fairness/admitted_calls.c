@@ -126,6 +126,7 @@ void admitted_forget_revocable(struct sched *sched, uint32_t index)
     if (run->revocable_for == 0) {
         return;
     }
+    ASSERT(run->yield_place < sched->revocables.count); /* it stands there */
     ASSERT(sched->revocables.items[run->yield_place] == index);
     uint32_t last = sched->revocables.items[--sched->revocables.count];
     sched->revocables.items[run->yield_place] = last;

@@ -71,6 +71,7 @@ u128 limits_whole(struct sched *sched, uint32_t pool)
         uint32_t queue = sched->active.items[i];
         whole += is_active(sched, queue, pool) ? weight_of(sched, queue) : 0;
     }
+    ASSERT(whole <= sched->weight_sum); /* active queues are some of all */
     return whole;
 }
 

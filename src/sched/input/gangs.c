@@ -61,6 +61,9 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
     };
     sched->exclusive_gang_count +=
         exclusive_node_is_for(&sched->gangs.items[at]);
+    /* What starts as a gang is a part of it. */
+    ASSERT(sched->gangs.items[at].minimum <=
+           sched->gangs.items[at].cardinality);
     scale_join(sched, at);
     names_put(&sched->gang_names, record->queue, record->gang_id, at);
     distance_cap_join(sched, &sched->gangs.items[at]);
@@ -71,6 +74,10 @@ static void gang_free(struct sched *sched, uint32_t at)
 {
     struct gang *gang = &sched->gangs.items[at];
 
+    /* A gang goes with its last member, and then it is in no list. */
+    ASSERT(gang->position == NONE && gang->waiting.count == 0 &&
+           gang->leased.count == 0);
+    ASSERT(!gang->is_admitted); /* it left the window with its last member */
     names_remove(&sched->gang_names, gang->queue,
                  str_make(gang->id, gang->id_bytes), at);
     distance_cap_leave(sched, gang);
@@ -78,6 +85,7 @@ static void gang_free(struct sched *sched, uint32_t at)
     list_put(sched, gang->list);
     mem_free(gang->id);
     mem_free(gang->uniformity);
+    ASSERT(sched->exclusive_gang_count >= exclusive_node_is_for(gang));
     sched->exclusive_gang_count -= exclusive_node_is_for(gang);
     scale_leave(sched, at);
     sub_groups_destroy(gang->subs);
@@ -119,6 +127,7 @@ void gang_attach(struct sched *sched, uint32_t at)
     ASSERT(gang->position == NONE);
     sub_groups_choose(sched, gang);
     if (gang_is_ready(gang)) {
+        ASSERT(gang->waiting.count > 0); /* it stands by one that waits */
         gang->position = seq_last(&gang->waiting);
         join_app(sched, gang);
         seq_insert(&sched->lists.items[gang->list].seq, at, gang_less, sched);

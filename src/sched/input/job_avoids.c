@@ -11,6 +11,7 @@ void jobs_forget_avoided(struct sched *sched, uint32_t index)
     uint32_t at = map_remove(&sched->avoid_map, key_of_u64(index));
     struct avoid_list *avoid = &sched->avoids.items[at];
     for (uint32_t i = 0; i < avoid->count; i++) {
+        ASSERT(sched->nodes.items[avoid->nodes[i]].avoid_count > 0);
         sched->nodes.items[avoid->nodes[i]].avoid_count--;
         node_touch(sched, avoid->nodes[i]);
     }
@@ -44,5 +45,6 @@ void sched_job_avoid(struct sched *sched, uint32_t index, uint32_t node)
                 avoid->count * sizeof(*avoid->nodes));
     }
     avoid->nodes[avoid->count++] = node;
+    ASSERT(avoid->count <= SCHED_AVOIDED_NODES_MAX); /* the oldest made way */
     sched->nodes.items[node].avoid_count++;
 }

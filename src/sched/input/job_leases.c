@@ -112,6 +112,8 @@ void jobs_drop_run(struct sched *sched, struct job *job)
 {
     uint32_t run = job->run;
 
+    /* A job and its run name each other. */
+    ASSERT(&sched->jobs.items[sched->runs.items[run].job] == job);
     admitted_forget_revocable(sched, run);
     penalty_take(sched, &sched->runs.items[run]);
     run_unlink(sched, run);
@@ -147,6 +149,7 @@ bool sched_job_repack(struct sched *sched, uint32_t index, uint32_t node)
     struct job *job = jobs_at(sched, index);
 
     ASSERT(job->run != NONE && node < sched->nodes.count);
+    ASSERT(sched->runs.items[job->run].job == index); /* they name each other */
     uint32_t from = sched->runs.items[job->run].node;
     if (sched->nodes.items[node].pool != sched->nodes.items[from].pool) {
         return false;

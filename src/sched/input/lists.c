@@ -43,6 +43,7 @@ uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
     };
     if (class_index != NONE) {
         struct class *class = &sched->classes.items[class_index];
+        ASSERT(class->is_live); /* work waits in classes that are there */
         class->list_count++;
         list->account = account_get(sched, queue, pool, class->priority_class);
     }
@@ -54,6 +55,7 @@ void list_put(struct sched *sched, uint32_t at)
 {
     struct list *list = &sched->lists.items[at];
 
+    ASSERT(list->use_count > 0); /* who gives a list back has taken it */
     if (--list->use_count > 0) {
         return;
     }
@@ -62,6 +64,7 @@ void list_put(struct sched *sched, uint32_t at)
                list_key(list->queue, list->class_index, list_level(list),
                         list->pool, list->app));
     if (list->class_index != NONE) {
+        ASSERT(sched->classes.items[list->class_index].list_count > 0);
         sched->classes.items[list->class_index].list_count--;
     }
     SLOTS_GIVE(&sched->lists, at);

@@ -46,6 +46,8 @@ static void list_run(struct sched *sched, struct node *node, uint32_t index,
         node->run_first = index;
         return;
     }
+    /* Only the first run of a node has none before it. */
+    ASSERT((run->node_previous == NONE) == (node->run_first == index));
     if (run->node_next != NONE) {
         sched->runs.items[run->node_next].node_previous = run->node_previous;
     }
@@ -64,6 +66,7 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
     uint32_t c = sched->lists.items[list].class_index;
     const struct resource_vec *request = &sched->classes.items[c].request;
 
+    ASSERT(sign > 0 || node->run_count > 0); /* a node loses what it has */
     if (sign > 0) {
         run->is_held = is_held(run, &sched->classes.items[c]);
     }
@@ -78,10 +81,12 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
             &sched->urgency_preemptible[(size_t)run->node * sched->level_count +
                                         run->level],
             request, sign);
+        ASSERT(sign > 0 || sched->urgency_preemptible_count[run->level] > 0);
         sched->urgency_preemptible_count[run->level] += (uint32_t)sign;
     }
     list_run(sched, node, index, sign);
     node->run_count += (uint32_t)sign;
+    ASSERT(node->held_count <= node->run_count); /* they are among its runs */
     if (node->is_on_trial) {
         node_refresh(sched, run->node);
     }

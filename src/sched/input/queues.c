@@ -150,6 +150,7 @@ void queues_forget(struct sched *sched, uint32_t index)
     struct queue *queue = &sched->queues.items[index];
 
     ASSERT(!queue->apps && queue->usage_ledger_first == NONE);
+    ASSERT(queue->waiting_count == 0 && queue->leased_count == 0);
     sched->are_weights_stale = true;
     seq_remove(&sched->queues_by_name, index, queue_less, sched);
     while (queue->account_first != NONE) {
@@ -174,6 +175,7 @@ void queue_refresh(struct sched *sched, uint32_t index)
         queue->active_place = (uint32_t)sched->active.count;
         VEC_PUSH(&sched->active, index);
     } else if (!is_active && queue->active_place != NONE) {
+        ASSERT(sched->active.items[queue->active_place] == index);
         uint32_t last = sched->active.items[--sched->active.count];
         sched->active.items[queue->active_place] = last;
         sched->queues.items[last].active_place = queue->active_place;

@@ -45,6 +45,9 @@ static void chain_account(struct sched *sched, uint32_t index, int sign)
         }
         account->run_first = index;
     } else {
+        /* Only the first run of an account has none before it. */
+        ASSERT((run->account_previous == NONE) ==
+               (account->run_first == index));
         if (run->account_next != NONE) {
             sched->runs.items[run->account_next].account_previous =
                 run->account_previous;
@@ -62,8 +65,11 @@ void run_count_protected(struct sched *sched, const struct run *run, int sign)
 {
     uint32_t pool = sched->accounts.items[run->account].pool;
 
+    ASSERT(sign > 0 || sched->pools.items[pool].protected_run_count > 0);
     sched->protected_run_count += (uint32_t)sign;
     sched->pools.items[pool].protected_run_count += (uint32_t)sign;
+    ASSERT(sched->pools.items[pool].protected_run_count <=
+           sched->protected_run_count); /* a pool has a part of all */
 }
 
 static void count_run(struct sched *sched, uint32_t index, int sign)
@@ -72,8 +78,11 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
     const struct job *job = &sched->jobs.items[run->job];
     struct account *account = &sched->accounts.items[run->account];
 
+    ASSERT(sign > 0 || account->leased_count > 0); /* it was counted here */
     amounts_count(&account->allocated, &jobs_class(sched, job)->request, sign);
     account->leased_count += (uint32_t)sign;
+    ASSERT_SLOW(account->leased_count > 0 || /* no lease, nothing held */
+                amounts_are_none(&account->allocated));
     jobs_count_of_queue(sched, account->queue,
                         &sched->queues.items[account->queue].leased_count,
                         sign);
@@ -105,6 +114,7 @@ void run_link(struct sched *sched, uint32_t index)
         run->level = 0;
         run->is_urgency_preemptible = true;
     }
+    ASSERT(run->level < sched->level_count); /* some class has that priority */
     run->account =
         account_get(sched, sched->lists.items[job->list].queue,
                     sched->nodes.items[run->node].pool, class->priority_class);

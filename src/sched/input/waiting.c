@@ -5,6 +5,7 @@
 void jobs_count_of_queue(struct sched *sched, uint32_t queue, uint32_t *count,
                          int sign)
 {
+    ASSERT(sign > 0 || *count > 0); /* a queue loses only jobs that it has */
     *count += (uint32_t)sign;
     if (*count <= 1) {
         queue_refresh(sched, queue);
@@ -22,6 +23,8 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
             sched, index)) { /* else what is asked for is demand, not all */
         amounts_count(&account->queued, &jobs_class(sched, job)->request, sign);
     }
+    ASSERT(sign > 0 || account->queued_count > 0); /* it was counted here */
+    ASSERT(sign > 0 || !list->is_borrowed || sched->borrowed_waiting_count > 0);
     account->queued_count += (uint32_t)sign;
     sched->borrowed_waiting_count += list->is_borrowed ? (uint32_t)sign : 0;
     jobs_count_of_queue(sched, list->queue,
@@ -45,6 +48,8 @@ static void count_in(struct sched *sched, uint32_t index, int sign)
     if (gang) {
         amounts_count(&gang->waiting_sum, &jobs_class(sched, job)->request,
                       sign);
+        ASSERT_SLOW(gang->waiting.count > 0 || /* nobody asks for anything */
+                    amounts_are_none(&gang->waiting_sum));
         gang->least_count = 0;
     } else {
         list_refresh(sched, job->list);

@@ -12,6 +12,9 @@ void borrowed_count_run(struct sched *sched, const struct run *run, int sign)
         amounts_add_times(
             &sched->accounts.items[run->account].borrowed,
             &sched->classes.items[class_of_job(sched, run->job)].request, sign);
+        ASSERT_SLOW(
+            sched->borrowed_run_count > 0 ||
+            amounts_are_none(&sched->accounts.items[run->account].borrowed));
     }
 }
 

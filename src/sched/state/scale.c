@@ -37,6 +37,7 @@ void scale_leave(struct sched *sched, uint32_t index)
     if (place == NONE) {
         return;
     }
+    ASSERT(place < sched->elastic.count); /* it stands among those that grow */
     ASSERT(sched->elastic.items[place] == index);
     uint32_t last = sched->elastic.items[--sched->elastic.count];
     sched->elastic.items[place] = last;

@@ -22,6 +22,8 @@ void sub_groups_run(struct sched *sched, uint32_t job, int sign)
                         sched->pools.items[pool].terms_run_count > 0));
     sched->terms_run_count += (uint32_t)sign;
     sched->pools.items[pool].terms_run_count += (uint32_t)sign;
+    ASSERT(sched->pools.items[pool].terms_run_count <=
+           sched->terms_run_count); /* a pool has a part of all */
     if (exclusive_node_is_for(sub_groups_gang(sched, job))) {
         exclusive_node_count(sched, run, sign);
     }

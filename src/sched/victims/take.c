@@ -122,13 +122,14 @@ void victims_take_room(const struct search *search, uint32_t node,
     uint32_t count;
     const struct victim *victims = victims_choose(search, node, rules, &count);
 
-    ASSERT(victims);
     for (uint32_t i = count; i > 0; i--) {
         if (victims[i - 1].job != NONE) {
             has_opened |= victims[i - 1].is_held;
             preempt_victim(search, &victims[i - 1]);
         }
     }
+    /* The node was chosen because the job fits there without them. */
+    ASSERT(amounts_fit(&class->request, &sched->free[node]));
     struct resource_vec after = sched->free[node];
     amounts_subtract(&after, &class->request);
     if (has_opened || !amounts_fit(&after, &before)) {
