@@ -44,6 +44,10 @@ struct sub_group {
                              of how the gang ended */
 };
 
+/* Why members that are left when their gang has succeeded are cancelled: it is
+ * no failure of theirs, and clients know it by this text. */
+#define GANG_SUCCEEDED_REASON "The group has succeeded"
+
 /* What kind of object the members were made from; it says when the gang has
  * succeeded or failed.  Append, never renumber: these are logged. */
 enum gang_kind {

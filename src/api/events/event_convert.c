@@ -82,6 +82,7 @@ static int convert_cancelled(struct conversion *c,
         NEW_EVENT(c, job_cancelled_event, job->job_id);
 
     event->requestor = requestor(c, job->requestor);
+    event->reason = job->reason;
     return EMIT(c, CANCELLED, cancelled, event);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/shared/event_stream.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/selection.h"
+#include "model/gang_terms.h"
 #include "wire/settings/settings.h"
 
 enum {
@@ -69,6 +70,14 @@ static int find_set(struct waiting *waiting, const Berth__Api__JobSummary *job)
     return (int)waiting->set_count++;
 }
 
+/* Whether it has, or was cancelled since its gang has. */
+static bool has_succeeded(const Berth__Api__JobSummary *job)
+{
+    return job->state == API__JOB_STATE__SUCCEEDED ||
+           (job->state == API__JOB_STATE__CANCELLED &&
+            strcmp(job->reason, GANG_SUCCEEDED_REASON) == 0);
+}
+
 /* What has ended already, and which job sets are to be watched for the rest. */
 static enum cli_exit begin(struct waiting *waiting)
 {
@@ -79,8 +88,7 @@ static enum cli_exit begin(struct waiting *waiting)
         uint32_t index = intern_add(waiting->ids, str_of(job->job_id));
         ASSERT(index == i);
         if (selection_has_ended(job->state)) {
-            note_end(waiting, i, job->state == API__JOB_STATE__SUCCEEDED,
-                     job->reason);
+            note_end(waiting, i, has_succeeded(job), job->reason);
             continue;
         }
         int set = find_set(waiting, job);

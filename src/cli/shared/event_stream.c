@@ -1,5 +1,7 @@
 #include "cli/shared/event_stream.h"
 
+#include "model/gang_terms.h"
+
 struct rpc_stream *event_stream_open(struct cli *cli, char *queue,
                                      char *job_set, const char *from_id,
                                      bool is_live)
@@ -49,8 +51,10 @@ struct event_end event_stream_end(const Api__EventMessage *message)
     case API__EVENT_MESSAGE__EVENTS_SUCCEEDED:
         return (struct event_end){message->succeeded->job_id, true, ""};
     case API__EVENT_MESSAGE__EVENTS_CANCELLED:
-        return (struct event_end){message->cancelled->job_id, false,
-                                  "it was cancelled"};
+        return (struct event_end){
+            message->cancelled->job_id,
+            strcmp(message->cancelled->reason, GANG_SUCCEEDED_REASON) == 0,
+            "it was cancelled"};
     case API__EVENT_MESSAGE__EVENTS_FAILED:
         /* One that is retried goes on. */
         return message->failed->retryable

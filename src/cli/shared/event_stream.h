@@ -23,7 +23,7 @@ event_stream_decode(struct cli *cli, struct str bytes, struct arena *arena);
 /* How a job ended. */
 struct event_end {
     const char *job_id; /* NULL: the event ends no job */
-    bool has_succeeded;
+    bool has_succeeded; /* or was not needed any more: its gang has */
     const char *reason; /* "" or why it did not succeed; for people */
 };
 

@@ -139,7 +139,7 @@ static struct str reason_of(const struct group *group, enum verdict verdict,
 
     switch (verdict) {
     case VERDICT_SUCCEEDED:
-        return STR("The group has succeeded");
+        return STR(GANG_SUCCEEDED_REASON);
     case VERDICT_FAILED:
         strbuf_addf(&text, "Job %s of the group failed",
                     job_id_format(group->failed_job, id));

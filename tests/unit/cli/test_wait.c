@@ -12,8 +12,10 @@
     "cut: no disk"
 #define ID_B "01h00000000000000000000001"
 
-/* Let the server have two jobs of one job set in these states. */
-static void set_jobs(struct script *script, Api__JobState a, Api__JobState b)
+/* Let the server have two jobs of one job set in these states, the first of
+ * them for a reason. */
+static void set_reasoned_jobs(struct script *script, Api__JobState a,
+                              Api__JobState b, char *reason)
 {
     Berth__Api__ListJobsResponse response =
         BERTH__API__LIST_JOBS_RESPONSE__INIT;
@@ -29,6 +31,7 @@ static void set_jobs(struct script *script, Api__JobState a, Api__JobState b)
         jobs[i].job_set = job_set;
     }
     jobs[0].state = a;
+    jobs[0].reason = reason;
     jobs[1].state = b;
     response.jobs = items;
     response.n_jobs = 2;
@@ -36,6 +39,13 @@ static void set_jobs(struct script *script, Api__JobState a, Api__JobState b)
     script->has_jobs = true;
     strbuf_clear(&script->jobs);
     wire_encode(&response.base, &script->jobs);
+}
+
+static void set_jobs(struct script *script, Api__JobState a, Api__JobState b)
+{
+    char none[] = "";
+
+    set_reasoned_jobs(script, a, b, none);
 }
 
 static void add_end(struct script *script, const char *id, bool has_succeeded)
@@ -84,6 +94,33 @@ static void a_failure_is_told_and_has_a_code_of_its_own(void **state)
           "{\n  \"succeeded\": [],\n  \"failed\": [\n    \"" ID_A
           "\"\n  ],\n  \"waiting\": [\n    \"" ID_B "\"\n  ]\n}\n",
           "berthctl: job " ID_A " did not succeed: " WHY_SHOWN "\n");
+}
+
+static void
+what_is_cancelled_since_its_group_succeeded_is_no_failure(void **state)
+{
+    struct script *script = *state;
+    Api__EventMessage message = API__EVENT_MESSAGE__INIT;
+    Api__JobCancelledEvent cancelled = API__JOB_CANCELLED_EVENT__INIT;
+    char id[] = ID_A, why[] = "The group has succeeded", other[] = "enough";
+
+    set_jobs(script, API__JOB_STATE__RUNNING, API__JOB_STATE__SUCCEEDED);
+    cancelled.job_id = id;
+    cancelled.reason = why;
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_CANCELLED,
+              &cancelled);
+    check(ASK(script, "", "wait", ID_A, ID_B, "--for", "succeeded"), CLI_OK,
+          "2 succeeded, 0 failed, 0 have not ended\n", "");
+    /* It was there at the start, by its summary. */
+    set_reasoned_jobs(script, API__JOB_STATE__CANCELLED,
+                      API__JOB_STATE__SUCCEEDED, why);
+    check(ASK(script, "", "wait", ID_A, ID_B), CLI_OK,
+          "2 succeeded, 0 failed, 0 have not ended\n", "");
+    set_reasoned_jobs(script, API__JOB_STATE__CANCELLED,
+                      API__JOB_STATE__SUCCEEDED, other);
+    check(ASK(script, "", "wait", ID_A, ID_B), CLI_JOB_FAILED,
+          "1 succeeded, 1 failed, 0 have not ended\n",
+          "berthctl: job " ID_A " did not succeed: enough\n");
 }
 
 static void time_that_passes_has_a_code_of_its_own(void **state)
@@ -204,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SERVED(ends_when_the_events_say_so),
         SERVED(a_failure_is_told_and_has_a_code_of_its_own),
+        SERVED(what_is_cancelled_since_its_group_succeeded_is_no_failure),
         SERVED(time_that_passes_has_a_code_of_its_own),
         SERVED(a_selection_must_say_which_jobs),
         SERVED(a_command_runs_as_a_job),
