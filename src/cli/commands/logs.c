@@ -100,7 +100,7 @@ struct following {
     enum check_course course; /* before the last look */
     bool has_seen;            /* the job was there once */
     bool was_lost;            /* the server was away meanwhile */
-    enum cli_exit end_code;   /* of a job that is over */
+    struct check_end end;     /* of a job that is over; as long as a look */
     int64_t pause_ms;         /* of the last try; 0: it was answered */
     int64_t waited_ms;        /* since the last answer */
 };
@@ -112,7 +112,7 @@ static enum rpc_code look(struct cli *cli, struct reading *reading,
                           struct rpc_status *status)
 {
     following->course =
-        check_course(cli, reading->request.job_id, &following->end_code);
+        check_course(cli, reading->request.job_id, &following->end);
     following->has_seen |= following->course <= CHECK_OVER;
     enum rpc_code code = print_now(cli, reading, true, status);
     if (code == RPC_NOT_FOUND && following->course == CHECK_GOES_ON) {
@@ -167,6 +167,17 @@ static void pause_follow(const struct cli *cli, int64_t pause_ms)
     }
 }
 
+/* The job is over: say why it did not succeed, if the server knows. */
+static enum cli_exit tell_end(struct cli *cli, const struct reading *reading,
+                              const struct check_end *end)
+{
+    if (end->code != CLI_OK && *end->reason) {
+        cli_remark(cli, "job %s did not succeed: %s", reading->request.job_id,
+                   cli_one_line(cli, end->reason));
+    }
+    return end->code;
+}
+
 /* Print until the job has ended; a server that restarts meanwhile is waited
  * for, and asked from there on.  What a look needs is let go after it: it may
  * be the first of many. */
@@ -184,10 +195,16 @@ static enum cli_exit follow(struct cli *cli, struct reading *reading)
         if (code == RPC_OK) {
             following.pause_ms = following.waited_ms = 0;
             is_done = following.course != CHECK_GOES_ON;
-            rc = following.course == CHECK_OVER ? following.end_code : CLI_OK;
+            rc = following.course == CHECK_OVER
+                     ? tell_end(cli, reading, &following.end)
+                     : CLI_OK;
         } else if (!may_try_again(cli, &following, code)) {
             is_done = true;
-            rc = fail(cli, reading, status);
+            /* Without logs it may still be known how it ended. */
+            rc = code == RPC_NOT_FOUND && following.course == CHECK_OVER &&
+                         following.end.code != CLI_OK
+                     ? tell_end(cli, reading, &following.end)
+                     : fail(cli, reading, status);
         }
         arena_fini(&cli->arena);
         if (!is_done) {

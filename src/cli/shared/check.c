@@ -152,7 +152,7 @@ static enum cli_exit code_of(const Berth__Api__JobSummary *job)
 }
 
 enum check_course check_course(struct cli *cli, char *id,
-                               enum cli_exit *ret_code)
+                               struct check_end *ret_end)
 {
     char none[] = "";
     struct check_jobs check = {.queue = none, .job_set = none, .id = id};
@@ -160,8 +160,8 @@ enum check_course check_course(struct cli *cli, char *id,
     const Berth__Api__JobSummary *job = find_jobs(cli, &check, &code);
 
     if (job) {
-        if (ret_code) {
-            *ret_code = code_of(job);
+        if (ret_end) {
+            *ret_end = (struct check_end){code_of(job), job->reason};
         }
         return selection_has_ended(job->state) ? CHECK_OVER : CHECK_GOES_ON;
     }

@@ -62,10 +62,15 @@ enum check_course {
     CHECK_NO_SERVER, /* it cannot be reached, or not now */
 };
 
-/* Ask it.  Of a job that is over `ret_code` (may be NULL) is its exit code, or
- * CLI_JOB_FAILED if it has none and did not succeed. */
+/* How a job that is over ended. */
+struct check_end {
+    enum cli_exit code; /* its own, or CLI_JOB_FAILED: none, and no success */
+    const char *reason; /* "" or why it did not succeed; in the arena */
+};
+
+/* Ask it.  `ret_end` (may be NULL) is set for a job that is over. */
 enum check_course check_course(struct cli *cli, char *id,
-                               enum cli_exit *ret_code);
+                               struct check_end *ret_end);
 
 /* Say that there is no such job and what to do: CLI_NOT_FOUND. */
 enum cli_exit check_no_job(struct cli *cli, const char *id);

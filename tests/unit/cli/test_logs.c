@@ -22,6 +22,7 @@ struct look {
     bool has_no_job;
     Api__JobState state;
     int exit_code;
+    const char *reason; /* NULL: none */
     enum rpc_code code; /* of Logs */
     const char *line;   /* NULL: no line */
 };
@@ -60,6 +61,7 @@ static void on_jobs(void *ctx, struct rpc_call *call, struct str request)
     job.job_set = field("s");
     job.state = look->state;
     job.exit_code = look->exit_code;
+    job.reason = field(look->reason ? look->reason : "");
     response.jobs = jobs;
     response.n_jobs = !look->has_no_job;
     wire_encode(&response.base, &reply);
@@ -256,6 +258,30 @@ static void a_job_that_waits_is_followed_until_it_has_ended(void **state)
           CLI_JOB_FAILED, "one\ntwo\n", "");
 }
 
+/* It has no logs, but how it ended is known. */
+static void a_job_that_never_ran_is_told(void **state)
+{
+    struct player *player = *state;
+    static const struct look looks[] = {
+        {.state = API__JOB_STATE__QUEUED, .code = RPC_NOT_FOUND},
+        {.state = API__JOB_STATE__CANCELLED,
+         .reason = "enough\nof it\n",
+         .code = RPC_NOT_FOUND},
+    };
+
+    play(player, looks, ARRAY_COUNT(looks));
+    check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID),
+          CLI_JOB_FAILED, "",
+          "berthctl: job " JOB_ID " did not succeed: enough of it\n");
+    player->looks[1].exit_code = 127;
+    player->looks[1].state = API__JOB_STATE__FAILED;
+    player->looks[1].code = RPC_OK;
+    player->at = 0;
+    check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID),
+          (enum cli_exit)127, "",
+          "berthctl: job " JOB_ID " did not succeed: enough of it\n");
+}
+
 #define SERVED(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -266,6 +292,7 @@ int main(void)
         SERVED(a_server_that_never_answered_is_not_waited_for),
         SERVED(what_is_no_job_is_said_with_what_to_do),
         SERVED(a_job_without_logs_has_the_reason_of_the_server),
+        SERVED(a_job_that_never_ran_is_told),
         SERVED(a_job_that_waits_is_followed_until_it_has_ended),
     };
 
