@@ -333,6 +333,7 @@ static void admissions_known(struct command *command, void *ctx)
         }
         job->not_preemptible = row->is_kept;
         job->held = row->is_held;
+        job->priority_class = message_copy(&call->arena, row->priority_class);
         if (row->wait) {
             job->wait_reason = message_copy(&call->arena, str_of(row->wait));
         }

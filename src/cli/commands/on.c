@@ -6,6 +6,7 @@
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
+#include "cli/shared/placed_jobs.h"
 #include "cli/shared/queues.h"
 #include "cli/shared/states.h"
 
@@ -55,6 +56,34 @@ static enum cli_exit take_queues(struct cli *cli, struct selection *selection)
     return CLI_OK;
 }
 
+/* Send a request about the jobs on something, unless `method` is NULL, and say
+ * what it does; `done` is "cancellation" or "preemption".  That jobs may not be
+ * preempted is said, and stands in `jobs`: it is no failure here. */
+static enum cli_exit send_on(struct cli *cli, const char *method,
+                             const ProtobufCMessage *request, const char *done,
+                             struct placed_jobs *jobs, const char *where)
+{
+    const char *name = jobs->node       ? jobs->node
+                       : jobs->executor ? jobs->executor
+                                        : jobs->queues.items[0];
+    bool is_counted =
+        strcmp(done, "preemption") == 0 && placed_jobs_count(cli, jobs);
+    enum cli_exit rc = method ? cli_call_empty(cli, method, request) : CLI_OK;
+
+    if (rc == CLI_OK && is_counted) {
+        placed_jobs_report(cli, jobs, where, name);
+    } else if (rc == CLI_OK) {
+        cli_note(cli, "Requested %s of jobs %s %s", done, where, name);
+    }
+    return rc;
+}
+
+/* What a command returns that has done what can be done. */
+static enum cli_exit outcome(enum cli_exit rc, uint32_t kept_count)
+{
+    return rc == CLI_OK && kept_count > 0 ? CLI_FAILED : rc;
+}
+
 static enum cli_exit on_executor(struct cli *cli, const char *method,
                                  const char *done)
 {
@@ -76,12 +105,15 @@ static enum cli_exit on_executor(struct cli *cli, const char *method,
     request.n_priorityclasses = selection.classes.count;
     request.pools = selection.pools.items;
     request.n_pools = selection.pools.count;
-    rc = cli_call_empty(cli, method, &request.base);
-    if (rc != CLI_OK) {
-        return rc;
-    }
-    cli_note(cli, "Requested %s of jobs on executor %s", done, request.name);
-    return check_executor(cli, request.name);
+    struct placed_jobs jobs = {
+        .executor = request.name,
+        .queues = selection.queues,
+        .classes = selection.classes,
+        .pools = selection.pools,
+    };
+    rc = send_on(cli, method, &request.base, done, &jobs, "on executor");
+    rc = rc == CLI_OK ? check_executor(cli, request.name) : rc;
+    return outcome(rc, jobs.kept_count);
 }
 
 enum cli_exit cmd_cancel_executor(struct cli *cli)
@@ -117,12 +149,15 @@ static enum cli_exit on_node(struct cli *cli, const char *method,
     request.n_queues = selection.queues.count;
     request.priorityclasses = selection.classes.items;
     request.n_priorityclasses = selection.classes.count;
-    rc = cli_call_empty(cli, method, &request.base);
-    if (rc != CLI_OK) {
-        return rc;
-    }
-    cli_note(cli, "Requested %s of jobs on node %s", done, request.name);
-    return check_node(cli, request.name, request.executor);
+    struct placed_jobs jobs = {
+        .executor = request.executor,
+        .node = request.name,
+        .queues = selection.queues,
+        .classes = selection.classes,
+    };
+    rc = send_on(cli, method, &request.base, done, &jobs, "on node");
+    rc = rc == CLI_OK ? check_node(cli, request.name, request.executor) : rc;
+    return outcome(rc, jobs.kept_count);
 }
 
 enum cli_exit cmd_cancel_node(struct cli *cli)
@@ -142,10 +177,10 @@ struct queue_action {
     bool is_cancel;
     Api__JobState *states; /* of a cancellation */
     size_t state_count;
+    uint32_t kept_count; /* jobs that may not be preempted, so far */
 };
 
-static enum cli_exit on_one_queue(struct cli *cli,
-                                  const struct queue_action *action,
+static enum cli_exit on_one_queue(struct cli *cli, struct queue_action *action,
                                   const struct selection *selection, char *name)
 {
     Api__QueueCancelRequest cancel = API__QUEUE_CANCEL_REQUEST__INIT;
@@ -159,19 +194,20 @@ static enum cli_exit on_one_queue(struct cli *cli,
     cancel.n_pools = preempt.n_pools = selection->pools.count;
     cancel.jobstates = action->states;
     cancel.n_jobstates = action->state_count;
-    enum cli_exit rc = CLI_OK;
-    if (!cli_has(cli, "dry-run")) {
-        rc = cli_call_empty(cli, action->method,
-                            action->is_cancel ? &cancel.base : &preempt.base);
-    }
-    if (rc == CLI_OK) {
-        cli_note(cli, "Requested %s of jobs of queue %s", action->done, name);
-    }
+    struct placed_jobs jobs = {
+        .queues = {&name, 1},
+        .classes = selection->classes,
+        .pools = selection->pools,
+    };
+    enum cli_exit rc =
+        send_on(cli, cli_has(cli, "dry-run") ? NULL : action->method,
+                action->is_cancel ? &cancel.base : &preempt.base, action->done,
+                &jobs, "of queue");
+    action->kept_count += jobs.kept_count;
     return rc;
 }
 
-static enum cli_exit on_queues(struct cli *cli,
-                               const struct queue_action *action)
+static enum cli_exit on_queues(struct cli *cli, struct queue_action *action)
 {
     struct selection selection = {.pools = cli_list(cli, "pools")};
     struct queue_filter filter;
@@ -194,7 +230,7 @@ static enum cli_exit on_queues(struct cli *cli,
     for (size_t i = 0; rc == CLI_OK && i < list.count; i++) {
         rc = on_one_queue(cli, action, &selection, list.items[i]->name);
     }
-    return rc;
+    return outcome(rc, action->kept_count);
 }
 
 enum cli_exit cmd_cancel_queues(struct cli *cli)

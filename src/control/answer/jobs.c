@@ -84,6 +84,8 @@ void admissions_answer(struct control *c, struct command *command)
         }
         row->is_kept = job_state_has_run(jobs_state(c->jobs, job)) &&
                        !jobs_is_preemptible(c->jobs, job);
+        row->priority_class =
+            arena_str(&command->arena, jobs_priority_class(c->jobs, job));
         if (jobs_is_held(c->jobs, job)) {
             row->is_held = true;
             row->wait = held_word(c, job);

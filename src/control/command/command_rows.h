@@ -136,13 +136,14 @@ struct pool_rules {
  * that has a node is preempted if that is asked for. */
 struct admission_status {
     struct job_id job;
-    bool is_admitted;  /* answer */
-    int64_t start_ms;  /* answer: the latest start; 0: unknown */
-    bool is_kept;      /* answer: it has a node, and is not preempted */
-    bool is_held;      /* answer: it waits and is not planned */
-    struct str reason; /* answer: why that is; for people */
-    const char *wait;  /* answer: why it waits, in a word; "": it does not, or
-                          nobody knows */
+    bool is_admitted;          /* answer */
+    int64_t start_ms;          /* answer: the latest start; 0: unknown */
+    bool is_kept;              /* answer: it has a node, and is not preempted */
+    struct str priority_class; /* answer */
+    bool is_held;              /* answer: it waits and is not planned */
+    struct str reason;         /* answer: why that is; for people */
+    const char *wait; /* answer: why it waits, in a word; "": it does not, or
+                         nobody knows */
 };
 
 /* A sub-group of a gang; of a plain gang the one that it is, without a name. */

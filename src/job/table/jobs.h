@@ -220,6 +220,8 @@ struct str jobs_retry_policy(const struct jobs *jobs, uint32_t job);
 void jobs_expire(struct jobs *jobs, int64_t now_ms);
 /* When that is of the next; INT64_MAX: of none. */
 int64_t jobs_expire_due_ms(const struct jobs *jobs);
+/* The name of its priority class (borrowed). */
+struct str jobs_priority_class(const struct jobs *jobs, uint32_t job);
 /* Whether its priority class may be preempted under the policy. */
 bool jobs_is_preemptible(const struct jobs *jobs, uint32_t job);
 

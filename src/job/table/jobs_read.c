@@ -147,6 +147,13 @@ struct str class_priority_class(struct str class_key)
     return unpack_str(&reader);
 }
 
+struct str jobs_priority_class(const struct jobs *jobs, uint32_t job)
+{
+    ASSERT(jobs_is_live(jobs, job));
+    return class_priority_class(
+        intern_get(&jobs->classes, jobs->rows.items[job].class_index));
+}
+
 bool jobs_is_preemptible(const struct jobs *jobs, uint32_t job)
 {
     ASSERT(jobs_is_live(jobs, job) && jobs->policy);

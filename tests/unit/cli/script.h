@@ -32,6 +32,7 @@ struct script {
     bool has_jobs;
     bool has_pages; /* it answers `reply`, then `more` */
     struct strbuf jobs;
+    char *executor; /* of that job; NULL: it has none */
     /* Likewise ListPools. */
     bool has_pools;
     struct strbuf pools;
@@ -153,6 +154,7 @@ static inline int start(void **state)
         UNARY("/api.Submit/SubmitJobs"),
         UNARY("/berth.api.Berth/SubmitTrainingJob"),
         UNARY("/api.Executor/CancelOnExecutor"),
+        UNARY("/api.Executor/PreemptOnExecutor"),
         UNARY("/api.QueueService/PreemptOnQueue"),
         UNARY("/api.Submit/CancelJobs"),
         UNARY("/api.Submit/CancelJobSet"),
@@ -247,6 +249,9 @@ static inline void set_job(struct script *script, const char *id,
     job.queue = queue;
     job.job_set = job_set;
     job.state = job_state;
+    if (script->executor) {
+        job.executor = script->executor;
+    }
     job.not_preemptible = is_kept;
     response.jobs = jobs;
     response.n_jobs = id ? 1 : 0;
