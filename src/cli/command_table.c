@@ -105,7 +105,7 @@ static const struct option_spec what_if_options[] = {
     {"add-nodes", 0, OPTION_LIST, "COUNT[=NODE],...",
      "add COUNT nodes like NODE (the first by name)"},
     {"drain", 0, OPTION_LIST, "NODE,...",
-     "these nodes lose their jobs and get no more"},
+     "these nodes get no more jobs, and those that may be preempted are"},
     {"submit", 0, OPTION_TEXT, "FILE", "the jobs of this file are submitted"},
     {"queue", 'q', OPTION_TEXT, "NAME", "to this queue instead of the file's"},
     {"job-set", 'j', OPTION_TEXT, "NAME",

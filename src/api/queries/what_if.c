@@ -67,6 +67,22 @@ fortune_message(const struct what_if_fortune *fortune, struct arena *arena)
     return message;
 }
 
+static void set_drained(Berth__Api__WhatIfResponse *response,
+                        const struct what_if_answer *answer,
+                        struct arena *arena)
+{
+    response->drained = arena_alloc_array(arena, answer->drained_count,
+                                          sizeof(*response->drained));
+    for (uint32_t i = 0; i < answer->drained_count; i++) {
+        Berth__Api__WhatIfDrained *node =
+            message_new(arena, &berth__api__what_if_drained__descriptor);
+        node->node = message_copy(arena, answer->drained[i].node);
+        node->executor = message_copy(arena, answer->drained[i].executor);
+        node->kept_jobs = answer->drained[i].kept_count;
+        response->drained[response->n_drained++] = node;
+    }
+}
+
 static void reply(struct api_call *call, const struct what_if_answer *answer,
                   uint32_t limit)
 {
@@ -101,6 +117,7 @@ static void reply(struct api_call *call, const struct what_if_answer *answer,
         queue->what_if = fortune_message(&answer->queues[i].what_if, arena);
         response.queues[response.n_queues++] = queue;
     }
+    set_drained(&response, answer, arena);
     api_call_reply(call, &response.base);
 }
 

@@ -119,6 +119,39 @@ static uint32_t count_of(const Berth__Api__WhatIfResponse *response,
     return 0;
 }
 
+/* Say how many jobs a drain cannot preempt; whether there are any. */
+static bool print_drained(struct cli *cli,
+                          const Berth__Api__WhatIfResponse *response)
+{
+    bool has_kept = false;
+
+    for (size_t i = 0; i < response->n_drained; i++) {
+        const Berth__Api__WhatIfDrained *node = response->drained[i];
+        if (node->kept_jobs == 0) {
+            continue;
+        }
+        has_kept = true;
+        cli_say(cli,
+                "  %u job%s on %s may not be preempted and run%s on; nothing "
+                "new starts there",
+                node->kept_jobs, node->kept_jobs == 1 ? "" : "s", node->node,
+                node->kept_jobs == 1 ? "s" : "");
+    }
+    return has_kept;
+}
+
+/* How many more jobs wait at the end, as those that were submitted may. */
+static int64_t more_waiting(const Berth__Api__WhatIfResponse *response)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < response->n_queues; i++) {
+        count += (int64_t)response->queues[i]->what_if->waiting -
+                 response->queues[i]->as_is->waiting;
+    }
+    return count;
+}
+
 static void print_text(struct cli *cli,
                        const Berth__Api__WhatIfResponse *response)
 {
@@ -134,7 +167,12 @@ static void print_text(struct cli *cli,
             cli_say(cli, "  %u jobs %s", count, sentences[i].text);
         }
     }
-    if (!changed_count) {
+    bool has_kept = print_drained(cli, response);
+    int64_t more_count = more_waiting(response);
+    if (more_count > 0 && !changed_count) {
+        cli_say(cli, "  %" PRId64 " more job%s wait%s", more_count,
+                more_count == 1 ? "" : "s", more_count == 1 ? "s" : "");
+    } else if (!changed_count && !has_kept) {
         cli_say(cli, "  the changes make no difference");
     }
     print_queues(cli, response);

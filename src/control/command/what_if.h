@@ -59,7 +59,8 @@ struct what_if_changes {
     const struct what_if_weight *weights;
     const struct what_if_class *classes;
     const struct what_if_nodes *nodes;
-    const struct str *drained; /* nodes that lose their jobs, and get none */
+    const struct str *drained; /* nodes that get no more jobs, and lose those
+                                  that may be preempted */
     uint32_t weight_count, class_count, nodes_count, drained_count;
 };
 
@@ -114,8 +115,17 @@ struct what_if_queue {
     struct what_if_fortune as_is, what_if;
 };
 
+/* A node that was drained, by its name and its executor's, and how many of its
+ * jobs have a class that may not be preempted: they run on. */
+struct what_if_drained {
+    struct str node, executor;
+    uint32_t kept_count;
+};
+
 /* What comes of it all. */
 struct what_if_answer {
+    struct what_if_drained *drained; /* in the order of the question */
+    uint32_t drained_count;
     struct what_if_row *rows; /* by effect, then start, then id; no SAME */
     uint32_t row_count;
     uint32_t counts[WHAT_IF_EFFECTS]; /* of all jobs that something befalls */

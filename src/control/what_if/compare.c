@@ -300,6 +300,21 @@ static void compare_fortunes(const struct what_if *as_is,
     }
 }
 
+static void tell_drained(const struct what_if *what_if, struct arena *arena,
+                         struct what_if_answer *answer)
+{
+    answer->drained_count = (uint32_t)what_if->drained.count;
+    answer->drained = arena_alloc_array(arena, answer->drained_count,
+                                        sizeof(*answer->drained));
+    for (uint32_t i = 0; i < answer->drained_count; i++) {
+        const struct what_if_kept *kept = &what_if->drained.items[i];
+        answer->drained[i] = (struct what_if_drained){
+            arena_str(arena, intern_get(&what_if->names, kept->node)),
+            arena_str(arena, intern_get(&what_if->names, kept->executor)),
+            kept->job_count};
+    }
+}
+
 int what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
                     struct arena *arena, struct what_if_answer *ret_answer,
                     struct err *err)
@@ -313,6 +328,7 @@ int what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
     int rc = compare_jobs(as_is, what_if, arena, ret_answer, err);
     if (rc == 0) {
         compare_fortunes(as_is, what_if, arena, ret_answer);
+        tell_drained(what_if, arena, ret_answer);
     }
     return rc;
 }

@@ -145,6 +145,7 @@ void what_if_destroy(struct what_if *what_if)
     map_fini(&what_if->index);
     VEC_FREE(&what_if->jobs);
     VEC_FREE(&what_if->preemptions);
+    VEC_FREE(&what_if->drained);
     VEC_FREE(&what_if->ends);
     VEC_FREE(&what_if->tallies);
     mem_free(what_if);

@@ -138,6 +138,9 @@ static int cordon(struct what_if *what_if, struct str name,
     }
     (void)intern_add(&drained->names, name);
     VEC_PUSH(&drained->executors, executor->id);
+    struct what_if_kept kept = {intern_add(&what_if->names, name),
+                                intern_add(&what_if->names, executor->id), 0};
+    VEC_PUSH(&what_if->drained, kept);
     memset(&event, 0, sizeof(event));
     event.type = EVENT_EXECUTOR_SETTINGS;
     event.created_ms = what_if->now_ms;
@@ -147,15 +150,18 @@ static int cordon(struct what_if *what_if, struct str name,
     return what_if_post_event(what_if, &event, err);
 }
 
-static bool is_on_drained(const struct drained *drained,
-                          const struct job_view *view)
+/* The index of the drained node that a job is on; INTERN_NONE: of none. */
+static uint32_t find_drained(const struct drained *drained,
+                             const struct job_view *view)
 {
     uint32_t index = view->has_run
                          ? intern_find(&drained->names, view->run.node_name)
                          : INTERN_NONE;
 
-    return index != INTERN_NONE &&
-           str_equal(drained->executors.items[index], view->run.executor_id);
+    return index != INTERN_NONE && str_equal(drained->executors.items[index],
+                                             view->run.executor_id)
+               ? index
+               : INTERN_NONE;
 }
 
 static void add_preempt(const struct what_if *what_if,
@@ -190,7 +196,10 @@ static int preempt_all(struct what_if *what_if, const struct drained *drained,
             continue;
         }
         jobs_get(jobs, i, &view);
-        if (is_on_drained(drained, &view)) {
+        uint32_t node = find_drained(drained, &view);
+        if (node != INTERN_NONE && !jobs_is_preemptible(jobs, i)) {
+            what_if->drained.items[node].job_count++;
+        } else if (node != INTERN_NONE) {
             add_preempt(what_if, &view, &batch);
         }
         if (log_batch_bytes(&batch) > PREEMPT_BYTES) {

@@ -41,6 +41,12 @@ struct what_if_end {
     struct run_id run;
 };
 
+/* A node that was drained, and how many jobs it keeps; names are in
+ * what_if.names. */
+struct what_if_kept {
+    uint32_t node, executor, job_count;
+};
+
 /* How many jobs of a queue wait and have a place. */
 struct what_if_tally {
     uint32_t waited_count;                 /* at the beginning */
@@ -70,6 +76,7 @@ struct what_if {
     struct map index; /* of `jobs`, by id */
     VEC(struct what_if_job) jobs;
     VEC(struct what_if_preemption) preemptions;
+    VEC(struct what_if_kept) drained;  /* each once, as they were asked for */
     VEC(struct what_if_end) ends;      /* a heap */
     VEC(struct what_if_tally) tallies; /* by queue */
 };

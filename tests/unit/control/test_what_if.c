@@ -189,6 +189,28 @@ static void test_a_node_that_is_drained_loses_its_jobs(void **state)
     end(scene);
 }
 
+static void test_a_node_that_is_drained_keeps_what_may_not_go(void **state)
+{
+    struct scene *scene = begin();
+    struct str drained[] = {STR("n0"), STR("n1"), STR("n0")};
+    struct what_if_changes changes = {.drained = drained, .drained_count = 3};
+
+    (void)state;
+    stage_leased(&scene->stage,
+                 (struct stage_job){.priority_class = "armada-default",
+                                    .cpu_milli = 10000});
+    stage_leased(&scene->stage, (struct stage_job){.cpu_milli = 10000});
+    const struct what_if_answer *answer = compare(scene, &changes, SPAN_MS);
+    assert_int_equal(answer->counts[WHAT_IF_PREEMPTED], 1);
+    assert_int_equal(answer->drained_count, 2);
+    assert_true(str_equal(answer->drained[0].node, STR("n0")));
+    assert_true(str_equal(answer->drained[0].executor, STR("e")));
+    assert_int_equal(answer->drained[0].kept_count, 1);
+    assert_true(str_equal(answer->drained[1].node, STR("n1")));
+    assert_int_equal(answer->drained[1].kept_count, 0);
+    end(scene);
+}
+
 static void test_a_job_more_takes_the_place_of_one_less_urgent(void **state)
 {
     struct scene *scene = begin();
@@ -562,6 +584,7 @@ int main(void)
         TEST(test_without_changes_there_is_no_difference),
         TEST(test_a_place_becomes_free_at_a_deadline),
         TEST(test_a_node_that_is_drained_loses_its_jobs),
+        TEST(test_a_node_that_is_drained_keeps_what_may_not_go),
         TEST(test_a_job_more_takes_the_place_of_one_less_urgent),
         TEST(test_a_class_gets_another_priority),
         TEST(test_a_weight_above_one_makes_the_others_smaller),
