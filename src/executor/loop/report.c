@@ -311,11 +311,12 @@ static char *failure_text(struct report *report,
             continue;
         }
         strbuf_addf(&text,
-                    "%sContainer %.*s failed with exit code %d because "
-                    "%.*s: %.*s",
+                    "%sContainer %.*s failed with exit code %d because %.*s",
                     text.byte_count > 0 ? "\n" : "", STR_ARG(ended->name),
-                    ended->exit_code, STR_ARG(ended->reason),
-                    STR_ARG(ended->message));
+                    ended->exit_code, STR_ARG(ended->reason));
+        if (ended->message.byte_count > 0) {
+            strbuf_addf(&text, ": %.*s", STR_ARG(ended->message));
+        }
     }
     struct str kept = strbuf_str(&text);
     if (kept.byte_count > REPORT_TEXT_BYTES_MAX) {
