@@ -114,14 +114,19 @@ static bool make_filter(struct api_call *call,
             ? request->to_day
             : NULL;
     const char *bad_by = read_by(request, ret);
+    bool is_reversed = *request->to_day && ret->from_day > ret->to_day;
     if (bad_day) {
         api_call_fail(call, RPC_INVALID_ARGUMENT,
                       "\"%s\" is not a day such as 2026-01-31", bad_day);
     } else if (bad_by) {
         api_call_fail(call, RPC_INVALID_ARGUMENT,
                       "by takes queue, user and day, not \"%s\"", bad_by);
+    } else if (is_reversed) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "from %s is later than to %s; give an earlier day first",
+                      request->from_day, request->to_day);
     }
-    return !bad_day && !bad_by;
+    return !bad_day && !bad_by && !is_reversed;
 }
 
 static int ask(struct api_call *call, const struct store_usage_filter *filter,

@@ -252,6 +252,26 @@ job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
 
 /* What a leader says of a job that waits.  A store that was held back has all
  * of the log before it answers. */
+static void days_in_the_wrong_order_are_refused(void **state)
+{
+    Berth__Api__GetUsageRequest request = BERTH__API__GET_USAGE_REQUEST__INIT;
+    char early[] = "2026-01-30", late[] = "2026-01-31";
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    request.from_day = late;
+    request.to_day = early;
+    assert_int_equal(
+        fixture_code(&f, "/berth.api.Berth/GetUsage", &request.base),
+        RPC_INVALID_ARGUMENT);
+    request.to_day = late;
+    assert_int_equal(
+        fixture_code(&f, "/berth.api.Berth/GetUsage", &request.base), RPC_OK);
+    fixture_fini(&f);
+}
+
 static void answer_explain(struct fixture *fixture, struct command *command)
 {
     fixture->is_store_held = false;
@@ -406,6 +426,7 @@ int main(void)
         TEST(job_sets_are_listed),
         TEST(jobs_are_found_by_labels_and_owner),
         TEST(arrays_are_listed_once),
+        TEST(days_in_the_wrong_order_are_refused),
         TEST(job_that_the_leader_has_forgotten_is_explained_from_the_store),
         TEST(job_that_waits_again_is_told_how_its_last_run_ended),
         TEST(last_run_is_read_before_the_leader_is_asked),
