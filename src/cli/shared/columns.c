@@ -150,14 +150,57 @@ static void print_template(const struct cli *cli, const json_t *answer)
     cli_put(cli->ports->out, "%s\n", strbuf_text(&text));
 }
 
+/* Whether a path is .KEY, [N] and [*], behind each other; the first key may go
+ * without its dot. */
+static bool is_path(const char *path)
+{
+    path += strcspn(path, ".[");
+    while (*path) {
+        if (*path == '.') {
+            path += 1 + strcspn(path + 1, ".[");
+            continue;
+        }
+        size_t length = strcspn(path + 1, "]");
+        bool is_index = length > 0 && strspn(path + 1, "0123456789") == length;
+        if (path[1 + length] != ']' ||
+            !(is_index || (length == 1 && path[1] == '*'))) {
+            return false;
+        }
+        path += 1 + length + 1;
+    }
+    return true;
+}
+
+/* Whether each brace of a template is closed and has what can be in it. */
+static bool is_template(const char *rest)
+{
+    bool has_path = false;
+
+    for (rest = strchr(rest, '{'); rest; rest = strchr(rest, '{')) {
+        rest++;
+        auto_mem char *path = str_dup(take(&rest, "}"));
+        if (*rest != '}' || !*path ||
+            (strcmp(path, "\"\\n\"") != 0 && strcmp(path, "\"\\t\"") != 0 &&
+             !is_path(path))) {
+            return false;
+        }
+        has_path = true;
+    }
+    return has_path;
+}
+
 enum cli_exit columns_check(const struct cli *cli)
 {
     const char *rest = cli->pattern;
 
-    if (cli->output == CLI_OUTPUT_TEMPLATE && !strchr(rest, '{')) {
+    if (cli->output == CLI_OUTPUT_TEMPLATE && !is_template(rest)) {
         return cli_fail(cli, CLI_USAGE,
                         "-o jsonpath takes paths in braces, as in "
                         "'jsonpath={[*].jobId}'");
+    }
+    if (cli->output == CLI_OUTPUT_COLUMNS && !*rest) {
+        return cli_fail(cli, CLI_USAGE,
+                        "-o custom-columns takes HEADING:.PATH,..., not \"\"");
     }
     while (cli->output == CLI_OUTPUT_COLUMNS && *rest) {
         struct str heading = take(&rest, ":,");

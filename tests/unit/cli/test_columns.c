@@ -43,6 +43,17 @@ static void patterns_that_make_no_sense_are_refused(void **state)
           "",
           "berthctl: -o jsonpath takes paths in braces, as in "
           "'jsonpath={[*].jobId}'\n");
+    check(ASK(script, "", "get", "jobs", "-o", "custom-columns="), CLI_USAGE,
+          "",
+          "berthctl: -o custom-columns takes HEADING:.PATH,..., not \"\"\n");
+    static const char *const broken[] = {"jsonpath={[*", "jsonpath={[*}",
+                                         "jsonpath={}", "jsonpath={[x].a}",
+                                         "jsonpath={.a}{"};
+    for (size_t i = 0; i < ARRAY_COUNT(broken); i++) {
+        check(ASK(script, "", "get", "jobs", "-o", broken[i]), CLI_USAGE, "",
+              "berthctl: -o jsonpath takes paths in braces, as in "
+              "'jsonpath={[*].jobId}'\n");
+    }
 }
 
 static void tables_fit_a_terminal_and_have_colours(void **state)
