@@ -313,6 +313,13 @@ enum cli_exit cmd_submit(struct cli *cli)
     if (rc == CLI_OK && cli_has(cli, "dry-run") &&
         cli->output != CLI_OUTPUT_TEXT) {
         cli_print_json(cli, json_incref(filled));
+    } else if (rc == CLI_OK && cli_has(cli, "dry-run")) {
+        size_t jobs = 0;
+        for (size_t i = 0; i < count; i++) {
+            jobs += submissions[i].item_count;
+        }
+        cli_say(cli, "Read %zu job%s; nothing was submitted", jobs,
+                jobs == 1 ? "" : "s");
     }
     if (rc != CLI_OK || cli_has(cli, "dry-run")) {
         return rc;

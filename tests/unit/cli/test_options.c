@@ -137,7 +137,7 @@ static void dry_run_reads_the_file_and_sends_nothing(void **state)
     (void)state;
     check(RUN("queue: q\njobSetId: s\njobs: [{podSpec: {}}]\n", "submit", "-",
               "--dry-run", "--berthUrl", "localhost:1"),
-          CLI_OK, "", "");
+          CLI_OK, "Read 1 job; nothing was submitted\n", "");
 }
 
 static void server_that_is_away_is_its_own_exit_code(void **state)
