@@ -1,5 +1,6 @@
 /* Messages whose JSON is not an object of their fields: amounts, times and the
  * like. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "google/protobuf/timestamp.pb-c.h"
@@ -29,7 +30,12 @@ read_quantity(struct json_reader *reader, const struct json_path *path,
         return json_refuse(reader, path, "must be an amount");
     }
     if (quantity_parse(strbuf_str(&buf), &milli) == -ERR_INVALID) {
-        return json_refuse(reader, path, "is not an amount");
+        char what[128];
+        snprintf(what, sizeof(what),
+                 "must be an amount of at most 19 digits, such as 500m or 1Gi, "
+                 "not \"%.40s\"",
+                 strbuf_text(&buf));
+        return json_refuse(reader, path, what);
     }
     quantity->string = arena_strdup(reader->arena, strbuf_str(&buf));
     return 0;

@@ -270,7 +270,8 @@ static void test_an_error_names_the_path(void **state)
                    "{\"podSpecs\":[{\"containers\":[{\"resources\":{"
                    "\"limits\":{\"cpu\":\"lots\"}}}]}]}",
                    "podSpecs[0].containers[0].resources.limits.cpu: "
-                   "is not an amount");
+                   "must be an amount of at most 19 digits, such as 500m or "
+                   "1Gi, not \"lots\"");
     assert_refused(ITEM, "{\"clientID\":\"x\"}", "clientID: unknown key");
     assert_refused(ITEM, "{\"priority\":\"1\"}", "priority: must be a number");
     assert_refused(ITEM, "{\"services\":[{\"type\":\"Cluster\"}]}",
