@@ -66,9 +66,16 @@ void options_print_help(const struct cli *cli, FILE *out)
 {
     const struct command_spec *command = cli->command;
 
-    fprintf(out, "usage: %s %s%s%s [OPTIONS]\n\n%s\n\noptions:\n", program,
-            command->path, *command->arguments ? " " : "", command->arguments,
-            command->about);
+    if (command->takes_command_line) { /* what follows `--` is not parsed */
+        fprintf(out,
+                "usage: %s %s -q QUEUE [OPTIONS] [-- COMMAND...]\n\n%s\n\n",
+                program, command->path, command->about);
+    } else {
+        fprintf(out, "usage: %s %s%s%s [OPTIONS]\n\n%s\n\n", program,
+                command->path, *command->arguments ? " " : "",
+                command->arguments, command->about);
+    }
+    fputs("options:\n", out);
     for (uint32_t i = 0; i < cli->option_count; i++) {
         const struct option_spec *option = &cli->options[i];
         auto_strbuf left = {0};

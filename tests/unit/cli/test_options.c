@@ -82,6 +82,8 @@ static void help_takes_a_command(void **state)
     (void)state;
     check(RUN("", "help", "get", "jobs"), CLI_OK, "usage: berthctl get jobs ",
           "");
+    check(RUN("", "help", "run"), CLI_OK,
+          "usage: berthctl run -q QUEUE [OPTIONS] [-- COMMAND...]\n", "");
     check(RUN("", "help", "cancel"), CLI_OK, "  cancel job-set ", "");
     check(RUN("", "help", "nonsense"), CLI_USAGE, "", "no such command");
 }
