@@ -60,6 +60,13 @@ static void put_advice(const struct cli *cli, const struct rpc_status *status)
                 "is there a server at %s? --berthUrl HOST:PORT or a context "
                 "names another\n",
                 cli->context.url);
+        /* So a server with TLS answers who speaks none. */
+        if (!cli->context.is_tls_asked &&
+            strstr(status->message, "onnection reset")) {
+            fputs("perhaps it wants TLS: tls: true in the context, see "
+                  "berthctl(1), FILES\n",
+                  cli->ports->err);
+        }
     }
 }
 
