@@ -120,7 +120,10 @@ int json_read_double(struct json_reader *reader, const struct json_path *path,
         *ret_value = json_number_value(json);
         return 0;
     }
-    return json_refuse(reader, path, "must be a number");
+    char what[80] = "must be a number";
+    size_t length = strlen(what);
+    put_given(json, what + length, sizeof(what) - length);
+    return json_refuse(reader, path, what);
 }
 
 static char lower_of(char c)

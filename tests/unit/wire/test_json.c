@@ -273,7 +273,8 @@ static void test_an_error_names_the_path(void **state)
                    "must be an amount of at most 19 digits, such as 500m or "
                    "1Gi, not \"lots\"");
     assert_refused(ITEM, "{\"clientID\":\"x\"}", "clientID: unknown key");
-    assert_refused(ITEM, "{\"priority\":\"1\"}", "priority: must be a number");
+    assert_refused(ITEM, "{\"priority\":\"1\"}",
+                   "priority: must be a number, not \"1\"");
     assert_refused(ITEM, "{\"services\":[{\"type\":\"Cluster\"}]}",
                    "services[0].type: is not one of the known names");
     assert_refused(ITEM, "{\"services\":[{\"ports\":[-1]}]}",
