@@ -193,7 +193,9 @@ static json_t *make_file(struct cli *cli, json_t *pod, json_t *labels,
 
     (void)json_object_set(job, "annotations", annotations);
     if (priority) {
-        (void)json_object_set_new(job, "priority", json_string(priority));
+        json_t *number = json_loads(priority, JSON_DECODE_ANY, NULL);
+        (void)json_object_set_new(job, "priority",
+                                  number ? number : json_string(priority));
     }
     return json_pack("{s:s, s:s, s:[o]}", "queue", cli_text(cli, "queue", ""),
                      "jobSetId", cli_text(cli, "job-set", name), "jobs", job);

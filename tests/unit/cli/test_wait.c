@@ -223,6 +223,21 @@ static void a_script_travels_with_its_job(void **state)
     assert_string_equal(container->command[9], "0.1");
 }
 
+static void a_priority_is_a_number(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+
+    accept_job(script);
+    check(ASK(script, "", "run", "-q", "q", "--priority", "4", "x"), CLI_OK,
+          "Submitted job with id " ID_A " to job set run\n", "");
+    assert_true(submitted(script, &arena)->priority == 4);
+    check(ASK(script, "", "run", "-q", "q", "--priority=-4", "x"), CLI_INVALID,
+          "",
+          "berthctl: jobs[0].priority: must be a whole number from 0 to "
+          "4294967295, not -4\n");
+}
+
 static void run_says_what_it_needs(void **state)
 {
     struct script *script = *state;
@@ -246,6 +261,7 @@ int main(void)
         SERVED(a_selection_must_say_which_jobs),
         SERVED(a_command_runs_as_a_job),
         SERVED(a_script_travels_with_its_job),
+        SERVED(a_priority_is_a_number),
         SERVED(run_says_what_it_needs),
     };
     return RUN_TESTS(tests);
