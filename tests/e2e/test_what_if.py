@@ -102,8 +102,12 @@ class WhatIf(unittest.TestCase):
         self.assertTrue(any(before[id_]["node"] == node for id_ in victims))
         executor = list(self.running().values())[0]["executor"]
         self.berth.ctl("cordon", "node", node)
-        self.berth.ctl("preempt", "node", node, "--executor", executor,
-                       "-q", "a,b", "--all-priority-classes")
+        done = self.berth.ctl("preempt", "node", node, "--executor", executor,
+                              "-q", "a,b", "--all-priority-classes",
+                              check=False)
+        kept = sum(each.get("keptJobs", 0) for each in told["drained"])
+        self.assertEqual(done.returncode, 1 if kept else 0, done.stderr)
+        self.assertIn(f"preemption of {len(victims)} job", done.stdout)
         harness.wait_for("them to lose their places",
                          lambda: not victims & set(self.running()))
         self.assertEqual(set(before) - set(self.running()), victims)
