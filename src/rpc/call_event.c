@@ -103,14 +103,21 @@ static void refuse(struct rpc_call *call, enum rpc_code code,
     rpc_call_finish(call, code, message, (struct str){0});
 }
 
-/* Ask for the request, unless the call is over by now. */
+/* Ask for the request, unless the call is over by now.  One that its caller
+ * ended before is finished here: no request will come, so nobody else would. */
 static void take_request(struct rpc_call *call)
 {
+    bool is_gone = false;
+
     pthread_mutex_lock(&call->lock);
+    is_gone = !call->core && !call->is_finished;
     if (call->core && !call->is_finished) {
         call_start_recv(call);
     }
     pthread_mutex_unlock(&call->lock);
+    if (is_gone) {
+        refuse(call, RPC_CANCELLED, "the caller has ended the call");
+    }
 }
 
 static void on_new(struct rpc_call *call)

@@ -2,6 +2,7 @@
  * The server as a whole: stopping, TLS, and peers that misbehave
  * (rpc_server.h).  Of issue 3's bad input: 1,000 idle connections, garbage.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -355,6 +356,42 @@ static void a_call_is_admitted_before_its_request(void **state)
     mem_free(bytes);
 }
 
+/* Admit a call when the library's half of it is gone. */
+static bool admit_late(void *ctx, struct rpc_call *call)
+{
+    struct fixture *f = ctx;
+    int64_t end_ms = fixture_now_ms() + FIXTURE_WAIT_MS;
+
+    (void)call;
+    while (rpc_server_call_count(f->server) > 0) {
+        assert_true(fixture_now_ms() < end_ms);
+        sched_yield();
+    }
+    return true;
+}
+
+/* The address sanitizer sees it if such a call is kept. */
+static void a_call_that_ends_before_it_is_admitted_is_let_go(void **state)
+{
+    struct fixture f;
+    const struct rpc_method method = {.path = "/t.T/M",
+                                      .kind = RPC_UNARY,
+                                      .handle = never,
+                                      .admit = admit_late,
+                                      .ctx = &f};
+    const struct rpc_call_options options = {.timeout_ms = 50};
+    auto_strbuf reply = strbuf_make(0);
+    struct rpc_status status;
+
+    (void)state;
+    fixture_start(
+        &f, (struct rpc_server_options){.methods = &method, .method_count = 1});
+    assert_int_equal(rpc_channel_call(f.channel, "/t.T/M", STR(""), &options,
+                                      &reply, &status),
+                     RPC_DEADLINE_EXCEEDED);
+    fixture_stop(&f);
+}
+
 /* The library reads a message to its end before it looks at its size; past the
  * buffer limit it resets the stream, though not at the very byte. */
 static void a_message_over_the_buffer_limit_is_refused(void **state)
@@ -511,6 +548,7 @@ int main(void)
         TEST(a_thousand_idle_connections_disturb_nobody),
         TEST(garbage_is_survived),
         TEST(a_call_is_admitted_before_its_request),
+        TEST(a_call_that_ends_before_it_is_admitted_is_let_go),
         TEST(a_message_over_the_buffer_limit_is_refused),
         TEST(tls_is_served_and_checked),
         TEST(unreadable_tls_files_are_told),
