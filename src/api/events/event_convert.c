@@ -1,6 +1,9 @@
 #include "api/events/event_convert.h"
 
+#include <string.h>
+
 #include "api/events/event_convert_private.h"
+#include "model/gang_terms.h"
 #include "wire/message/message.h"
 
 /* Facts were checked when they were logged: only their size is bounded. */
@@ -82,7 +85,11 @@ static int convert_cancelled(struct conversion *c,
         NEW_EVENT(c, job_cancelled_event, job->job_id);
 
     event->requestor = requestor(c, job->requestor);
-    event->reason = job->reason;
+    /* What people wrote is for the lists of jobs alone, as in Armada; by this
+     * one a watcher tells that the group has succeeded. */
+    if (job->reason && strcmp(job->reason, GANG_SUCCEEDED_REASON) == 0) {
+        event->reason = job->reason;
+    }
     return EMIT(c, CANCELLED, cancelled, event);
 }
 

@@ -7,6 +7,7 @@
 #include "api_fixture.h"
 #include "armada/services.pb-c.h"
 #include "field.h"
+#include "model/gang_terms.h"
 #include "sample.h"
 #include "unit.h"
 
@@ -63,13 +64,13 @@ static void lease(struct fixture *f, struct job_id job)
     fixture_log(f, &scope, &event);
 }
 
-static void cancelled(struct fixture *f, struct job_id job)
+static void cancelled(struct fixture *f, struct job_id job, struct str reason)
 {
     struct event event = {
         .type = EVENT_CANCELLED,
         .created_ms = f->now_ms,
         .job = job,
-        .cancel = {.reason = STR("because"), .requestor = STR("amy")}};
+        .cancel = {.reason = reason, .requestor = STR("amy")}};
 
     fixture_log(f, &scope, &event);
 }
@@ -200,7 +201,7 @@ static void test_resume_after_each_id(void **state)
     struct job_id job = submit(&f);
     lease(&f, job);
     submit(&f);
-    cancelled(&f, job);
+    cancelled(&f, job, STR("because"));
     struct rpc_stream *stream = events(&f, "", false, true);
     for (int i = 0; i < EVENT_COUNT; i++) {
         Api__EventStreamMessage *message = next(&f, stream);
@@ -260,7 +261,7 @@ static void test_watch_wakes_the_right_ones(void **state)
     }
     assert_int_equal(api_watcher_count(f.api), WATCHER_COUNT);
     lease(&f, job);
-    cancelled(&f, job);
+    cancelled(&f, job, STR("because"));
     for (int i = 0; i < WATCHER_COUNT; i++) {
         Api__EventStreamMessage *message = next(&f, streams[i]);
         assert_int_equal(message->message->events_case,
@@ -274,6 +275,25 @@ static void test_watch_wakes_the_right_ones(void **state)
         assert_string_equal(message->message->cancelled->requestor, "amy");
         rpc_stream_close(streams[i]);
     }
+    fixture_fini(&f);
+}
+
+static void test_the_end_of_a_group_that_succeeded_is_told(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    struct job_id job = submit(&f);
+    struct rpc_stream *stream = events(&f, "", true, true);
+    assert_non_null(next(&f, stream));
+    assert_non_null(next(&f, stream));
+    cancelled(&f, job, STR(GANG_SUCCEEDED_REASON));
+    assert_string_equal(next(&f, stream)->message->cancelled->reason,
+                        GANG_SUCCEEDED_REASON);
+    rpc_stream_close(stream);
     fixture_fini(&f);
 }
 
@@ -389,6 +409,7 @@ int main(void)
         TEST(test_resume_after_each_id),
         TEST(test_bad_id_is_unknown),
         TEST(test_watch_wakes_the_right_ones),
+        TEST(test_the_end_of_a_group_that_succeeded_is_told),
         TEST(test_cancel_frees_the_watcher),
         TEST(test_watcher_limit),
         TEST(test_slow_reader_of_a_large_record),
