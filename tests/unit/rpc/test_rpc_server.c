@@ -356,6 +356,9 @@ static void a_call_is_admitted_before_its_request(void **state)
     mem_free(bytes);
 }
 
+/* Raised when the server that a call is for is known. */
+static struct counter is_started = COUNTER_INIT;
+
 /* Admit a call when the library's half of it is gone. */
 static bool admit_late(void *ctx, struct rpc_call *call)
 {
@@ -363,6 +366,7 @@ static bool admit_late(void *ctx, struct rpc_call *call)
     int64_t end_ms = fixture_now_ms() + FIXTURE_WAIT_MS;
 
     (void)call;
+    assert_true(counter_wait(&is_started, 1));
     while (rpc_server_call_count(f->server) > 0) {
         assert_true(fixture_now_ms() < end_ms);
         sched_yield();
@@ -386,6 +390,7 @@ static void a_call_that_ends_before_it_is_admitted_is_let_go(void **state)
     (void)state;
     fixture_start(
         &f, (struct rpc_server_options){.methods = &method, .method_count = 1});
+    counter_add(&is_started, 1);
     assert_int_equal(rpc_channel_call(f.channel, "/t.T/M", STR(""), &options,
                                       &reply, &status),
                      RPC_DEADLINE_EXCEEDED);
