@@ -133,6 +133,12 @@ class WhatIf(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr),
                          (1, 'berth-sim: there was no queue "none"\n'))
         self.assertEqual(self.sim("--seeds", "0").returncode, 2)
+        for change in ("class.armada-default.priority=500.5",
+                       "class.armada-default.limit.cpu=2",
+                       "queue.a.weight=0"):
+            done = self.sim("--set", change)
+            self.assertEqual((done.returncode, f'not "{change}"' in done.stderr),
+                             (1, True), done.stderr)
 
     def test_what_is_not_there_is_refused(self):
         for change, text in {

@@ -190,7 +190,7 @@ static bool read_classes(struct api_call *call,
 {
     struct what_if_changes *changes = &command->what_if.changes;
     struct arena *arena = &command->arena;
-    struct what_if_class *classes =
+    struct class_change *classes =
         arena_alloc_array(arena, message->n_classes, sizeof(*classes));
 
     for (size_t i = 0; i < message->n_classes; i++) {
@@ -203,7 +203,7 @@ static bool read_classes(struct api_call *call,
                           asked->fraction);
             return false;
         }
-        classes[i] = (struct what_if_class){
+        classes[i] = (struct class_change){
             .name = arena_str(arena, str_of(asked->priority_class)),
             .has_priority = asked->priority != NULL,
             .priority = asked->priority ? asked->priority->value : 0,

@@ -9,6 +9,7 @@
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/job_file.h"
+#include "wire/change/change_text.h"
 #include "wire/settings/settings.h"
 
 static const char *const job_headings[] = {"JOB",   "QUEUE",   "EFFECT",
@@ -196,100 +197,61 @@ static bool read_double(const char *text, double *ret_value)
     return *text && !*end && isfinite(*ret_value);
 }
 
-static enum cli_exit bad_set(struct cli *cli, const char *item)
+static char *copy(struct cli *cli, struct str text)
 {
-    return cli_fail(cli, CLI_USAGE,
-                    "--set takes queue.NAME.weight=NUMBER, "
-                    "class.NAME.priority=NUMBER or "
-                    "class.NAME.limit.RESOURCE=FRACTION, not \"%s\"",
-                    item);
+    return cli_format(cli, "%.*s", STR_ARG(text));
 }
 
-/* "a.weight" into "a" and "weight": at the last dot, since names have dots. */
-static bool split_last(char *path, char dot, char **ret_rest)
-{
-    char *at = strrchr(path, dot);
-
-    if (!at || at == path || !at[1]) {
-        return false;
-    }
-    *at = '\0';
-    *ret_rest = at + 1;
-    return true;
-}
-
-static enum cli_exit add_weight(struct cli *cli, char *path, double value,
-                                const char *item,
-                                Berth__Api__WhatIfRequest *request)
+static void add_weight(struct cli *cli, const struct change_set *set,
+                       Berth__Api__WhatIfRequest *request)
 {
     Berth__Api__WhatIfWeight *weight =
         wire_new(&berth__api__what_if_weight__descriptor, &cli->arena);
-    char *key;
 
-    if (!split_last(path, '.', &key) || strcmp(key, "weight") != 0) {
-        return bad_set(cli, item);
-    }
-    weight->queue = path;
-    weight->weight = value;
+    weight->queue = copy(cli, set->name);
+    weight->weight = set->value;
     request->weights[request->n_weights++] = weight;
-    return CLI_OK;
 }
 
-static enum cli_exit add_class(struct cli *cli, char *path, double value,
-                               const char *item,
-                               Berth__Api__WhatIfRequest *request)
+static void add_class(struct cli *cli, const struct change_set *set,
+                      Berth__Api__WhatIfRequest *request)
 {
     Berth__Api__WhatIfClass *class =
         wire_new(&berth__api__what_if_class__descriptor, &cli->arena);
-    char *limit = strstr(path, ".limit.");
-    char *key;
 
-    class->priority_class = path;
-    if (limit && limit[sizeof(".limit.") - 1]) {
-        *limit = '\0';
-        class->resource = limit + sizeof(".limit.") - 1;
-        class->fraction = value;
-    } else if (split_last(path, '.', &key) && strcmp(key, "priority") == 0 &&
-               value == (int32_t)value) {
-        Google__Protobuf__Int32Value *priority =
-            wire_new(&google__protobuf__int32_value__descriptor, &cli->arena);
-        priority->value = (int32_t)value;
-        class->priority = priority;
+    class->priority_class = copy(cli, set->name);
+    if (set->kind == CHANGE_LIMIT) {
+        class->resource = copy(cli, set->resource);
+        class->fraction = set->value;
     } else {
-        return bad_set(cli, item);
+        class->priority =
+            wire_new(&google__protobuf__int32_value__descriptor, &cli->arena);
+        class->priority->value = (int32_t)set->value;
     }
     request->classes[request->n_classes++] = class;
-    return CLI_OK;
 }
 
 static enum cli_exit read_set(struct cli *cli,
                               Berth__Api__WhatIfRequest *request)
 {
-    const struct option_value *set = cli_option(cli, "set");
-    enum cli_exit rc = CLI_OK;
+    const struct option_value *option = cli_option(cli, "set");
 
-    request->weights =
-        arena_alloc_array(&cli->arena, set->count, sizeof(*request->weights));
-    request->classes =
-        arena_alloc_array(&cli->arena, set->count, sizeof(*request->classes));
-    for (uint32_t i = 0; i < set->count && rc == CLI_OK; i++) {
-        char *path = cli_format(cli, "%s", set->items[i]);
-        char *text;
-        double value;
-        if (!split_last(path, '=', &text) || !read_double(text, &value)) {
-            rc = bad_set(cli, set->items[i]);
-        } else if (strncmp(path, "queue.", 6) == 0) {
-            rc = add_weight(cli, path + 6, value, set->items[i], request);
-        } else if (strncmp(path, "class.", 6) == 0) {
-            rc = add_class(cli, path + 6, value, set->items[i], request);
-        } else {
-            rc = bad_set(cli, set->items[i]);
+    request->weights = arena_alloc_array(&cli->arena, option->count,
+                                         sizeof(*request->weights));
+    request->classes = arena_alloc_array(&cli->arena, option->count,
+                                         sizeof(*request->classes));
+    for (uint32_t i = 0; i < option->count; i++) {
+        struct change_set set;
+        struct err err;
+        if (change_read_set(option->items[i], &set, &err) < 0) {
+            return cli_fail(cli, CLI_USAGE, "%s", err.text);
         }
+        (set.kind == CHANGE_WEIGHT ? add_weight : add_class)(cli, &set,
+                                                             request);
     }
-    return rc;
+    return CLI_OK;
 }
 
-/* COUNT or COUNT=NODE. */
 static enum cli_exit read_nodes(struct cli *cli,
                                 Berth__Api__WhatIfRequest *request)
 {
@@ -300,16 +262,13 @@ static enum cli_exit read_nodes(struct cli *cli,
     for (uint32_t i = 0; i < nodes->count; i++) {
         Berth__Api__WhatIfNodes *some =
             wire_new(&berth__api__what_if_nodes__descriptor, &cli->arena);
-        char *end;
-        unsigned long count = strtoul(nodes->items[i], &end, 10);
-        if (end == nodes->items[i] || (*end && *end != '=') || count == 0 ||
-            count > UINT32_MAX) {
-            return cli_fail(cli, CLI_USAGE,
-                            "--add-nodes takes COUNT or COUNT=NODE, not \"%s\"",
-                            nodes->items[i]);
+        struct change_nodes asked;
+        struct err err;
+        if (change_read_nodes(nodes->items[i], &asked, &err) < 0) {
+            return cli_fail(cli, CLI_USAGE, "%s", err.text);
         }
-        some->count = (uint32_t)count;
-        some->like = cli_format(cli, "%s", *end ? end + 1 : "");
+        some->count = asked.count;
+        some->like = cli_format(cli, "%s", asked.like);
         request->add_nodes[request->n_add_nodes++] = some;
     }
     struct cli_names drained = cli_list(cli, "drain");

@@ -13,8 +13,8 @@
  */
 #pragma once
 
+#include "model/class_change.h"
 #include "model/event.h"
-#include "model/policy.h"
 
 enum {
     WHAT_IF_JOBS_MAX = 1000000,  /* in the state that is asked about */
@@ -33,16 +33,6 @@ struct what_if_weight {
     double weight; /* more than 0; of a queue that says nothing it is 1 */
 };
 
-/* A priority class has another priority, or other limits of each queue's
- * jobs. */
-struct what_if_class {
-    struct str name;
-    bool has_priority;
-    int32_t priority;
-    struct str resource; /* "": no limit is changed */
-    int64_t fraction_ppm;
-};
-
 /* So many more nodes, empty, of the pool and executor of another; "": of the
  * first by name. */
 struct what_if_nodes {
@@ -57,7 +47,7 @@ struct what_if_changes {
     struct command *submission;
     struct str policy; /* another policy, as YAML; "": the one in force */
     const struct what_if_weight *weights;
-    const struct what_if_class *classes;
+    const struct class_change *classes;
     const struct what_if_nodes *nodes;
     const struct str *drained; /* nodes that get no more jobs, and lose those
                                   that may be preempted */

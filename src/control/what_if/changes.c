@@ -4,6 +4,7 @@
 #include "control/fold/fold.h"
 #include "control/state/state.h"
 #include "control/what_if/private.h"
+#include "model/weights.h"
 #include "wire/message/message.h"
 #include "wire/policy/policy_codec.h"
 
@@ -13,7 +14,6 @@
 struct asked_weights {
     struct intern queues;
     double *weights; /* owned, by index in `queues` */
-    double largest;  /* at least 1 */
 };
 
 static void asked_fini(struct asked_weights *asked)
@@ -26,7 +26,6 @@ static int read_weights(struct what_if *what_if,
                         const struct what_if_changes *changes,
                         struct asked_weights *asked, struct err *err)
 {
-    asked->largest = 1;
     asked->weights =
         mem_alloc_array(changes->weight_count, sizeof(*asked->weights));
     for (uint32_t i = 0; i < changes->weight_count; i++) {
@@ -40,8 +39,6 @@ static int read_weights(struct what_if *what_if,
         }
         queue_entry_unref(entry);
         asked->weights[intern_add(&asked->queues, one->queue)] = one->weight;
-        asked->largest =
-            one->weight > asked->largest ? one->weight : asked->largest;
     }
     return 0;
 }
@@ -79,8 +76,7 @@ static int set_factor(struct what_if *what_if, const struct queue_entry *entry,
     return what_if_post_event(what_if, &event, err);
 }
 
-/* Shares go by what weights are to each other, and a factor is at least 1: if a
- * weight is more than 1 all factors grow by as much. */
+/* The queues that are not spoken of have factors, so weights of at most 1. */
 static int set_weights(struct what_if *what_if,
                        const struct what_if_changes *changes, struct err *err)
 {
@@ -88,12 +84,13 @@ static int set_weights(struct what_if *what_if,
     uint32_t count;
 
     int rc = read_weights(what_if, changes, &asked, err);
+    double scale = weights_scale(asked.weights, intern_count(&asked.queues));
     const struct queue_entry **list = queue_table_list(what_if->queues, &count);
     for (uint32_t i = 0; i < count && rc == 0; i++) {
-        if (asked.largest > 1 ||
+        if (scale > 1 ||
             intern_find(&asked.queues, list[i]->name) != INTERN_NONE) {
             rc = set_factor(what_if, list[i],
-                            asked.largest / weight_of(&asked, list[i]), err);
+                            scale / weight_of(&asked, list[i]), err);
         }
     }
     queue_list_free(list, count);
@@ -102,42 +99,6 @@ static int set_weights(struct what_if *what_if,
 }
 
 /* The policy. */
-
-static int set_limit(struct priority_class *class,
-                     const struct what_if_class *asked, struct err *err)
-{
-    uint32_t at = 0;
-
-    while (at < class->queue_limit_count &&
-           !str_equal(class->queue_limits[at].resource, asked->resource)) {
-        at++;
-    }
-    if (at == POLICY_FRACTIONS_MAX) {
-        return err_set(err, -ERR_INVALID,
-                       "class \"%.*s\" has limits of %d resources already",
-                       STR_ARG(class->name), POLICY_FRACTIONS_MAX);
-    }
-    class->queue_limits[at] =
-        (struct resource_fraction){asked->resource, asked->fraction_ppm};
-    class->queue_limit_count += at == class->queue_limit_count;
-    return 0;
-}
-
-static int set_class(struct policy *policy, const struct what_if_class *asked,
-                     struct err *err)
-{
-    for (uint32_t i = 0; i < policy->class_count; i++) {
-        struct priority_class *class = &policy->classes[i];
-        if (str_equal(class->name, asked->name)) {
-            class->priority =
-                asked->has_priority ? asked->priority : class->priority;
-            return asked->resource.byte_count ? set_limit(class, asked, err)
-                                              : 0;
-        }
-    }
-    return err_set(err, -ERR_NOT_FOUND, "there is no priority class \"%.*s\"",
-                   STR_ARG(asked->name));
-}
 
 static int set_policy(struct what_if *what_if,
                       const struct what_if_changes *changes, struct err *err)
@@ -157,7 +118,7 @@ static int set_policy(struct what_if *what_if,
         return -ERR_INVALID;
     }
     for (uint32_t i = 0; i < changes->class_count && rc == 0; i++) {
-        rc = set_class(&box->policy, &changes->classes[i], err);
+        rc = policy_change_class(&box->policy, &changes->classes[i], err);
     }
     if (rc == 0) {
         policy_print(&box->policy, &printed);

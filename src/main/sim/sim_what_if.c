@@ -8,12 +8,14 @@
 
 #include "elog/elog_sqlite.h"
 #include "main/sim/sim_main.h"
+#include "model/class_change.h"
 #include "sim/history/history.h"
+#include "wire/change/change_text.h"
 #include "wire/policy/policy_codec.h"
 #include "wire/text/printable.h"
 #include "wire/text/rfc3339.h"
 
-enum { SEEDS = 5, SEEDS_MAX = 100, NODES_MAX_MORE = 100000 };
+enum { SEEDS = 5, SEEDS_MAX = 100 };
 
 enum {
     OPTION_FROM = 1,
@@ -121,15 +123,6 @@ struct plan {
     struct strbuf text;
 };
 
-static int bad_set(const char *item, struct err *err)
-{
-    return err_set(err, -ERR_INVALID,
-                   "--set takes queue.NAME.weight=NUMBER, "
-                   "class.NAME.priority=NUMBER or "
-                   "class.NAME.limit.RESOURCE=FRACTION, not \"%s\"",
-                   item);
-}
-
 static int set_weight(const struct history *history, struct plan *plan,
                       struct str name, double weight, struct err *err)
 {
@@ -144,108 +137,51 @@ static int set_weight(const struct history *history, struct plan *plan,
                    STR_ARG(name));
 }
 
-static struct priority_class *find_class(struct policy *policy, struct str name)
+static int set_class(struct plan *plan, const struct change_set *set,
+                     struct err *err)
 {
-    for (uint32_t i = 0; i < policy->class_count; i++) {
-        if (str_equal(policy->classes[i].name, name)) {
-            return &policy->classes[i];
-        }
-    }
-    return NULL;
-}
+    bool is_priority = set->kind == CHANGE_PRIORITY;
+    struct class_change change = {
+        .name = set->name,
+        .has_priority = is_priority,
+        .priority = is_priority ? (int32_t)set->value : 0,
+        .resource = set->resource,
+        .fraction_ppm =
+            is_priority ? 0 : (int64_t)round(set->value * FRACTION_ONE_PPM),
+    };
 
-/* Take `suffix` off the end of a text; false if it does not end so. */
-static bool take_end(struct str *text, struct str suffix)
-{
-    bool ends = text->byte_count > suffix.byte_count &&
-                memcmp(text->p + text->byte_count - suffix.byte_count, suffix.p,
-                       suffix.byte_count) == 0;
-
-    text->byte_count -= ends ? suffix.byte_count : 0;
-    return ends;
-}
-
-static int set_class(struct plan *plan, struct str path, double value,
-                     const char *item, struct err *err)
-{
-    const char *limit =
-        memmem(path.p, path.byte_count, ".limit.", strlen(".limit."));
-    struct str name = path;
-    struct str resource = {0};
-
-    if (limit) {
-        name.byte_count = (size_t)(limit - path.p);
-        limit += strlen(".limit.");
-        resource = str_make(limit, (size_t)(path.p + path.byte_count - limit));
-    } else if (!take_end(&name, STR(".priority"))) {
-        return bad_set(item, err);
-    }
-    struct priority_class *class = find_class(&plan->policy, name);
-    if (!class) {
-        return err_set(err, -ERR_NOT_FOUND, "there is no class \"%.*s\"",
-                       STR_ARG(name));
-    }
     plan->changes.policy = &plan->policy;
-    if (!limit && fabs(value) < 1e9) {
-        class->priority = (int32_t)value;
-        return 0;
-    }
-    uint32_t at = 0;
-    while (at < class->queue_limit_count &&
-           !str_equal(class->queue_limits[at].resource, resource)) {
-        at++;
-    }
-    if (!limit || !(value >= 0) || value > 1 || at == POLICY_FRACTIONS_MAX) {
-        return bad_set(item, err);
-    }
-    class->queue_limits[at] = (struct resource_fraction){
-        resource, (int64_t)round(value * FRACTION_ONE_PPM)};
-    class->queue_limit_count += at == class->queue_limit_count;
-    return 0;
+    return policy_change_class(&plan->policy, &change, err);
 }
 
 static int set_one(const struct history *history, struct plan *plan,
                    const char *item, struct err *err)
 {
-    const char *equals = strrchr(item, '=');
-    char *end;
+    struct change_set set;
 
-    if (!equals || !equals[1]) {
-        return bad_set(item, err);
+    int rc = change_read_set(item, &set, err);
+    if (rc < 0) {
+        return rc;
     }
-    double value = strtod(equals + 1, &end);
-    struct str path = str_make(item, (size_t)(equals - item));
-    if (*end || !isfinite(value)) {
-        return bad_set(item, err);
+    if ((set.kind == CHANGE_WEIGHT && set.value <= 0) ||
+        (set.kind == CHANGE_LIMIT && (set.value < 0 || set.value > 1))) {
+        return change_refuse_set(item, err);
     }
-    if (path.byte_count > 6 && memcmp(path.p, "queue.", 6) == 0) {
-        struct str name = str_make(path.p + 6, path.byte_count - 6);
-        return take_end(&name, STR(".weight")) && value > 0
-                   ? set_weight(history, plan, name, value, err)
-                   : bad_set(item, err);
-    }
-    if (path.byte_count > 6 && memcmp(path.p, "class.", 6) == 0) {
-        return set_class(plan, str_make(path.p + 6, path.byte_count - 6), value,
-                         item, err);
-    }
-    return bad_set(item, err);
+    return set.kind == CHANGE_WEIGHT
+               ? set_weight(history, plan, set.name, set.value, err)
+               : set_class(plan, &set, err);
 }
 
 static int add_nodes(struct plan *plan, const char *item, struct err *err)
 {
-    char *end;
-    unsigned long count = strtoul(item, &end, 10);
+    struct change_nodes asked;
 
-    if (end == item || (*end && *end != '=') || count == 0 ||
-        count > NODES_MAX_MORE) {
-        return err_set(err, -ERR_INVALID,
-                       "--add-nodes takes N or N=NODE, N from 1 to %d, not "
-                       "\"%s\"",
-                       NODES_MAX_MORE, item);
+    int rc = change_read_nodes(item, &asked, err);
+    if (rc == 0) {
+        struct history_more more = {str_of(asked.like), asked.count};
+        VEC_PUSH(&plan->changes.nodes, more);
     }
-    struct history_more more = {str_of(*end ? end + 1 : ""), (uint32_t)count};
-    VEC_PUSH(&plan->changes.nodes, more);
-    return 0;
+    return rc;
 }
 
 static int make_plan(const struct options *options,

@@ -1,5 +1,6 @@
 /* Plays a history once. */
 #include "armada/queue.pb-c.h"
+#include "model/weights.h"
 #include "sim/history/history_private.h"
 #include "sim/world/cluster.h"
 #include "sim/world/tally.h"
@@ -56,18 +57,19 @@ static int add_queue(struct playing *p, const struct history_queue *of,
     return 0;
 }
 
-/* A factor is at least 1: shares go by what weights are to each other. */
 static int add_queues(struct playing *p, struct err *err)
 {
-    double largest = 1;
+    uint32_t count = (uint32_t)p->history->queues.count;
+    auto_mem double *weights = mem_alloc_array(count, sizeof(*weights));
     int rc = 0;
 
-    for (uint32_t i = 0; i < p->history->queues.count; i++) {
-        largest = weight_of(p, i) > largest ? weight_of(p, i) : largest;
+    for (uint32_t i = 0; i < count; i++) {
+        weights[i] = weight_of(p, i);
     }
-    for (uint32_t i = 0; i < p->history->queues.count && rc == 0; i++) {
-        rc = add_queue(p, &p->history->queues.items[i],
-                       largest / weight_of(p, i), err);
+    double scale = weights_scale(weights, count);
+    for (uint32_t i = 0; i < count && rc == 0; i++) {
+        rc =
+            add_queue(p, &p->history->queues.items[i], scale / weights[i], err);
     }
     return rc;
 }

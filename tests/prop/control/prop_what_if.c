@@ -108,7 +108,7 @@ static void submit(struct world *world)
 struct change {
     struct what_if_changes changes;
     struct what_if_weight weight;
-    struct what_if_class class;
+    struct class_change class;
     struct what_if_nodes nodes;
     struct str drained;
     const char *queue; /* of a job */
@@ -125,7 +125,7 @@ static void draw_change(struct tape *tape, struct change *change)
         change->changes.weight_count = 1;
         break;
     case 1:
-        change->class = (struct what_if_class){
+        change->class = (struct class_change){
             .name = str_of(classes[draw(tape, 2, ARRAY_COUNT(classes) - 1)]),
             .has_priority = true,
             .priority = (int32_t)draw(tape, 1, 30000),

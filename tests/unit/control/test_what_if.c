@@ -237,7 +237,7 @@ static void test_a_job_more_takes_the_place_of_one_less_urgent(void **state)
 static void test_a_class_gets_another_priority(void **state)
 {
     struct scene *scene = begin();
-    struct what_if_class class = {
+    struct class_change class = {
         .name = STR("offline"), .has_priority = true, .priority = 20000};
     struct what_if_changes changes = {.classes = &class, .class_count = 1};
 
@@ -283,7 +283,7 @@ static void test_what_cannot_be_changed_is_named(void **state)
 {
     struct scene *scene = begin();
     struct what_if_weight weight = {STR("none"), 2};
-    struct what_if_class class = {.name = STR("none")};
+    struct class_change class = {.name = STR("none")};
     struct what_if_nodes nodes = {STR("none"), 1};
     struct str drained = STR("none");
     struct stage_job job = {.cpu_milli = 1000};
