@@ -25,7 +25,8 @@ static const struct usage_option usage_options[] = {
                         "queue.NAME.weight=2, class.NAME.priority=500 or "
                         "class.NAME.limit.RESOURCE=0.5; may be repeated"},
     [OPTION_ADD_NODES - 1] = {"add-nodes", "N[=NODE]",
-                              "so many more nodes like this one (the first); "
+                              "N more nodes like NODE, but empty, from the "
+                              "beginning on; without NODE like the first node; "
                               "may be repeated"},
     [OPTION_SCHEDULING - 1] = {"scheduling", "FILE",
                                "another section `scheduling`, as YAML"},
