@@ -191,24 +191,16 @@ static int give_up(const struct config *config, struct arena *arena,
     int rc = is_fake ? 0
                      : data_dir_open(arena_strdup(arena, config->server.data),
                                      arena, &dir, err);
-    rc = rc < 0 ? rc : privileges_plan(&config->hardening, &needs, &plan, err);
-    if (rc == 0) {
-        const struct runtime_setup_process setup = {
-            .config = executor,
-            .jobs_dir = dir.jobs,
-            .data_dir = dir.path,
-            .reserved_user = plan.uid,
-            .reserved_group = plan.gid,
-            .clock = &machine_clock,
-            .lost = on_helper_lost,
-        };
-        rc = runtime_setup_helper(&setup, ret_helper, err);
-    }
-    rc = rc < 0 ? rc : privileges_give_up(&plan, err);
-    if (rc == 0) {
-        privileges_deny_calls(&config->hardening);
-    }
-    return rc;
+    struct runtime_setup_process setup = {
+        .config = executor,
+        .jobs_dir = dir.jobs,
+        .data_dir = dir.path,
+        .clock = &machine_clock,
+        .lost = on_helper_lost,
+    };
+    return rc < 0 ? rc
+                  : runtime_setup_confine(&config->hardening, &needs, &setup,
+                                          &plan, ret_helper, err);
 }
 
 static struct executor_thread *start(const struct config *config,

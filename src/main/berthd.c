@@ -137,25 +137,17 @@ static int give_up(struct server_options *options, const char *config_path,
         return rc;
     }
     const struct privileges_needs needs = {dir.path, files, ARRAY_COUNT(files)};
-    rc = privileges_plan(&config->hardening, &needs, &plan, err);
-    if (rc == 0 && config->executor.is_enabled) {
-        const struct runtime_setup_process setup = {
-            .config = &config->executor,
-            .jobs_dir = dir.jobs,
-            .data_dir = dir.path,
-            .reserved_user = plan.uid,
-            .reserved_group = plan.gid,
-            .clock = &machine_clock,
-            .lost = on_helper_lost,
-        };
-        rc = runtime_setup_helper(&setup, &options->helper, err);
-    }
+    struct runtime_setup_process setup = {
+        .config = config->executor.is_enabled ? &config->executor : NULL,
+        .jobs_dir = dir.jobs,
+        .data_dir = dir.path,
+        .clock = &machine_clock,
+        .lost = on_helper_lost,
+    };
+    rc = runtime_setup_confine(&config->hardening, &needs, &setup, &plan,
+                               &options->helper, err);
     /* An executor beside a server that stays root has given it up. */
     options->own_user_id = plan.is_root ? plan.uid : geteuid();
-    rc = rc < 0 ? rc : privileges_give_up(&plan, err);
-    if (rc == 0) {
-        privileges_deny_calls(&config->hardening);
-    }
     return rc;
 }
 

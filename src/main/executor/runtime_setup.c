@@ -176,6 +176,26 @@ int runtime_setup_helper(const struct runtime_setup_process *setup,
     return *ret_helper ? 0 : -ERR_IO;
 }
 
+int runtime_setup_confine(const struct config_hardening *hardening,
+                          const struct privileges_needs *needs,
+                          struct runtime_setup_process *setup,
+                          struct privileges *ret_plan,
+                          struct helper **ret_helper, struct err *err)
+{
+    int rc = privileges_plan(hardening, needs, ret_plan, err);
+
+    if (rc == 0 && setup->config) {
+        setup->reserved_user = ret_plan->uid;
+        setup->reserved_group = ret_plan->gid;
+        rc = runtime_setup_helper(setup, ret_helper, err);
+    }
+    rc = rc < 0 ? rc : privileges_give_up(ret_plan, err);
+    if (rc == 0) {
+        privileges_deny_calls(hardening);
+    }
+    return rc;
+}
+
 static int open_helped(const struct executor_thread_options *options,
                        struct runtime **ret_runtime, struct err *err)
 {

@@ -7,6 +7,7 @@
 #include "executor/helper/helper.h"
 #include "executor/runtime.h"
 #include "main/executor/executor_thread.h"
+#include "main/executor/privileges.h"
 #include "rpc/rpc_channel.h"
 
 /* What the process runtime needs to know. */
@@ -25,6 +26,16 @@ struct runtime_setup_process {
 int runtime_setup_helper(const struct runtime_setup_process *setup,
                          struct helper **ret_helper,
                          struct err *err) must_check;
+
+/* The same, and then give up what only the helper needs (privileges.h).
+ * `setup.config` NULL: there is no executor, and no helper.  Whom no job may
+ * run as is set here.  The errors of both. */
+int runtime_setup_confine(const struct config_hardening *hardening,
+                          const struct privileges_needs *needs,
+                          struct runtime_setup_process *setup,
+                          struct privileges *ret_plan,
+                          struct helper **ret_helper,
+                          struct err *err) must_check;
 
 /* Open the runtime that the configuration names, and say what it offers. */
 int runtime_setup_open(const struct executor_thread_options *options,
