@@ -7,10 +7,6 @@ enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 #define DAY_MS (24 * (int64_t)HOUR_MS)
 #define YEAR_MS (366 * DAY_MS)
 
-#define TABLE(rows, record, init)                            \
-    {                                                        \
-        rows, ARRAY_COUNT(rows), sizeof(struct record), init \
-    }
 /* A nested record: key, struct it is in, field, its table, meaning. */
 #define SECTION(key, record, field, table_, about_) \
     SETTING(key, RECORD, record, field, .table = &table_, .about = about_)
@@ -23,7 +19,7 @@ static const struct setting tls_keys[] = {
             .about = "PEM file of a CA. Clients must show a certificate that "
                      "it signed; empty: none is needed."),
 };
-static const struct settings tls_table = TABLE(tls_keys, config_tls, NULL);
+static const struct settings tls_table = SETTINGS(tls_keys, config_tls, NULL);
 
 static const struct setting rate_keys[] = {
     SETTING("requestsPerSecond", INT, config_rate, requests_per_s,
@@ -33,7 +29,8 @@ static const struct setting rate_keys[] = {
             .about = "Bytes of requests in a second, after decompression; 0: "
                      "no limit."),
 };
-static const struct settings rate_table = TABLE(rate_keys, config_rate, NULL);
+static const struct settings rate_table =
+    SETTINGS(rate_keys, config_rate, NULL);
 
 static const struct setting server_keys[] = {
     SETTING("grpc", TEXT, config_server, grpc,
@@ -75,7 +72,7 @@ static const struct setting server_keys[] = {
             .max = 1000000, .about = "Streams among these calls."),
 };
 static const struct settings server_table =
-    TABLE(server_keys, config_server, NULL);
+    SETTINGS(server_keys, config_server, NULL);
 
 static const struct setting user_keys[] = {
     SETTING("name", TEXT, config_user, name, .is_required = true,
@@ -92,7 +89,8 @@ static const struct setting user_keys[] = {
             .about = "Ids of the executors that the user may act for, if it "
                      "has execute_jobs; []: the executor of its own name."),
 };
-static const struct settings user_table = TABLE(user_keys, config_user, NULL);
+static const struct settings user_table =
+    SETTINGS(user_keys, config_user, NULL);
 
 #define PERMISSION(name_, about_) \
     SETTING(#name_, TEXTS, config_permissions, name_, .about = about_)
@@ -118,7 +116,7 @@ static const struct setting permission_keys[] = {
     PERMISSION(delete_pool, "Groups that may delete pools."),
 };
 static const struct settings permission_table =
-    TABLE(permission_keys, config_permissions, NULL);
+    SETTINGS(permission_keys, config_permissions, NULL);
 
 static const struct setting auth_keys[] = {
     SETTING("anonymousAuth", BOOL, config_auth, is_anonymous,
@@ -139,7 +137,8 @@ static const struct setting auth_keys[] = {
             "Groups that have each permission; none by default. Every caller "
             "is in the group everyone."),
 };
-static const struct settings auth_table = TABLE(auth_keys, config_auth, NULL);
+static const struct settings auth_table =
+    SETTINGS(auth_keys, config_auth, NULL);
 
 static const struct setting deadline_keys[] = {
     SETTING("resource", TEXT, config_deadline, resource, .is_required = true,
@@ -149,7 +148,7 @@ static const struct setting deadline_keys[] = {
             .about = "Deadline of such a job."),
 };
 static const struct settings deadline_table =
-    TABLE(deadline_keys, config_deadline, NULL);
+    SETTINGS(deadline_keys, config_deadline, NULL);
 
 static const struct setting training_keys[] = {
     SETTING("launcher", TEXT, config_training, launcher,
@@ -161,7 +160,7 @@ static const struct setting training_keys[] = {
             .about = "Image of etcd for a fault-tolerant TrainingJob."),
 };
 static const struct settings training_table =
-    TABLE(training_keys, config_training, NULL);
+    SETTINGS(training_keys, config_training, NULL);
 
 static const struct setting submission_keys[] = {
     SETTING("allowedPriorityClassNames", TEXTS, config_submission, classes,
@@ -202,7 +201,7 @@ static const struct setting submission_keys[] = {
             "Defaults of the pods of TrainingJobs."),
 };
 static const struct settings submission_table =
-    TABLE(submission_keys, config_submission, NULL);
+    SETTINGS(submission_keys, config_submission, NULL);
 
 static const struct setting log_keys[] = {
     SETTING("retention", DURATION, config_log, retention_ms, .min = HOUR_MS,
@@ -213,7 +212,7 @@ static const struct setting log_keys[] = {
             .min = 1000, .max = 100000000,
             .about = "Records of the log between two checkpoints."),
 };
-static const struct settings log_table = TABLE(log_keys, config_log, NULL);
+static const struct settings log_table = SETTINGS(log_keys, config_log, NULL);
 
 static const struct setting messages_keys[] = {
     SETTING(
@@ -226,7 +225,7 @@ static const struct setting messages_keys[] = {
             .about = "Format of each line: words key=value (logfmt), or JSON."),
 };
 static const struct settings messages_table =
-    TABLE(messages_keys, config_messages, NULL);
+    SETTINGS(messages_keys, config_messages, NULL);
 
 static const struct setting planner_keys[] = {
     SETTING("threads", INT, config_planner, thread_count,
@@ -235,7 +234,7 @@ static const struct setting planner_keys[] = {
                      "objects; 0: one per core."),
 };
 static const struct settings planner_table =
-    TABLE(planner_keys, config_planner, NULL);
+    SETTINGS(planner_keys, config_planner, NULL);
 
 static const struct setting store_keys[] = {
     SETTING("retention", DURATION, config_store, retention_ms, .min = HOUR_MS,
@@ -252,7 +251,7 @@ static const struct setting store_keys[] = {
                 "it is full, submissions are refused with RESOURCE_EXHAUSTED."),
 };
 static const struct settings store_table =
-    TABLE(store_keys, config_store, NULL);
+    SETTINGS(store_keys, config_store, NULL);
 
 static const struct setting process_keys[] = {
     SETTING("resources", AMOUNTS, config_process, resources,
@@ -290,7 +289,7 @@ static const struct setting process_keys[] = {
                      "share the machine's."),
 };
 static const struct settings process_table =
-    TABLE(process_keys, config_process, NULL);
+    SETTINGS(process_keys, config_process, NULL);
 
 static void init_fake_group(void *record)
 {
@@ -313,7 +312,7 @@ static const struct setting fake_group_keys[] = {
                      "key:effect."),
 };
 static const struct settings fake_group_table =
-    TABLE(fake_group_keys, config_fake_group, init_fake_group);
+    SETTINGS(fake_group_keys, config_fake_group, init_fake_group);
 
 static const struct setting fake_keys[] = {
     SETTING("nodes", RECORDS, config_fake, groups, .table = &fake_group_table,
@@ -338,7 +337,8 @@ static const struct setting fake_keys[] = {
     SETTING("pendingForeign", AMOUNTS, config_fake, pending,
             .about = "Requests of other pods that find no node."),
 };
-static const struct settings fake_table = TABLE(fake_keys, config_fake, NULL);
+static const struct settings fake_table =
+    SETTINGS(fake_keys, config_fake, NULL);
 
 static const struct setting client_tls_keys[] = {
     SETTING("ca", TEXT, config_tls, client_ca,
@@ -352,7 +352,7 @@ static const struct setting client_tls_keys[] = {
                      "server's address."),
 };
 static const struct settings client_tls_table =
-    TABLE(client_tls_keys, config_tls, NULL);
+    SETTINGS(client_tls_keys, config_tls, NULL);
 
 static const struct setting executor_keys[] = {
     SETTING("enabled", BOOL, config_executor, is_enabled,
@@ -392,7 +392,7 @@ static const struct setting executor_keys[] = {
     SECTION("fake", config_executor, fake, fake_table, "Runtime fake."),
 };
 static const struct settings executor_table =
-    TABLE(executor_keys, config_executor, NULL);
+    SETTINGS(executor_keys, config_executor, NULL);
 
 static const struct setting hardening_keys[] = {
     SETTING("systemCallFilter", BOOL, config_hardening, has_filter,
@@ -405,7 +405,7 @@ static const struct setting hardening_keys[] = {
                      "they stay root."),
 };
 static const struct settings hardening_table =
-    TABLE(hardening_keys, config_hardening, NULL);
+    SETTINGS(hardening_keys, config_hardening, NULL);
 
 static const struct setting config_keys[] = {
     SECTION("server", config, server, server_table,
@@ -513,4 +513,5 @@ static void init_config(void *record)
         (struct config_hardening){.has_filter = true, .user = STR("berth")};
 }
 
-const struct settings config_settings = TABLE(config_keys, config, init_config);
+const struct settings config_settings =
+    SETTINGS(config_keys, config, init_config);

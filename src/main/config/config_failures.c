@@ -6,11 +6,6 @@
 
 enum { CODES_MAX = 256 };
 
-#define TABLE(rows, record)                                  \
-    {                                                        \
-        rows, ARRAY_COUNT(rows), sizeof(struct record), NULL \
-    }
-
 static const struct setting codes_keys[] = {
     SETTING("operator", TEXT, config_failure_codes, operator_,
             .about = "In or NotIn."),
@@ -18,7 +13,7 @@ static const struct setting codes_keys[] = {
             .about = "Exit codes, without 0."),
 };
 static const struct settings codes_table =
-    TABLE(codes_keys, config_failure_codes);
+    SETTINGS(codes_keys, config_failure_codes, NULL);
 
 static const struct setting pattern_keys[] = {
     SETTING("pattern", TEXT, config_failure_pattern, pattern,
@@ -26,7 +21,7 @@ static const struct setting pattern_keys[] = {
                      "text; (?i) in front ignores case."),
 };
 static const struct settings pattern_table =
-    TABLE(pattern_keys, config_failure_pattern);
+    SETTINGS(pattern_keys, config_failure_pattern, NULL);
 
 static const struct setting rule_keys[] = {
     SETTING("subcategory", TEXT, config_failure_rule, subcategory,
@@ -45,7 +40,8 @@ static const struct setting rule_keys[] = {
     SETTING("onConditions", TEXTS, config_failure_rule, conditions,
             .about = "Any of OOMKilled, Evicted, DeadlineExceeded."),
 };
-static const struct settings rule_table = TABLE(rule_keys, config_failure_rule);
+static const struct settings rule_table =
+    SETTINGS(rule_keys, config_failure_rule, NULL);
 
 static const struct setting category_keys[] = {
     SETTING("name", TEXT, config_failure_category, name, .is_required = true,
@@ -59,7 +55,7 @@ static const struct setting category_keys[] = {
                      "onTerminationMessage, onPodError, onConditions."),
 };
 static const struct settings category_table =
-    TABLE(category_keys, config_failure_category);
+    SETTINGS(category_keys, config_failure_category, NULL);
 
 static const struct setting failures_keys[] = {
     SETTING("defaultCategory", TEXT, config_failures, default_category,
@@ -75,7 +71,7 @@ static const struct setting failures_keys[] = {
                      "the failure."),
 };
 const struct settings config_failures_settings =
-    TABLE(failures_keys, config_failures);
+    SETTINGS(failures_keys, config_failures, NULL);
 
 static int check_name(const char *what, struct str name, bool may_be_empty,
                       struct err *err)

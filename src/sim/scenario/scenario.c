@@ -6,11 +6,6 @@
 
 #define RATE_MAX_ INT64_C(1000000000000) /* a million a second */
 #define TIME_MAX_ INT64_C(315360000000)  /* ten years */
-#define TABLE_(keys_, record_, init_)                            \
-    {                                                            \
-        keys_, ARRAY_COUNT(keys_), sizeof(struct record_), init_ \
-    }
-
 static const struct setting nodes_keys[] = {
     SETTING("name", TEXT, scenario_nodes, name,
             .about = "Their names are <cluster>-<name>-<index>.",
@@ -29,7 +24,7 @@ static void init_nodes(void *record)
 }
 
 static const struct settings nodes_table =
-    TABLE_(nodes_keys, scenario_nodes, init_nodes);
+    SETTINGS(nodes_keys, scenario_nodes, init_nodes);
 
 static const struct setting failures_keys[] = {
     SETTING("meanBetween", DURATION, scenario_failures, mean_between_ms,
@@ -40,7 +35,7 @@ static const struct setting failures_keys[] = {
             .about = "How long a failed node is away. Its pods are lost."),
 };
 static const struct settings failures_table =
-    TABLE_(failures_keys, scenario_failures, NULL);
+    SETTINGS(failures_keys, scenario_failures, NULL);
 
 static const struct setting cluster_keys[] = {
     SETTING("name", TEXT, scenario_cluster, name, .about = "Its executor's id.",
@@ -75,7 +70,7 @@ static void init_cluster(void *record)
 }
 
 static const struct settings cluster_table =
-    TABLE_(cluster_keys, scenario_cluster, init_cluster);
+    SETTINGS(cluster_keys, scenario_cluster, init_cluster);
 
 static const struct setting queue_keys[] = {
     SETTING("name", TEXT, scenario_queue, name, .about = "Its name.",
@@ -97,7 +92,7 @@ static void init_queue(void *record)
 }
 
 static const struct settings queue_table_ =
-    TABLE_(queue_keys, scenario_queue, init_queue);
+    SETTINGS(queue_keys, scenario_queue, init_queue);
 
 static const struct setting pool_keys[] = {
     SETTING("name", TEXT, scenario_pool, name, .about = "Its name.",
@@ -124,7 +119,7 @@ static void init_pool(void *record)
 }
 
 static const struct settings pool_table =
-    TABLE_(pool_keys, scenario_pool, init_pool);
+    SETTINGS(pool_keys, scenario_pool, init_pool);
 
 static const struct setting run_time_keys[] = {
     SETTING("distribution", TEXT, scenario_run_time, distribution,
@@ -139,7 +134,7 @@ static const struct setting run_time_keys[] = {
             .about = "See distribution."),
 };
 static const struct settings run_time_table =
-    TABLE_(run_time_keys, scenario_run_time, NULL);
+    SETTINGS(run_time_keys, scenario_run_time, NULL);
 
 static const struct setting gang_keys[] = {
     SETTING("size", INT, scenario_gang, size, .max = 1000000,
@@ -152,7 +147,7 @@ static const struct setting gang_keys[] = {
             "Node label that must have the same value for all jobs of a gang."),
 };
 static const struct settings gang_table =
-    TABLE_(gang_keys, scenario_gang, NULL);
+    SETTINGS(gang_keys, scenario_gang, NULL);
 
 static const struct setting sub_group_keys[] = {
     SETTING("name", TEXT, scenario_sub_group, name, .about = "Its name.",
@@ -182,7 +177,7 @@ static void init_sub_group(void *record)
 }
 
 static const struct settings sub_group_table =
-    TABLE_(sub_group_keys, scenario_sub_group, init_sub_group);
+    SETTINGS(sub_group_keys, scenario_sub_group, init_sub_group);
 
 static const struct setting pod_group_keys[] = {
     SETTING("kind", TEXT, scenario_pod_group, kind,
@@ -220,7 +215,7 @@ static void init_pod_group(void *record)
 }
 
 static const struct settings pod_group_table =
-    TABLE_(pod_group_keys, scenario_pod_group, init_pod_group);
+    SETTINGS(pod_group_keys, scenario_pod_group, init_pod_group);
 
 static const struct setting stream_keys[] = {
     SETTING("name", TEXT, scenario_stream, name,
@@ -295,7 +290,7 @@ static void init_stream(void *record)
 }
 
 static const struct settings stream_table =
-    TABLE_(stream_keys, scenario_stream, init_stream);
+    SETTINGS(stream_keys, scenario_stream, init_stream);
 
 static const struct setting scenario_keys[] = {
     SETTING("name", TEXT, scenario, name, .about = "A title."),
@@ -342,7 +337,7 @@ static void init_scenario(void *record)
 }
 
 const struct settings scenario_settings =
-    TABLE_(scenario_keys, scenario, init_scenario);
+    SETTINGS(scenario_keys, scenario, init_scenario);
 
 enum draw_distribution scenario_distribution_of(struct str name)
 {

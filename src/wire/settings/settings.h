@@ -108,6 +108,12 @@ struct settings {
     void (*init)(void *record);
 };
 
+/* The value of one: an array of rows, and their record's struct and init. */
+#define SETTINGS(rows_, record_, init_)                          \
+    {                                                            \
+        rows_, ARRAY_COUNT(rows_), sizeof(struct record_), init_ \
+    }
+
 /* Where texts come from and where their values go. */
 struct settings_reader {
     const char *file_name; /* for messages */
