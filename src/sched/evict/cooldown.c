@@ -8,7 +8,6 @@
 #include "sched/evict/losses.h"
 #include "sched/order/round.h"
 #include "sched/state/sub_groups.h"
-#include "sched/state/what_if.h"
 
 static struct key128 key_of(uint32_t item, bool is_gang)
 {
@@ -45,21 +44,12 @@ static bool is_over(const struct sched *sched, const struct cooldown *cooldown,
            now_ms >= end_of(sched, cooldown);
 }
 
-/* Whether the plan in the making does without it. */
-static bool is_waived(const struct sched *sched,
-                      const struct cooldown *cooldown)
-{
-    return is_what_if(sched) && sched->what_if->cooldown_waived != NONE &&
-           find(sched, sched->what_if->cooldown_waived) == cooldown;
-}
-
 bool cooldown_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
                     int64_t *ret_until_ms)
 {
     const struct cooldown *cooldown = find(sched, job);
 
-    if (!cooldown || is_waived(sched, cooldown) ||
-        is_over(sched, cooldown, now_ms)) {
+    if (!cooldown || is_over(sched, cooldown, now_ms)) {
         return false;
     }
     *ret_until_ms = cooldown->news_count != sched->news_count
@@ -68,11 +58,22 @@ bool cooldown_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
     return true;
 }
 
+/* Whether the plan is made as if a job's cooldown were over. */
+static bool is_waived(const struct round *round, uint32_t job)
+{
+    const struct what_if *what_if = round->what_if;
+
+    return what_if && what_if->cooldown_waived != NONE &&
+           find(round->sched, what_if->cooldown_waived) ==
+               find(round->sched, job);
+}
+
 bool cooldown_binds(struct round *round, uint32_t job)
 {
     int64_t until_ms;
 
-    if (!cooldown_holds(round->sched, job, round->now_ms, &until_ms)) {
+    if (is_waived(round, job) ||
+        !cooldown_holds(round->sched, job, round->now_ms, &until_ms)) {
         return false;
     }
     round_wake_by(round, until_ms);

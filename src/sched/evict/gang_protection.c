@@ -2,7 +2,6 @@
 
 #include "base/time_add.h"
 #include "sched/evict/evicted.h"
-#include "sched/state/what_if.h"
 
 /* Numbers that differ by less are of one share. */
 static const double SLACK = 1e-9;
@@ -93,7 +92,7 @@ static bool find_out(struct round *round, const struct share *share,
         }
         round_wake_by(round, kept.until_ms);
     }
-    return !what_if_takes_gang(sched, &kept);
+    return !what_if_takes_gang(round->what_if, &kept);
 }
 
 bool gang_protection_holds(struct round *round, const struct share *share,

@@ -58,7 +58,7 @@ static bool find_share(struct sched *sched, uint32_t queue, uint32_t pool,
 {
     auto_arena arena = {0};
     uint32_t count;
-    const struct share *shares = shares_of(sched, pool, &arena, &count);
+    const struct share *shares = shares_of(sched, NULL, pool, &arena, &count);
 
     for (uint32_t i = 0; i < count; i++) {
         if (shares[i].queue == queue) {

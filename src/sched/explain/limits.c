@@ -14,7 +14,7 @@ static bool is_over_limit(const struct question *question, uint32_t p)
     struct sched_explanation *answer = question->answer;
     bool may_recall =
         borrowed_gives_way(sched) && !explain_is_borrowed(question);
-    struct usage usage = class_limit_usage(sched, question->queue, p,
+    struct usage usage = class_limit_usage(sched, NULL, question->queue, p,
                                            question->class->priority_class);
 
     for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {

@@ -67,8 +67,8 @@ void need_limit(struct trials *trials, struct sched_need *need)
         .priority_class = class->priority_class,
     };
     struct resource_vec asked = trial_asked(trials);
-    struct usage usage = class_limit_usage(sched, list->queue, trials->pool,
-                                           class->priority_class);
+    struct usage usage = class_limit_usage(sched, NULL, list->queue,
+                                           trials->pool, class->priority_class);
     bool may_recall = borrowed_gives_way(sched) && !list->is_borrowed;
 
     more.amount = class_limit_missing(&usage, may_recall, &asked);
@@ -114,7 +114,7 @@ void need_budget(struct trials *trials, const struct sched_explanation *why,
     struct limits limits;
 
     if (pool == INTERN_NONE || lack >= BUDGET_MILLI_MAX ||
-        !limits_get(sched, queue, pool, limits_whole(sched, pool),
+        !limits_get(sched, NULL, queue, pool, limits_whole(sched, pool),
                     trials->now_ms, &limits)) {
         return;
     }
@@ -143,7 +143,7 @@ void need_share(struct trials *trials, const struct sched_explanation *why,
     struct limits limits;
 
     if (pool == INTERN_NONE || why->allowed <= 0 ||
-        !limits_get(sched, queue, pool, limits_whole(sched, pool),
+        !limits_get(sched, NULL, queue, pool, limits_whole(sched, pool),
                     trials->now_ms, &limits) ||
         limits.over_share_ppm == POLICY_OFF) {
         return;

@@ -2,10 +2,10 @@
  * need_trial - plans a trial round with an additional amount, to see whether a
  * job would start; and finds the smallest amount with which it does.
  *
- * A trial is a plan to explain by (state/what_if.h): nothing that decides later
- * is touched.  What trials cost is counted, not timed, in nodes looked at
- * (sweep.h): they end when they have cost NEED_LOOKS_MAX, and a round that is
- * left in its midst for that tells nothing.
+ * A trial is a plan to explain by (state/what_if.h): it leaves nothing behind.
+ * What trials cost is counted, not timed, in nodes looked at (sweep.h): they
+ * end when they have cost NEED_LOOKS_MAX, and a round that is left in its midst
+ * for that tells nothing.
  *
  * Private to src/sched.
  */

@@ -48,7 +48,8 @@ static bool has_near_promise(const struct trials *trials)
 
     for (size_t p = 0; p < sched->pools.count; p++) {
         const struct pool *pool = &sched->pools.items[p];
-        if (pool->admitted.count && is_near(trials, pool->kept.start_ms)) {
+        if (pool->admitted.count &&
+            is_near(trials, pool->memory.kept.start_ms)) {
             return true;
         }
         for (size_t i = 0; i < pool->admitted.count; i++) {
@@ -90,7 +91,8 @@ static bool has_gang_over_share(struct trials *trials)
         return false;
     }
     queues_sync(sched);
-    const struct share *shares = shares_of(sched, trials->pool, &arena, &count);
+    const struct share *shares =
+        shares_of(sched, NULL, trials->pool, &arena, &count);
     bool *is_over =
         arena_alloc_array(&arena, sched->queues.count + 1, sizeof(*is_over));
     for (uint32_t i = 0; i < count; i++) {

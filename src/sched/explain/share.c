@@ -41,7 +41,7 @@ static bool is_refused(const struct question *question, uint32_t p)
     const struct resource_vec none = {0};
     struct limits limits;
 
-    if (!limits_get(sched, question->queue, p, limits_whole(sched, p),
+    if (!limits_get(sched, NULL, question->queue, p, limits_whole(sched, p),
                     question->now_ms, &limits)) {
         return false;
     }

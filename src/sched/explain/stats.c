@@ -40,8 +40,8 @@ static void add_usage_ledger(struct sched *sched, uint32_t queue, uint32_t pool,
             cost_fraction(base, &usage_ledger->infinite) +
             flow_excess(&usage_ledger->infinite_flow, half_ms, sched->now_ms);
     }
-    if (limits_get(sched, queue, pool, limits_whole(sched, pool), sched->now_ms,
-                   &limits)) {
+    if (limits_get(sched, NULL, queue, pool, limits_whole(sched, pool),
+                   sched->now_ms, &limits)) {
         add_limits(&limits, base->units, stats);
     }
 }
@@ -63,7 +63,7 @@ static const struct share **shares_by_queue(struct sched *sched, uint32_t pool,
                                             struct arena *arena)
 {
     uint32_t count;
-    const struct share *shares = shares_of(sched, pool, arena, &count);
+    const struct share *shares = shares_of(sched, NULL, pool, arena, &count);
     const struct share **of = arena_alloc_array(arena, sched->queues.count + 1,
                                                 sizeof(const struct share *));
 
@@ -114,7 +114,7 @@ void sched_pool_stats(struct sched *sched, uint32_t pool_index,
     nodes_sync(sched);
     queues_sync(sched);
     uint32_t p = pool_get(sched, sched->policy->pools[pool_index].name);
-    const struct share *shares = shares_of(sched, p, &arena, &count);
+    const struct share *shares = shares_of(sched, NULL, p, &arena, &count);
     *ret_stats = (struct sched_pool_stats){
         .total = sched->pools.items[p].total,
         .node_count = sched->pools.items[p].node_count,

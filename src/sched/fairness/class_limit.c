@@ -1,6 +1,7 @@
 #include "sched/fairness/class_limit.h"
 
-struct usage class_limit_usage(const struct sched *sched, uint32_t queue,
+struct usage class_limit_usage(const struct sched *sched,
+                               const struct what_if *what_if, uint32_t queue,
                                uint32_t pool, uint32_t priority_class)
 {
     struct usage usage = {0};
@@ -9,7 +10,7 @@ struct usage class_limit_usage(const struct sched *sched, uint32_t queue,
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         usage.limit.v[r] =
             r < sched->policy->schema.column_count
-                ? queue_limit_of(sched, queue, pool, priority_class, r)
+                ? queue_limit_of(sched, what_if, queue, pool, priority_class, r)
                 : INT64_MAX;
     }
     for (uint32_t at = sched->queues.items[queue].account_first; at != NONE;

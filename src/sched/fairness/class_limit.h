@@ -17,7 +17,8 @@ struct usage {
 };
 
 /* What runs, and the limits. */
-struct usage class_limit_usage(const struct sched *sched, uint32_t queue,
+struct usage class_limit_usage(const struct sched *sched,
+                               const struct what_if *what_if, uint32_t queue,
                                uint32_t pool, uint32_t priority_class);
 
 /* What counts of a column: what may be taken back (recall.h) does not keep a

@@ -77,12 +77,13 @@ u128 limits_whole(struct sched *sched, uint32_t pool)
 
 /* What a queue may be charged: its own word, or the pool's minutes times the
  * share that it has when all queues are active. */
-static int64_t budget_of(const struct sched *sched, uint32_t index,
+static int64_t budget_of(const struct sched *sched,
+                         const struct what_if *what_if, uint32_t index,
                          uint32_t pool, const struct pool_policy *policy)
 {
     const struct queue *queue = &sched->queues.items[index];
     double units = sched->pools.items[pool].base.units;
-    int64_t own_milli = what_if_excess_budget_milli(sched, queue);
+    int64_t own_milli = what_if_excess_budget_milli(what_if, sched, queue);
 
     if (own_milli == INT64_MAX ||
         (own_milli < 0 && (!policy || policy->excess_budget_minutes < 0))) {
@@ -127,15 +128,16 @@ static void fill_used(const struct sched *sched, uint32_t p,
     }
 }
 
-bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
-                int64_t now_ms, struct limits *ret_limits)
+bool limits_get(struct sched *sched, const struct what_if *what_if,
+                uint32_t index, uint32_t p, u128 whole, int64_t now_ms,
+                struct limits *ret_limits)
 {
     const struct queue *queue = &sched->queues.items[index];
     struct pool *pool = &sched->pools.items[p];
     const struct pool_policy *policy =
         pool->policy_index < 0 ? NULL
                                : &sched->policy->pools[pool->policy_index];
-    int64_t over_ppm = what_if_over_share_ppm(sched, queue);
+    int64_t over_ppm = what_if_over_share_ppm(what_if, sched, queue);
 
     if (!sched->keeps_usage_ledgers) {
         return false;
@@ -152,7 +154,7 @@ bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
         .part = part,
         .whole = is_active(sched, index, p) ? whole : whole + part,
         .over_share_ppm = over_ppm,
-        .budget_max = budget_of(sched, index, p, policy),
+        .budget_max = budget_of(sched, what_if, index, p, policy),
     };
     ret_limits->budget_left = ret_limits->budget_max;
     const struct usage_ledger *usage_ledger =

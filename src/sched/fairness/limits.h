@@ -60,8 +60,9 @@ u128 limits_whole(struct sched *sched, uint32_t pool);
 /* The limits of a queue as of `now_ms`; false: it has none there.  `whole`
  * is that of limits_whole(); the share of a queue that wants and has nothing
  * is what it would be if it did. */
-bool limits_get(struct sched *sched, uint32_t queue, uint32_t pool, u128 whole,
-                int64_t now_ms, struct limits *ret_limits);
+bool limits_get(struct sched *sched, const struct what_if *what_if,
+                uint32_t queue, uint32_t pool, u128 whole, int64_t now_ms,
+                struct limits *ret_limits);
 
 /* Begin a question: `all` is what the queue uses of the pool already. */
 struct limit_question limits_ask(const struct cost_base *base,

@@ -87,25 +87,25 @@ struct resource_vec quota_sum_beside(const struct sched *sched,
 
 /* How much more than it may have a queue would have of a column with `has`,
  * `more` and a request; 0: nothing. */
-static i128 over_of(const struct sched *sched, const struct queue *queue,
-                    const struct resource_vec *has,
+static i128 over_of(const struct sched *sched, const struct what_if *what_if,
+                    const struct queue *queue, const struct resource_vec *has,
                     const struct resource_vec *more,
                     const struct resource_vec *request, int column)
 {
     int64_t asked = request->v[column];
     i128 over = (i128)has->v[column] + more->v[column] + asked -
-                what_if_quota(sched, queue, column);
+                what_if_quota(what_if, sched, queue, column);
 
     return asked > 0 && over > 0 ? over : 0;
 }
 
-int quota_find_short(const struct sched *sched, const struct queue *queue,
-                     const struct resource_vec *has,
+int quota_find_short(const struct sched *sched, const struct what_if *what_if,
+                     const struct queue *queue, const struct resource_vec *has,
                      const struct resource_vec *more,
                      const struct resource_vec *request)
 {
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        if (over_of(sched, queue, has, more, request, r) > 0) {
+        if (over_of(sched, what_if, queue, has, more, request, r) > 0) {
             return r;
         }
     }
@@ -122,7 +122,7 @@ int quota_short_of(const struct sched *sched, uint32_t index,
         return -1;
     }
     struct resource_vec sum = quota_sum_beside(sched, queue, NONE);
-    int r = quota_find_short(sched, queue, &sum, &none, request);
+    int r = quota_find_short(sched, NULL, queue, &sum, &none, request);
     if (r >= 0) {
         *ret_used = sum.v[r];
     }
@@ -137,7 +137,8 @@ struct resource_vec quota_missing(const struct sched *sched, uint32_t index,
     struct resource_vec missing = {0}, none = {0};
 
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        missing.v[r] = (int64_t)over_of(sched, queue, &sum, &none, request, r);
+        missing.v[r] =
+            (int64_t)over_of(sched, NULL, queue, &sum, &none, request, r);
     }
     return missing;
 }

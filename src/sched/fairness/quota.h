@@ -27,8 +27,8 @@ struct resource_vec quota_sum_beside(const struct sched *sched,
                                      const struct queue *queue, uint32_t pool);
 /* The first column of which a queue would have too much with `more` than it
  * has and with a request, or -1. */
-int quota_find_short(const struct sched *sched, const struct queue *queue,
-                     const struct resource_vec *has,
+int quota_find_short(const struct sched *sched, const struct what_if *what_if,
+                     const struct queue *queue, const struct resource_vec *has,
                      const struct resource_vec *more,
                      const struct resource_vec *request);
 /* The first column of which a queue would have too much with a request, as

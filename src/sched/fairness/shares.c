@@ -17,14 +17,16 @@ static void add_demand(uint32_t pool, const struct account *account,
     }
 }
 
-static void cap_demand(const struct sched *sched, uint32_t queue, uint32_t pool,
-                       uint32_t priority_class, struct resource_vec *want)
+static void cap_demand(const struct sched *sched, const struct what_if *what_if,
+                       uint32_t queue, uint32_t pool, uint32_t priority_class,
+                       struct resource_vec *want)
 {
     if (!queue_has_limits(sched, queue, priority_class)) {
         return;
     }
     for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
-        int64_t limit = queue_limit_of(sched, queue, pool, priority_class, r);
+        int64_t limit =
+            queue_limit_of(sched, what_if, queue, pool, priority_class, r);
         want->v[r] = want->v[r] < limit ? want->v[r] : limit;
     }
 }
@@ -51,8 +53,8 @@ static bool add_account(uint32_t pool, const struct account *account,
             account->queued_count > 0);
 }
 
-static bool measure(const struct sched *sched, uint32_t pool, uint32_t index,
-                    struct share *share)
+static bool measure(const struct sched *sched, const struct what_if *what_if,
+                    uint32_t pool, uint32_t index, struct share *share)
 {
     const struct queue *queue = &sched->queues.items[index];
     const struct cost_base *base = &sched->pools.items[pool].base;
@@ -74,7 +76,7 @@ static bool measure(const struct sched *sched, uint32_t pool, uint32_t index,
     }
     for (uint32_t c = 0; c < sched->policy->class_count; c++) {
         if (used >> c & 1) {
-            cap_demand(sched, index, pool, c, &want[c]);
+            cap_demand(sched, what_if, index, pool, c, &want[c]);
             amounts_add(&share->wanted, &want[c]);
         }
     }
@@ -143,15 +145,16 @@ static void fill(const struct sched *sched, struct share *shares,
     }
 }
 
-struct share *shares_of(struct sched *sched, uint32_t pool, struct arena *arena,
-                        uint32_t *ret_count)
+struct share *shares_of(struct sched *sched, const struct what_if *what_if,
+                        uint32_t pool, struct arena *arena, uint32_t *ret_count)
 {
     struct share *shares =
         arena_alloc_array(arena, sched->active.count, sizeof(*shares));
     uint32_t count = 0;
 
     for (size_t i = 0; i < sched->active.count; i++) {
-        if (measure(sched, pool, sched->active.items[i], &shares[count])) {
+        if (measure(sched, what_if, pool, sched->active.items[i],
+                    &shares[count])) {
             count++;
         }
     }

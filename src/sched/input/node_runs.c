@@ -70,7 +70,8 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
     if (sign > 0) {
         run->is_held = is_held(run, &sched->classes.items[c]);
     }
-    if (node->pool != NONE && sched->pools.items[node->pool].profiles.turn) {
+    if (node->pool != NONE &&
+        sched->pools.items[node->pool].memory.profiles.turn) {
         reserve_note_run(sched, run, &sched->classes.items[c], sign);
     }
     node->held_count += run->is_held ? (uint32_t)sign : 0;

@@ -47,8 +47,8 @@ void share_begin(struct round *round, struct lane *lane)
             set_floor(round, lane, usage_ledger);
         }
     }
-    if (limits_get(sched, lane->queue, round->p, round->active_weight,
-                   round->now_ms, &limits)) {
+    if (limits_get(sched, round->what_if, lane->queue, round->p,
+                   round->active_weight, round->now_ms, &limits)) {
         lane->limits = arena_alloc(round->arena, sizeof(*lane->limits));
         *lane->limits = limits;
     }

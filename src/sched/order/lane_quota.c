@@ -83,7 +83,7 @@ void quota_begin(const struct round *round, struct lane *lane)
 int quota_short_indeed(const struct round *round, const struct lane *lane,
                        const struct resource_vec *request)
 {
-    return quota_find_short(round->sched,
+    return quota_find_short(round->sched, round->what_if,
                             &round->sched->queues.items[lane->queue],
                             &lane->quota->elsewhere, &lane->all, request);
 }
@@ -99,7 +99,7 @@ int quota_short_beside(const struct round *round, const struct lane *lane,
     if (lane->held) {
         amounts_subtract(&all, &lane->held->asked);
     }
-    return quota_find_short(round->sched,
+    return quota_find_short(round->sched, round->what_if,
                             &round->sched->queues.items[lane->queue],
                             &lane->quota->elsewhere, &all, request);
 }

@@ -206,7 +206,8 @@ struct usage *lane_usage(struct round *round, struct lane *lane,
     }
     lane->usages[priority_class] = usage =
         arena_alloc(round->arena, sizeof(*usage));
-    *usage = class_limit_usage(sched, lane->queue, round->p, priority_class);
+    *usage = class_limit_usage(sched, round->what_if, lane->queue, round->p,
+                               priority_class);
     return usage;
 }
 

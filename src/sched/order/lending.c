@@ -2,7 +2,6 @@
 
 #include "sched/order/lanes.h"
 #include "sched/order/sweep_undo.h"
-#include "sched/state/what_if.h"
 
 bool lending_missed(const struct round *round, const struct class *class)
 {
@@ -30,7 +29,7 @@ void lending_begin(struct round *round)
 
 void lending_miss(const struct round *round, struct class *class)
 {
-    if (!is_what_if(round->sched)) {
+    if (!round_is_what_if(round)) {
         sweep_stamp_class(round, class, SWEEP_CLASS_LENT);
     }
 }

@@ -3,7 +3,6 @@
 
 #include "sched/apps/apps.h"
 #include "sched/order/order_private.h"
-#include "sched/state/what_if.h"
 
 struct queue *order_queue(const struct round *round, const struct lane *lane)
 {
@@ -80,16 +79,16 @@ struct app_queue *order_apps(const struct round *round,
         ASSERT(apps->starting_count <= apps->count[SCHED_APP_STARTING]);
         apps->chosen = NONE;
         apps->chosen_at = (struct seq_cursor){0};
-        apps->held_app = is_what_if(round->sched) ? apps->held_app : NONE;
+        apps->held_app = round_is_what_if(round) ? apps->held_app : NONE;
     }
     return apps;
 }
 
-bool order_is_full(const struct sched *sched, const struct queue *queue,
-                   uint32_t running_count)
+bool order_is_full(const struct sched *sched, const struct what_if *what_if,
+                   const struct queue *queue, uint32_t running_count)
 {
     return queue->running_apps_max &&
-           running_count >= what_if_running_apps_max(sched, queue);
+           running_count >= what_if_running_apps_max(what_if, sched, queue);
 }
 
 /* What a lane draws from. */
@@ -138,7 +137,8 @@ bool order_allows(struct round *round, const struct lane *lane, uint32_t list)
         return true;
     }
     const struct app_queue *apps = order_apps(round, queue);
-    return !order_is_full(round->sched, queue, apps->running_count) &&
+    return !order_is_full(round->sched, round->what_if, queue,
+                          apps->running_count) &&
            (queue->ordering != QUEUE_BY_STATEAWARE ||
             (apps->chosen == app && apps->starting_count == 0));
 }
@@ -282,7 +282,7 @@ bool order_explain(const struct sched *sched, uint32_t job, int64_t now_ms,
         return false;
     }
     uint32_t running_count = count_running(apps);
-    if (order_is_full(sched, queue, running_count)) {
+    if (order_is_full(sched, NULL, queue, running_count)) {
         answer->wait = SCHED_WAIT_APP_LIMIT;
         answer->limit = queue->running_apps_max;
         answer->used = running_count;

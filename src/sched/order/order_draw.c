@@ -109,8 +109,8 @@ static void choose(struct round *round, struct lane *lane,
                    order_state(round, apps->chosen) != SCHED_APP_ACCEPTED;
 
     ASSERT(queue->ordering == QUEUE_BY_STATEAWARE);
-    if (apps->starting_count > 0 ||
-        order_is_full(round->sched, queue, apps->running_count)) {
+    if (apps->starting_count > 0 || order_is_full(round->sched, round->what_if,
+                                                  queue, apps->running_count)) {
         return;
     }
     if (!is_next) {
@@ -167,7 +167,8 @@ void order_settle(struct round *round, struct lane *lane)
         struct head *head = lane_first(lane);
         const struct app_rank *rank =
             order_app_at(round->sched, head->rank->app)->rank;
-        if (order_is_full(round->sched, queue, apps->running_count) &&
+        if (order_is_full(round->sched, round->what_if, queue,
+                          apps->running_count) &&
             order_state(round, rank->app) == SCHED_APP_ACCEPTED) {
             lane_drop_list(round, lane);
         } else if (!lane->is_in_turn && is_late(round, queue, head)) {

@@ -14,7 +14,7 @@ struct app *order_app_at(const struct sched *sched, uint32_t index);
 struct app_queue *order_apps(const struct round *round,
                              const struct queue *queue);
 /* Whether so many of its applications are as many as may run. */
-bool order_is_full(const struct sched *sched, const struct queue *queue,
-                   uint32_t running_count);
+bool order_is_full(const struct sched *sched, const struct what_if *what_if,
+                   const struct queue *queue, uint32_t running_count);
 /* The plan leases to an application, or takes from it. */
 void order_plan_app(struct round *round, uint32_t index, int leased, int lost);

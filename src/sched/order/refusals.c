@@ -1,14 +1,13 @@
 #include "sched/order/refusals.h"
 
 #include "sched/order/queue_order.h"
-#include "sched/state/what_if.h"
 
 /* Note a refusal because of a job; NONE: then explanations cannot name it. */
 static void note(struct round *round, uint32_t job, struct refusal refusal)
 {
     const struct sched *sched = round->sched;
 
-    if (is_what_if(sched) || job == NONE) {
+    if (round_is_what_if(round) || job == NONE) {
         return;
     }
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
@@ -20,7 +19,7 @@ static void note(struct round *round, uint32_t job, struct refusal refusal)
 
 void refusals_begin(struct round *round)
 {
-    if (!is_what_if(round->sched)) {
+    if (!round_is_what_if(round)) {
         round->pool->refusals.count = 0;
     }
 }

@@ -2,7 +2,6 @@
 
 #include "base/time_add.h"
 #include "sched/order/round.h"
-#include "sched/state/what_if.h"
 
 static struct reserved_node *find_node(const struct reservation *reservation,
                                        uint32_t node)
@@ -157,7 +156,8 @@ bool reserve_is_any_soon(const struct round *round, const struct class *class)
     passer.is_for_share = true;
     return passer.level <= hold->level &&
            pass_in_time(hold, &passer) == BACKFILL_REVOCABLE &&
-           !what_if_takes_reserved_soon(round->sched, hold->job, hold->fair_ms);
+           !what_if_takes_reserved_soon(round->what_if, hold->job,
+                                        hold->fair_ms);
 }
 
 bool reserve_is_soon(const struct round *round, const struct class *class,

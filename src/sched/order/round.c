@@ -10,8 +10,8 @@ void round_wake_by(struct round *round, int64_t when_ms)
 const struct share *round_shares(struct round *round, uint32_t *ret_count)
 {
     if (!round->shares) {
-        round->shares = shares_of(round->sched, round->p, round->arena,
-                                  &round->share_count);
+        round->shares = shares_of(round->sched, round->what_if, round->p,
+                                  round->arena, &round->share_count);
     }
     *ret_count = round->share_count;
     return round->shares;

@@ -16,6 +16,7 @@
 #include "sched/order/reserved.h"
 #include "sched/order/units.h"
 #include "sched/order/watch.h"
+#include "sched/state/what_if.h"
 
 enum { ROUND_FACTORS_MAX = 64 };
 
@@ -119,7 +120,9 @@ struct round {
     struct arena *arena;
     uint32_t p;
     struct pool *pool;
+    struct reserve_memory *memory; /* the pool's, or a trial's */
     enum round_kind kind;
+    const struct what_if *what_if; /* it is only to explain by; or NULL */
     int64_t now_ms;
     uint32_t decision_max;
     struct sched_counters *counters;
@@ -172,6 +175,12 @@ struct round {
     const struct share *shares; /* of the round's start, or NULL */
     uint32_t share_count;
 };
+
+/* Whether the plan is made only to explain by: it leaves no trace. */
+static inline bool round_is_what_if(const struct round *round)
+{
+    return round->what_if;
+}
 
 /* The class of an index. */
 static inline struct class *class_at(const struct round *round, uint32_t index)

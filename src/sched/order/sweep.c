@@ -2,7 +2,6 @@
 
 #include "sched/order/round.h"
 #include "sched/order/sweep_undo.h"
-#include "sched/state/what_if.h"
 
 /* Jobs that were missed by themselves are looked at again. */
 static void forget_jobs(struct sched *sched, enum round_kind kind)
@@ -22,10 +21,6 @@ uint32_t sweep_open(struct sched *sched, enum round_kind kind,
 {
     struct sweep *sweep = &sched->sweeps[kind];
 
-    *ret_is_resumed = false;
-    if (is_what_if(sched)) {
-        return 0;
-    }
     *ret_is_resumed =
         sweep->is_open && sweep->pool_at < sched->policy->pool_count;
     sweep_undo_begin(sched, kind, *ret_is_resumed);
@@ -43,7 +38,7 @@ void sweep_begin_pool(struct round *round, bool is_resumed)
     struct sched *sched = round->sched;
     struct sweep *sweep = &sched->sweeps[round->kind];
 
-    if (!is_resumed && !is_what_if(sched)) {
+    if (!is_resumed && !round_is_what_if(round)) {
         forget_jobs(sched, round->kind);
         sweep->id = ++sweep->id_last;
     }
@@ -57,7 +52,7 @@ void sweep_end_pool(struct round *round, uint32_t pool_at)
     struct sweep *sweep = &round->sched->sweeps[round->kind];
 
     ASSERT(pool_at < round->sched->policy->pool_count);
-    if (is_what_if(round->sched)) {
+    if (round_is_what_if(round)) {
         return;
     }
     sweep->is_open |= round->is_spent;
@@ -69,9 +64,6 @@ bool sweep_close(struct sched *sched, enum round_kind kind)
 {
     struct sweep *sweep = &sched->sweeps[kind];
 
-    if (is_what_if(sched)) {
-        return true;
-    }
     forget_jobs(sched, kind);
     sweep->is_open = false;
     sweep->pool_at = 0;
@@ -103,8 +95,8 @@ static uint64_t work_max_of(const struct round *round)
     const struct sched *sched = round->sched;
     uint64_t most = (uint64_t)sched->policy->round_work_max;
 
-    return is_what_if(sched) && (most == 0 || sched->what_if->work_max < most)
-               ? sched->what_if->work_max
+    return round->what_if && (most == 0 || round->what_if->work_max < most)
+               ? round->what_if->work_max
                : most;
 }
 
@@ -119,7 +111,7 @@ void sweep_step(struct round *round)
  * first, or was left once in this sweep. */
 static bool is_last_try(const struct round *round, const struct gang *gang)
 {
-    return round->counters->steps == 0 || is_what_if(round->sched) ||
+    return round->counters->steps == 0 || round_is_what_if(round) ||
            gang->cut[round->kind] == round->sweep_id;
 }
 
@@ -130,7 +122,7 @@ uint64_t sweep_gang_end(const struct round *round, const struct gang *gang)
     if (more == 0) {
         return UINT64_MAX;
     }
-    if (is_what_if(round->sched) && more == round->sched->what_if->work_max) {
+    if (round->what_if && more == round->what_if->work_max) {
         return more;
     }
     if (is_last_try(round, gang) && more < SWEEP_GANG_WORK) {
@@ -156,7 +148,7 @@ bool sweep_gang_is_cut(struct round *round, struct gang *gang)
 
 void sweep_miss_class(const struct round *round, struct class *class)
 {
-    if (!is_what_if(round->sched)) {
+    if (!round_is_what_if(round)) {
         sweep_stamp_class(round, class, SWEEP_CLASS_MISSED);
     }
 }
@@ -164,7 +156,7 @@ void sweep_miss_class(const struct round *round, struct class *class)
 void sweep_bar_class(const struct round *round, struct class *class)
 {
     class->is_barred = true;
-    if (!is_what_if(round->sched)) {
+    if (!round_is_what_if(round)) {
         sweep_stamp_class(round, class, SWEEP_CLASS_BARRED);
     }
 }
@@ -174,7 +166,7 @@ void sweep_miss_job(struct round *round, uint32_t job)
     struct sched *sched = round->sched;
     uint8_t bit = sweep_bit(round->kind);
 
-    if (!is_what_if(sched) && !(sched->job_flags.items[job] & bit)) {
+    if (!round_is_what_if(round) && !(sched->job_flags.items[job] & bit)) {
         sched->job_flags.items[job] |= bit;
         VEC_PUSH(&sched->sweeps[round->kind].jobs, job);
     }
@@ -182,7 +174,7 @@ void sweep_miss_job(struct round *round, uint32_t job)
 
 void sweep_miss_gang(const struct round *round, struct gang *gang)
 {
-    if (!is_what_if(round->sched)) {
+    if (!round_is_what_if(round)) {
         sweep_stamp_gang(round, gang, SWEEP_GANG_MISSED);
     }
 }

@@ -3,15 +3,11 @@
 #include <string.h>
 
 #include "sched/order/round.h"
-#include "sched/state/what_if.h"
 
 void sweep_undo_clear(struct sched *sched)
 {
     struct sweep_undo *undo = &sched->sweep_undo;
 
-    if (is_what_if(sched)) {
-        return; /* it moves no sweep */
-    }
     undo->is_moved = undo->is_resumed = undo->has_jobs = false;
     undo->jobs.count = undo->notes.count = 0;
 }

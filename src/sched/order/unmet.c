@@ -1,7 +1,6 @@
 #include "sched/order/unmet.h"
 
 #include "sched/apps/apps.h"
-#include "sched/state/what_if.h"
 
 /* Whether the queue's later stages come first in this pool; in one that
  * reserves nothing, they have their turn and no more. */
@@ -130,7 +129,7 @@ void order_note_held(struct round *round, const struct lane *lane)
     struct app_queue *apps = sched->queues.items[lane->queue].apps;
     uint32_t job = round->reserve.own->job;
 
-    if (is_what_if(sched)) {
+    if (round_is_what_if(round)) {
         return;
     }
     apps->held_app = sched->lists.items[lane_first(lane)->list].app;

@@ -4,7 +4,6 @@
 
 #include "sched/data/packed.h"
 #include "sched/place/place.h"
-#include "sched/state/what_if.h"
 
 /* With more open nodes than this the index is updated even without a search:
  * undoing looks at all open nodes. */
@@ -32,7 +31,7 @@ void place_changes_end(struct round *round)
 
 void place_changes_count_work(const struct round *round, uint32_t work)
 {
-    round->counters->nodes_examined += is_what_if(round->sched) ? work : 0;
+    round->counters->nodes_examined += round_is_what_if(round) ? work : 0;
 }
 
 /* The node's place in the index follows what it has free. */

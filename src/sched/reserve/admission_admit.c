@@ -164,7 +164,7 @@ void admission_end(struct round *round)
     const struct reservation *hold = round->reserve.hold;
 
     if (round->reserve.has_window) {
-        reserve_keep(round->sched, round->p, hold);
+        reserve_keep(round, hold);
     }
     for (uint32_t i = 0; hold && i < round->reserve.count; i++) {
         const struct admission_entry *entry = &round->reserve.entries[i];

@@ -103,7 +103,7 @@ static void forget(struct profile_memory *m)
 static struct profile_memory *choose(const struct reserving *r,
                                      const struct resource_vec *request)
 {
-    struct profile_memories *memories = &r->round->pool->profiles;
+    struct profile_memories *memories = &r->round->memory->profiles;
     struct profile_memory *oldest = &memories->items[0];
 
     memories->turn++;
@@ -132,7 +132,7 @@ struct profile_memory *reserve_recall(struct reserving *r,
     size_t queue_count = sched->queues.count;
     uint64_t flipped = 0;
 
-    m->turn = r->round->pool->profiles.turn;
+    m->turn = r->round->memory->profiles.turn;
     reserve_put_back(m);
     if (m->serial != r->claim->serial) {
         m->serial = r->claim->serial;
@@ -244,12 +244,12 @@ reserve_profile_of(struct reserving *r, struct profile_memory *m, uint32_t node)
     return profile;
 }
 
-void reserve_forget(struct pool *pool)
+void reserve_forget(struct reserve_memory *memory)
 {
     for (uint32_t i = 0; i < PROFILE_MEMORIES; i++) {
-        forget(&pool->profiles.items[i]);
+        forget(&memory->profiles.items[i]);
     }
-    pool->profiles.turn = 0;
+    memory->profiles.turn = 0;
 }
 
 /* Choosing. */

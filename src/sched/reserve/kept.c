@@ -1,12 +1,13 @@
 /* Keeps the last plan's reservations, for explanations. */
 #include "sched/fairness/admitted.h"
+#include "sched/order/round.h"
 #include "sched/reserve/reserve.h"
 #include "sched/state/exclusive.h"
 
-void reserve_keep(struct sched *sched, uint32_t p,
-                  const struct reservation *reservation)
+void reserve_keep(struct round *round, const struct reservation *reservation)
 {
-    struct kept_reservation *kept = &sched->pools.items[p].kept;
+    const struct sched *sched = round->sched;
+    struct kept_reservation *kept = &round->memory->kept;
 
     kept->nodes.count = 0;
     kept->job = NONE;
@@ -36,7 +37,7 @@ static bool is_current(const struct sched *sched, uint32_t p,
 uint32_t reserve_kept_for(const struct sched *sched, uint32_t p,
                           int64_t *ret_start_ms)
 {
-    const struct kept_reservation *kept = &sched->pools.items[p].kept;
+    const struct kept_reservation *kept = &sched->pools.items[p].memory.kept;
 
     *ret_start_ms = kept->start_ms;
     return is_current(sched, p, kept) ? kept->job : NONE;
@@ -46,7 +47,7 @@ bool reserve_keeps_from(const struct sched *sched, uint32_t p, uint32_t job,
                         const struct class *class, uint32_t node,
                         int64_t now_ms, uint32_t *ret_for_job)
 {
-    const struct kept_reservation *kept = &sched->pools.items[p].kept;
+    const struct kept_reservation *kept = &sched->pools.items[p].memory.kept;
 
     if (!is_current(sched, p, kept) ||
         (job != NONE &&
@@ -66,10 +67,15 @@ bool reserve_keeps_from(const struct sched *sched, uint32_t p, uint32_t job,
            BACKFILL_NO;
 }
 
+void reserve_memory_fini(struct reserve_memory *memory)
+{
+    VEC_FREE(&memory->kept.nodes);
+    reserve_forget(memory);
+}
+
 void reserve_fini(struct sched *sched)
 {
     for (size_t p = 0; p < sched->pools.count; p++) {
-        VEC_FREE(&sched->pools.items[p].kept.nodes);
-        reserve_forget(&sched->pools.items[p]);
+        reserve_memory_fini(&sched->pools.items[p].memory);
     }
 }

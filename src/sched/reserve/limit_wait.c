@@ -7,7 +7,6 @@
 #include "sched/order/lane_quota.h"
 #include "sched/order/lanes.h"
 #include "sched/order/lending.h"
-#include "sched/state/what_if.h"
 
 /* What of the queue ends. */
 struct end {
@@ -52,7 +51,9 @@ static void find_quota(struct limited *limited, const struct lane *lane)
 
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         limited->quota.v[r] =
-            lane->quota ? what_if_quota(sched, queue, (int)r) : INT64_MAX;
+            lane->quota
+                ? what_if_quota(limited->round->what_if, sched, queue, (int)r)
+                : INT64_MAX;
     }
     if (lane->quota) {
         limited->quota_used = lane->quota->elsewhere;
@@ -117,7 +118,7 @@ bool limit_wait_is_open(struct round *round, struct lane *lane,
     return round->sched->policy->rules_revision >= POLICY_RULES_LIMITS &&
            (!usage || is_within(&usage->limit, &none, least)) &&
            (!lane->quota ||
-            quota_find_short(round->sched,
+            quota_find_short(round->sched, round->what_if,
                              &round->sched->queues.items[lane->queue],
                              &lane->quota->elsewhere, &none, least) < 0);
 }

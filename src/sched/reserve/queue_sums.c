@@ -237,7 +237,7 @@ void reserve_note_run(struct sched *sched, const struct run *run,
 
     for (uint32_t i = 0; is_simple && i < PROFILE_MEMORIES; i++) {
         struct profile_memory *m =
-            &sched->pools.items[node->pool].profiles.items[i];
+            &sched->pools.items[node->pool].memory.profiles.items[i];
         if (!m->turn || run->node >= m->nodes.count) {
             continue;
         }
@@ -322,7 +322,7 @@ bool reserve_is_right(const struct sched *sched, struct arena *scratch)
     for (size_t p = 0; p < sched->pools.count; p++) {
         for (uint32_t i = 0; i < PROFILE_MEMORIES; i++) {
             const struct profile_memory *m =
-                &sched->pools.items[p].profiles.items[i];
+                &sched->pools.items[p].memory.profiles.items[i];
             if (m->turn && !is_memory_right(sched, m)) {
                 return false;
             }

@@ -31,9 +31,8 @@ bool reserve_is_possible(struct round *round, const struct claim *claim);
 
 /* Between plans (kept.c): what the last one reserved. */
 
-/* Keep a pool's reservation; NULL: there is none. */
-void reserve_keep(struct sched *sched, uint32_t pool,
-                  const struct reservation *reservation);
+/* Keep a round's reservation; NULL: there is none. */
+void reserve_keep(struct round *round, const struct reservation *reservation);
 /* Whether a node is closed to a job of a class by it, and for whom; NONE: the
  * job is of another state. */
 bool reserve_keeps_from(const struct sched *sched, uint32_t pool, uint32_t job,
@@ -49,7 +48,9 @@ void reserve_note_run(struct sched *sched, const struct run *run,
                       const struct class *class, int sign);
 /* For tests: whether what is remembered of nodes is what is there. */
 bool reserve_is_right(const struct sched *sched, struct arena *scratch);
-/* Forget what is remembered of a pool's nodes. */
-void reserve_forget(struct pool *pool);
-/* Forget them, and all that is remembered of nodes. */
+/* Forget what is remembered of nodes. */
+void reserve_forget(struct reserve_memory *memory);
+/* Free all that rounds passed on. */
+void reserve_memory_fini(struct reserve_memory *memory);
+/* The same of all pools. */
 void reserve_fini(struct sched *sched);

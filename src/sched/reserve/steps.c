@@ -232,7 +232,7 @@ static bool fits_at(struct seeking *seeking, int64_t at_ms)
  * they do.  It is mostly near the last one. */
 static int64_t bisect(struct seeking *seeking, int64_t low, int64_t high)
 {
-    int64_t guess = seeking->r->round->pool->kept.start_ms;
+    int64_t guess = seeking->r->round->memory->kept.start_ms;
 
     ASSERT(low < high);
     if (guess > low && guess < high) {

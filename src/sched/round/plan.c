@@ -6,6 +6,7 @@
 #include "sched/order/sweep_undo.h"
 #include "sched/place/place.h"
 #include "sched/reserve/admission_private.h"
+#include "sched/reserve/reserve.h"
 #include "sched/round/private.h"
 
 /* Rate limits as they were, to be put back. */
@@ -61,9 +62,12 @@ static bool is_settled(const struct sched *sched, enum round_kind kind,
     return false;
 }
 
-static void note_looked(struct sched *sched, const struct round *round)
+static void note_looked(const struct round *round)
 {
-    for (uint32_t i = 0; i < round->lane_count; i++) {
+    struct sched *sched = round->sched;
+
+    for (uint32_t i = 0; i < round->lane_count && !round_is_what_if(round);
+         i++) {
         const struct lane *lane = &round->lanes[i];
         if (lane->looked_count) {
             struct sched_looked looked = {lane->queue,
@@ -101,43 +105,56 @@ static void let_go(struct round *round)
     }
 }
 
-static void plan_pools(struct sched *sched, struct round *proto,
-                       struct sched_plan *plan)
+/* One pool's part of a plan, the policy's pool `index`; the first that has
+ * nodes is where a sweep goes on. */
+static void plan_pool(struct round *proto, uint32_t index, bool *is_resumed,
+                      struct sched_plan *plan)
 {
-    uint32_t i = sweep_open(sched, proto->kind, &plan->is_resumed);
-    bool is_resumed = plan->is_resumed;
+    struct sched *sched = proto->sched;
+    struct reserve_memory trial = {.kept.job = NONE};
+    struct round round = *proto;
 
-    for (; i < sched->policy->pool_count; i++) {
-        struct round round = *proto;
-        round.p = pool_get(sched, sched->policy->pools[i].name);
-        round.pool = &sched->pools.items[round.p];
-        round.group = proto->group;
-        if (round.pool->node_count == 0) {
-            let_go(&round);
-            proto->group = round.group;
-            plan->is_truncated |= round.is_truncated;
-            if (plan->is_truncated) {
-                return;
-            }
-            continue;
-        }
-        sweep_begin_pool(&round, is_resumed);
-        is_resumed = false;
+    round.p = pool_get(sched, sched->policy->pools[index].name);
+    round.pool = &sched->pools.items[round.p];
+    round.memory = proto->what_if ? &trial : &round.pool->memory;
+    if (round.pool->node_count == 0) {
+        let_go(&round);
+    } else {
+        sweep_begin_pool(&round, *is_resumed);
+        *is_resumed = false;
         round_plan(&round);
-        sweep_end_pool(&round, i);
-        note_looked(sched, &round);
-        proto->group = round.group;
-        plan->is_truncated |= round.is_truncated || round.is_spent;
-        plan->is_spent |= round.is_spent;
-        if (round.wake_ms < plan->next_wake_ms) {
-            plan->next_wake_ms = round.wake_ms;
-        }
+        sweep_end_pool(&round, index);
+        note_looked(&round);
+    }
+    reserve_memory_fini(&trial);
+    proto->group = round.group;
+    plan->is_truncated |= round.is_truncated || round.is_spent;
+    plan->is_spent |= round.is_spent;
+    if (round.wake_ms < plan->next_wake_ms) {
+        plan->next_wake_ms = round.wake_ms;
+    }
+}
+
+/* All pools, one after the other; a sweep goes on where it was left. */
+static void plan_pools(struct round *proto, struct sched_plan *plan)
+{
+    struct sched *sched = proto->sched;
+    uint32_t first = 0;
+
+    if (!round_is_what_if(proto)) {
+        first = sweep_open(sched, proto->kind, &plan->is_resumed);
+    }
+    bool is_resumed = plan->is_resumed;
+    for (uint32_t i = first; i < sched->policy->pool_count; i++) {
+        plan_pool(proto, i, &is_resumed, plan);
         if (plan->is_truncated) {
             return;
         }
     }
-    bool is_same = sweep_close(sched, proto->kind);
-    plan->is_truncated = plan->is_resumed && !is_same;
+    if (!round_is_what_if(proto)) {
+        bool is_same = sweep_close(sched, proto->kind);
+        plan->is_truncated = plan->is_resumed && !is_same;
+    }
 }
 
 /* Hand over what was decided, and leave no mark of it in the tables. */
@@ -155,46 +172,55 @@ static void take_decisions(struct sched *sched, struct sched_plan *plan)
     }
 }
 
-void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
-                uint32_t decision_count_max, struct sched_plan *ret_plan)
+void plan_make(const struct round *asked, struct sched_plan *ret_plan)
 {
+    struct sched *sched = asked->sched;
     struct sched_plan plan = {.next_wake_ms = INT64_MAX};
+    struct round proto = *asked;
     struct saved_limits saved;
 
-    ASSERT(decision_count_max > 0);
-    sweep_undo_clear(sched);
-    if (is_settled(sched, kind, now_ms, &plan.next_wake_ms)) {
-        sched->decisions.count = 0; /* not those of a trial since */
-        *ret_plan = plan;
-        return;
-    }
+    ASSERT(asked->decision_max > 0);
     sched->plan_count++;
-    sched->plan_now_ms = now_ms;
+    sched->plan_now_ms = asked->now_ms;
     arena_reset(&sched->arena);
     nodes_sync(sched);
     queues_sync(sched);
     sched->decisions.count = 0;
-    sched->looked.count = 0;
     sched->journal.count = 0;
     save_limits(sched, &saved);
-    struct round proto = {
-        .sched = sched,
-        .arena = &sched->arena,
-        .kind = kind,
-        .now_ms = now_ms,
-        .decision_max = decision_count_max < SCHED_DECISIONS_MAX
-                            ? decision_count_max
-                            : SCHED_DECISIONS_MAX,
-        .counters = &plan.counters,
-        .wake_ms = INT64_MAX,
-    };
-    plan_pools(sched, &proto, &plan);
+    proto.arena = &sched->arena;
+    proto.counters = &plan.counters;
+    proto.wake_ms = INT64_MAX;
+    plan_pools(&proto, &plan);
     place_undo(sched);
     restore_limits(sched, &saved);
     take_decisions(sched, &plan);
-    if (plan.decision_count == 0 && !plan.is_truncated) {
-        sched->settled_version[kind] = sched->version;
-        sched->settled_until_ms[kind] = plan.next_wake_ms;
-    }
     *ret_plan = plan;
+}
+
+void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
+                uint32_t decision_count_max, struct sched_plan *ret_plan)
+{
+    int64_t until_ms;
+
+    ASSERT(decision_count_max > 0);
+    sweep_undo_clear(sched);
+    if (is_settled(sched, kind, now_ms, &until_ms)) {
+        sched->decisions.count = 0; /* not those of a trial since */
+        *ret_plan = (struct sched_plan){.next_wake_ms = until_ms};
+        return;
+    }
+    sched->looked.count = 0;
+    plan_make(
+        &(struct round){.sched = sched,
+                        .kind = kind,
+                        .now_ms = now_ms,
+                        .decision_max = decision_count_max < SCHED_DECISIONS_MAX
+                                            ? decision_count_max
+                                            : SCHED_DECISIONS_MAX},
+        ret_plan);
+    if (ret_plan->decision_count == 0 && !ret_plan->is_truncated) {
+        sched->settled_version[kind] = sched->version;
+        sched->settled_until_ms[kind] = ret_plan->next_wake_ms;
+    }
 }

@@ -15,6 +15,12 @@
 #include "sched/order/lanes.h"
 #include "sched/order/starts.h"
 
+/* plan.c */
+
+/* Plan for all pools as a round says whose kind, time, size and what-if are
+ * filled in, and undo all that was done to nodes and runs. */
+void plan_make(const struct round *asked, struct sched_plan *ret_plan);
+
 /* round.c */
 
 /* Plan for the round's pool. */

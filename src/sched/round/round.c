@@ -15,7 +15,6 @@
 #include "sched/place/place.h"
 #include "sched/reserve/admission.h"
 #include "sched/round/private.h"
-#include "sched/state/what_if.h"
 #include "sched/victims/searches.h"
 
 /* Whether preemption might serve anyone. */
@@ -118,7 +117,7 @@ static bool has_growth(const struct round *round)
     const struct sched *sched = round->sched;
 
     return sched->elastic.count && round->kind == ROUND_BALANCE &&
-           (!is_what_if(sched) || sched->what_if->grows) &&
+           (!round_is_what_if(round) || round->what_if->grows) &&
            !(round->rest_count && window_waits(round));
 }
 

@@ -63,8 +63,9 @@ bool queue_has_own_limits(const struct queue *queue)
            queue->excess_budget_milli != QUEUE_LIMIT_BY_POOL;
 }
 
-int64_t queue_limit_of(const struct sched *sched, uint32_t index, uint32_t pool,
-                       uint32_t priority_class, uint32_t column)
+int64_t queue_limit_of(const struct sched *sched, const struct what_if *what_if,
+                       uint32_t index, uint32_t pool, uint32_t priority_class,
+                       uint32_t column)
 {
     const struct queue *queue = &sched->queues.items[index];
     const struct priority_class *class =
@@ -98,6 +99,6 @@ int64_t queue_limit_of(const struct sched *sched, uint32_t index, uint32_t pool,
     }
     i128 amount =
         (i128)sched->pools.items[pool].total.v[column] * ppm / FRACTION_ONE_PPM;
-    amount += what_if_limit_more(sched, index, pool, priority_class, column);
+    amount += what_if_limit_more(what_if, index, pool, priority_class, column);
     return amount > INT64_MAX ? INT64_MAX : (int64_t)amount;
 }

@@ -148,8 +148,6 @@ struct sched {
     struct arena arena;  /* of the round */
     VEC(struct sched_decision) decisions;
     VEC(struct sched_looked) looked; /* of the last plan */
-    /* The plan in the making is only to explain by; or NULL: what_if.h. */
-    const struct what_if *what_if;
     bool forgets_victims; /* for tests: searches remember nothing, or ... */
     bool checks_victims;  /* ... are made both ways; see memo.h */
     VEC(struct journal_entry) journal; /* see round.h */

@@ -78,9 +78,8 @@ struct pool {
     struct resource_vec foreign; /* what others' pods have on its nodes */
     struct resource_vec foreign_pending; /* and would have, were there room */
     VEC(struct admitted) admitted;       /* first come first */
-    struct kept_reservation kept;
-    VEC(struct refusal) refusals; /* of its last round */
-    struct profile_memories profiles;
+    VEC(struct refusal) refusals;        /* of its last round */
+    struct reserve_memory memory;
     struct loss_sums *loss_sums; /* owned; see loss_limit.h; NULL: none */
     struct label_memory *labels; /* owned; see label_groups.c; or NULL */
     struct topology *topology;   /* owned; see topology.h; NULL: none */

@@ -15,6 +15,8 @@
 #include "sched/state/state_apps.h"
 #include "sched/state/state_jobs.h"
 
+struct what_if;
+
 /* Sums of one queue, pool and priority class. */
 struct account {
     struct resource_vec allocated, queued;
@@ -86,9 +88,10 @@ void queues_sync(struct sched *sched);
 /* A queue came to have jobs, or ceased to. */
 void queue_refresh(struct sched *sched, uint32_t queue);
 /* The most of `column` that a queue's jobs of a priority class may have of a
- * pool; INT64_MAX for no limit. */
-int64_t queue_limit_of(const struct sched *sched, uint32_t queue, uint32_t pool,
-                       uint32_t priority_class, uint32_t column);
+ * pool, in a trial (what_if.h) or not (NULL); INT64_MAX for no limit. */
+int64_t queue_limit_of(const struct sched *sched, const struct what_if *what_if,
+                       uint32_t queue, uint32_t pool, uint32_t priority_class,
+                       uint32_t column);
 /* Whether any limit applies at all. */
 bool queue_has_limits(const struct sched *sched, uint32_t queue,
                       uint32_t priority_class);
@@ -100,8 +103,9 @@ void queues_forget(struct sched *sched, uint32_t queue);
 void queues_fini(struct sched *sched);
 
 /* The shares of all queues that want or have something of a pool, in no
- * order; the array lives in `arena`. */
-struct share *shares_of(struct sched *sched, uint32_t pool, struct arena *arena,
+ * order, in a trial or not (NULL); the array lives in `arena`. */
+struct share *shares_of(struct sched *sched, const struct what_if *what_if,
+                        uint32_t pool, struct arena *arena,
                         uint32_t *ret_count);
 /* The part of a pool that a queue may keep, whoever wants more. */
 double share_kept(const struct sched *sched, uint32_t pool,

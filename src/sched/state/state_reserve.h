@@ -126,3 +126,10 @@ struct profile_memories {
     struct profile_memory items[PROFILE_MEMORIES];
     uint64_t turn; /* 0: nothing is remembered */
 };
+
+/* What the rounds of a pool pass on to each other about reservations.  A trial
+ * (what_if.h) has one of its own. */
+struct reserve_memory {
+    struct kept_reservation kept;
+    struct profile_memories profiles;
+};

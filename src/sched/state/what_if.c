@@ -1,30 +1,29 @@
 #include "sched/state/what_if.h"
 
 /* What there is more of, if it is of that kind; or NULL. */
-static const struct what_if_more *any_of(const struct sched *sched,
+static const struct what_if_more *any_of(const struct what_if *what_if,
                                          enum what_if_kind kind)
 {
-    return sched->what_if && sched->what_if->more.kind == kind
-               ? &sched->what_if->more
-               : NULL;
+    return what_if && what_if->more.kind == kind ? &what_if->more : NULL;
 }
 
 /* The same of a queue. */
-static const struct what_if_more *more_of(const struct sched *sched,
+static const struct what_if_more *more_of(const struct what_if *what_if,
+                                          const struct sched *sched,
                                           const struct queue *queue,
                                           enum what_if_kind kind)
 {
-    const struct what_if_more *more = any_of(sched, kind);
+    const struct what_if_more *more = any_of(what_if, kind);
 
     return more && more->queue == (uint32_t)(queue - sched->queues.items)
                ? more
                : NULL;
 }
 
-int64_t what_if_limit_more(const struct sched *sched, uint32_t queue,
+int64_t what_if_limit_more(const struct what_if *what_if, uint32_t queue,
                            uint32_t pool, uint32_t priority_class, int column)
 {
-    const struct what_if_more *more = any_of(sched, WHAT_IF_LIMIT);
+    const struct what_if_more *more = any_of(what_if, WHAT_IF_LIMIT);
 
     return more && more->queue == queue && more->pool == pool &&
                    more->priority_class == priority_class
@@ -32,43 +31,48 @@ int64_t what_if_limit_more(const struct sched *sched, uint32_t queue,
                : 0;
 }
 
-int64_t what_if_quota(const struct sched *sched, const struct queue *queue,
-                      int column)
+int64_t what_if_quota(const struct what_if *what_if, const struct sched *sched,
+                      const struct queue *queue, int column)
 {
-    const struct what_if_more *more = more_of(sched, queue, WHAT_IF_QUOTA);
+    const struct what_if_more *more =
+        more_of(what_if, sched, queue, WHAT_IF_QUOTA);
 
     return queue->quota.v[column] + (more ? more->amount.v[column] : 0);
 }
 
-int64_t what_if_excess_budget_milli(const struct sched *sched,
+int64_t what_if_excess_budget_milli(const struct what_if *what_if,
+                                    const struct sched *sched,
                                     const struct queue *queue)
 {
-    const struct what_if_more *more = more_of(sched, queue, WHAT_IF_BUDGET);
+    const struct what_if_more *more =
+        more_of(what_if, sched, queue, WHAT_IF_BUDGET);
 
     return more ? more->base + more->amount.v[0] : queue->excess_budget_milli;
 }
 
-int64_t what_if_over_share_ppm(const struct sched *sched,
+int64_t what_if_over_share_ppm(const struct what_if *what_if,
+                               const struct sched *sched,
                                const struct queue *queue)
 {
-    const struct what_if_more *more = more_of(sched, queue, WHAT_IF_SHARE);
+    const struct what_if_more *more =
+        more_of(what_if, sched, queue, WHAT_IF_SHARE);
 
     return more ? more->base + more->amount.v[0] : queue->over_share_ppm;
 }
 
-uint32_t what_if_running_apps_max(const struct sched *sched,
+uint32_t what_if_running_apps_max(const struct what_if *what_if,
+                                  const struct sched *sched,
                                   const struct queue *queue)
 {
-    const struct what_if_more *more = more_of(sched, queue, WHAT_IF_APPS);
+    const struct what_if_more *more =
+        more_of(what_if, sched, queue, WHAT_IF_APPS);
 
     return queue->running_apps_max + (more ? (uint32_t)more->amount.v[0] : 0);
 }
 
-bool what_if_takes_reserved_soon(const struct sched *sched, uint32_t job,
+bool what_if_takes_reserved_soon(const struct what_if *what_if, uint32_t job,
                                  int64_t from_ms)
 {
-    const struct what_if *what_if = sched->what_if;
-
     if (!what_if || !what_if->waives_reserved_soon) {
         return false;
     }
@@ -77,10 +81,10 @@ bool what_if_takes_reserved_soon(const struct sched *sched, uint32_t job,
     return true;
 }
 
-void what_if_note_price(const struct sched *sched, uint32_t job,
+void what_if_note_price(const struct what_if *what_if,
+                        const struct sched *sched, uint32_t job,
                         int64_t price_ms, int64_t budget_ms, int64_t until_ms)
 {
-    const struct what_if *what_if = sched->what_if;
     const struct job *jobs = sched->jobs.items;
 
     if (!what_if || !what_if->price_of) {
@@ -97,11 +101,9 @@ void what_if_note_price(const struct sched *sched, uint32_t job,
     }
 }
 
-bool what_if_takes_gang(const struct sched *sched,
+bool what_if_takes_gang(const struct what_if *what_if,
                         const struct what_if_gang *gang)
 {
-    const struct what_if *what_if = sched->what_if;
-
     if (!what_if || !what_if->waives_gang_protection) {
         return false;
     }

@@ -2,11 +2,11 @@
  * what_if - a trial plan for explanations: its additional amounts, and the
  * rules that do not apply in it.
  *
- * The asker owns the value and passes it down with plan_if() (round/plan.h).
- * While that plan is in the making, whoever decides asks the functions below
- * for an amount or a rule; outside of it they say what the state says.  The
- * plan puts back what it adds to the tables: it moves no sweep, and does not
- * affect later plans.
+ * The asker owns the value and passes it down with plan_if() (round/plan.h); a
+ * round hands it on (`round->what_if`) to whoever decides, and they ask the
+ * functions below for an amount or a rule.  All of them take NULL for a plan
+ * that is carried out, and then say what the state says.  The live state does
+ * not know that there is a trial (docs/decisions/0055).
  *
  * Rules that may be waived, by which nobody loses a place for a job though its
  * queue is due more (need_waiver.c finds out which of them matters):
@@ -79,36 +79,34 @@ struct what_if {
                                 asked */
 };
 
-/* Whether the plan in the making is only to explain by. */
-static inline bool is_what_if(const struct sched *sched)
-{
-    return sched->what_if;
-}
-
 /* How much more a queue's limit for a class in a pool allows, by column. */
-int64_t what_if_limit_more(const struct sched *sched, uint32_t queue,
+int64_t what_if_limit_more(const struct what_if *what_if, uint32_t queue,
                            uint32_t pool, uint32_t priority_class, int column);
 /* A queue's quota in a column. */
-int64_t what_if_quota(const struct sched *sched, const struct queue *queue,
-                      int column);
+int64_t what_if_quota(const struct what_if *what_if, const struct sched *sched,
+                      const struct queue *queue, int column);
 /* A queue's own excess budget, in thousandths, as in struct queue. */
-int64_t what_if_excess_budget_milli(const struct sched *sched,
+int64_t what_if_excess_budget_milli(const struct what_if *what_if,
+                                    const struct sched *sched,
                                     const struct queue *queue);
 /* What a queue may have above its share by its own word, likewise. */
-int64_t what_if_over_share_ppm(const struct sched *sched,
+int64_t what_if_over_share_ppm(const struct what_if *what_if,
+                               const struct sched *sched,
                                const struct queue *queue);
 /* How many applications of a queue may run; 0: any number. */
-uint32_t what_if_running_apps_max(const struct sched *sched,
+uint32_t what_if_running_apps_max(const struct what_if *what_if,
+                                  const struct sched *sched,
                                   const struct queue *queue);
 
 /* Whether whoever would give way to a job, for which places are reserved from
  * a time on, takes them all the same; that is noted. */
-bool what_if_takes_reserved_soon(const struct sched *sched, uint32_t job,
+bool what_if_takes_reserved_soon(const struct what_if *what_if, uint32_t job,
                                  int64_t from_ms);
 /* What a job might preempt for fairness costs `price_ms` times its size and its
  * budget covers `budget_ms`; that suffices at `until_ms` at the earliest. */
-void what_if_note_price(const struct sched *sched, uint32_t job,
+void what_if_note_price(const struct what_if *what_if,
+                        const struct sched *sched, uint32_t job,
                         int64_t price_ms, int64_t budget_ms, int64_t until_ms);
 /* Whether a gang that would be protected goes all the same; that is noted. */
-bool what_if_takes_gang(const struct sched *sched,
+bool what_if_takes_gang(const struct what_if *what_if,
                         const struct what_if_gang *gang);

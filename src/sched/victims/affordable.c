@@ -3,7 +3,6 @@
 #include "base/time_add.h"
 #include "sched/evict/evicted.h"
 #include "sched/evict/losses.h"
-#include "sched/state/what_if.h"
 #include "sched/victims/searches.h"
 #include "sched/victims/victims.h"
 
@@ -311,8 +310,8 @@ void affordable_note_short(const struct search *search, u128 left, u128 cost)
     if (until_ms != INT64_MAX) {
         round_wake_by(round, until_ms);
     }
-    what_if_note_price(round->sched, search->job, clamp_ms(cost / size),
-                       clamp_ms(left / size), until_ms);
+    what_if_note_price(round->what_if, round->sched, search->job,
+                       clamp_ms(cost / size), clamp_ms(left / size), until_ms);
 }
 
 bool affordable_was_short(struct round *round)

@@ -355,7 +355,7 @@ static bool job_has_exclusive_nodes(const struct history *history, uint32_t job)
 static bool look_back(const struct history *history, struct before *before)
 {
     const struct world *w = &history->world;
-    const struct kept_reservation *kept = &w->sched->pools.items[0].kept;
+    const struct kept_reservation *kept = &w->sched->pools.items[0].memory.kept;
     bool is_any = false, is_kept[NODES] = {0};
 
     *before = (struct before){0};

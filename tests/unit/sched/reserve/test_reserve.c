@@ -110,7 +110,7 @@ static void what_is_known_of_nodes_follows_their_runs(void **state)
 /* Where the pool's reservation is. */
 static uint32_t reserved_node(const struct world *w)
 {
-    const struct kept_reservation *kept = &w->sched->pools.items[0].kept;
+    const struct kept_reservation *kept = &w->sched->pools.items[0].memory.kept;
 
     assert_int_equal(kept->nodes.count, 1);
     return kept->nodes.items[0].node;

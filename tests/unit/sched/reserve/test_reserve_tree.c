@@ -79,7 +79,7 @@ static void change_job(struct twins *t)
 static void forget(struct sched *sched)
 {
     for (size_t p = 0; p < sched->pools.count; p++) {
-        reserve_forget(&sched->pools.items[p]);
+        reserve_forget(&sched->pools.items[p].memory);
     }
 }
 
@@ -96,7 +96,8 @@ static void plan(struct twins *t)
 /* The node reserved in the last round, or NONE. */
 static uint32_t reserved_node(const struct world *world, int64_t *ret_start_ms)
 {
-    const struct kept_reservation *kept = &world->sched->pools.items[0].kept;
+    const struct kept_reservation *kept =
+        &world->sched->pools.items[0].memory.kept;
 
     *ret_start_ms = kept->job == NONE ? 0 : kept->start_ms;
     return kept->job == NONE ? NONE : kept->nodes.items[0].node;
@@ -105,7 +106,7 @@ static uint32_t reserved_node(const struct world *world, int64_t *ret_start_ms)
 static bool has_tree(const struct world *world)
 {
     const struct profile_memories *ready =
-        &world->sched->pools.items[0].profiles;
+        &world->sched->pools.items[0].memory.profiles;
 
     for (int i = 0; i < PROFILE_MEMORIES; i++) {
         if (ready->items[i].tree.is_whole) {
