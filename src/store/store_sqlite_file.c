@@ -45,15 +45,19 @@
     " PRIMARY KEY (day, queue, owner)) WITHOUT ROWID;"
 
 /* For lists, the newest first: of those that have not ended, that ended badly,
- * of an owner. */
-#define LIST_INDEXES                                                \
-    "CREATE INDEX job_open ON job (id) WHERE ended_ms = 0;"         \
-    "CREATE INDEX job_bad ON job (id) WHERE state IN (5, 6, 7, 9);" \
+ * of an owner.  SQLite would open a table of its own for a list of states (IN)
+ * at each change of a job. */
+#define BAD_INDEX                                                              \
+    "CREATE INDEX job_bad ON job (id) WHERE state BETWEEN 5 AND 7 OR state = " \
+    "9;"
+#define LIST_INDEXES                                                  \
+    "CREATE INDEX job_open ON job (id) WHERE ended_ms = 0;" BAD_INDEX \
     "CREATE INDEX job_by_owner ON job (owner, id);"
 
 /* Those that have a node, which may be few among many that wait. */
-#define ACTIVE_INDEX \
-    "CREATE INDEX job_active ON job (id) WHERE state IN (2, 3, 8);"
+#define ACTIVE_INDEX                                                      \
+    "CREATE INDEX job_active ON job (id) WHERE state BETWEEN 2 AND 3 OR " \
+    "state = 8;"
 
 static const char schema[] =
     "CREATE TABLE progress ("
@@ -153,6 +157,8 @@ static const char *const steps[] = {
     [6] = OBJECT_TABLE,
     [7] = LABEL_TABLES "INSERT INTO label_since SELECT max(id) FROM job;",
     [8] = ACTIVE_INDEX,
+    /* By conditions that cost less. */
+    [9] = "DROP INDEX job_bad; DROP INDEX job_active;" BAD_INDEX ACTIVE_INDEX,
 };
 _Static_assert(ARRAY_COUNT(steps) == STORE_SQLITE_VERSION,
                "a step from each format");

@@ -38,11 +38,13 @@ static const char *const sql[QUERY_COUNT] = {
     [QUERY_LIST_ACTIVE] = "SELECT " STORE_JOB_COLUMNS " FROM job j"
                           " INDEXED BY job_active CROSS JOIN"
                           " job_set s ON s.key = j.set_key"
-                          " WHERE j.state IN (2, 3, 8) AND " LIST_CONDITION,
+                          " WHERE (j.state BETWEEN 2 AND 3 OR j.state = 8)"
+                          " AND " LIST_CONDITION,
     [QUERY_LIST_BAD] = "SELECT " STORE_JOB_COLUMNS " FROM job j"
                        " INDEXED BY job_bad CROSS JOIN"
                        " job_set s ON s.key = j.set_key"
-                       " WHERE j.state IN (5, 6, 7, 9) AND " LIST_CONDITION,
+                       " WHERE (j.state BETWEEN 5 AND 7 OR j.state = 9)"
+                       " AND " LIST_CONDITION,
     [QUERY_LIST_OF_OWNER] = "SELECT " STORE_JOB_COLUMNS " FROM job j"
                             " INDEXED BY job_by_owner CROSS JOIN"
                             " job_set s ON s.key = j.set_key"

@@ -66,6 +66,33 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
     }
 }
 
+/* SQLite keeps a list of values (IN) in a table of its own, which it makes and
+ * drops at each change of a row whose index asks for one of them. */
+static void a_change_of_a_job_makes_no_table_of_its_own(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    char path[TMPDIR_PATH_BYTES_MAX];
+    sqlite3_stmt *plan = NULL;
+    struct err err;
+    sqlite3 *db;
+    int step_count = 0;
+
+    tmpdir_path(&world->dir, "copy", path);
+    assert_int_equal(store_backup(world->store, path, &err), 0);
+    assert_int_equal(sq_open(&(struct sq_open){.path = path}, &db, &err), 0);
+    assert_int_equal(sq_prepare(db,
+                                "EXPLAIN UPDATE job SET state = ?1,"
+                                " ended_ms = ?2 WHERE id = ?3",
+                                &plan, &err),
+                     0);
+    for (; sq_step(plan, &err) == 1; step_count++) {
+        assert_string_not_equal(sqlite3_column_text(plan, 1), "OpenEphemeral");
+    }
+    assert_true(step_count > 0);
+    sqlite3_finalize(plan);
+    sq_close(db);
+}
+
 struct told {
     uint32_t count;
     uint64_t seq;
@@ -382,6 +409,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, store_set_up, store_tear_down)
     const struct CMUnitTest tests[] = {
         CASE(a_store_of_format_1_is_brought_up_to_date),
+        CASE(a_change_of_a_job_makes_no_table_of_its_own),
         CASE(each_touched_job_set_is_told_once),
         CASE(records_come_in_order),
         CASE(a_damaged_record_changes_nothing),
