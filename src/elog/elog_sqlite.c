@@ -170,6 +170,9 @@ static int sqlite_trim(struct elog *elog, uint64_t before_seq,
     rc = sq_commit(log->db, err);
     if (rc == 0) {
         *ret_first_seq = first_seq;
+        if (log->recent) {
+            elog_recent_trim(log->recent, first_seq);
+        }
     }
     return rc;
 }
@@ -230,6 +233,7 @@ static int sqlite_reader_open(struct elog *elog, struct elog_reader **ret,
         .path = log->path,
         .vfs = log->vfs,
         .signal = &log->signal,
+        .recent = log->recent,
         .has_strangers = log->lock_fd < 0,
     };
 
@@ -260,6 +264,10 @@ static void sqlite_close(struct elog *elog)
     }
     log_end_close(log->end);
     elog_signal_fini(&log->signal);
+    if (log->recent) {
+        elog_recent_fini(log->recent);
+        mem_free(log->recent);
+    }
     if (log->lock_fd >= 0) {
         close(log->lock_fd);
     }
@@ -319,6 +327,20 @@ static int check_wal(const struct elog_sqlite *log, struct err *err)
     return 0;
 }
 
+/* Nobody else appends: what the log has is known from now on. */
+static int begin_recent(struct elog_sqlite *log, struct err *err)
+{
+    struct elog_sqlite_head head;
+
+    int rc = elog_sqlite_get_head(log->select_head, &head, err);
+    if (rc < 0) {
+        return rc;
+    }
+    log->recent = mem_alloc(sizeof(*log->recent));
+    elog_recent_init(log->recent, head.first_seq, head.next_seq);
+    return 0;
+}
+
 /* The lock first: what another process has open is not even looked at. */
 static int open_file(struct elog_sqlite *log,
                      const struct elog_sqlite_options *options, struct err *err)
@@ -345,7 +367,10 @@ static int open_file(struct elog_sqlite *log,
     if (rc == 0 && log->is_bulk) {
         rc = sq_exec(log->db, "PRAGMA synchronous = OFF", err);
     }
-    return rc < 0 ? rc : prepare_statements(log, err);
+    rc = rc < 0 ? rc : prepare_statements(log, err);
+    return rc < 0 || options->is_unlocked || options->is_bulk
+               ? rc
+               : begin_recent(log, err);
 }
 
 int elog_sqlite_open(const char *path,

@@ -165,10 +165,13 @@ static uint32_t commit_some(struct elog_sqlite *log, uint32_t from,
 }
 
 /* The first `count` pending records, at least 1, are durable. */
-static void mark_end(struct elog_sqlite *log, uint32_t count)
+static void note_durable(struct elog_sqlite *log, uint32_t count)
 {
     const struct elog_record *last = &log->pending.items[count - 1].record;
 
+    for (uint32_t i = 0; log->recent && i < count; i++) {
+        elog_recent_add(log->recent, &log->pending.items[i].record);
+    }
     if (log->end) {
         log_end_put(log->end, (struct log_end_mark){last->seq, last->checksum});
     }
@@ -189,7 +192,7 @@ int elog_sqlite_poll(struct elog *elog, int timeout_ms)
                                    : commit_some(log, good_count, &result);
     }
     if (good_count > 0) {
-        mark_end(log, good_count);
+        note_durable(log, good_count);
         elog_signal_wake(&log->signal);
     }
     return elog_pending_tell(&log->pending, good_count, result,

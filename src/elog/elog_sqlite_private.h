@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "elog/elog_backend.h"
+#include "elog/elog_recent.h"
 #include "elog/elog_signal.h"
 #include "elog/elog_sqlite.h"
 #include "elog/log_end.h"
@@ -21,7 +22,9 @@ struct elog_sqlite {
     sqlite3_stmt *insert_record;
     sqlite3_stmt *update_next;
     struct elog_pending pending;
-    struct elog_signal signal; /* readers of this process wait on it */
+    struct elog_signal signal;  /* readers of this process wait on it */
+    struct elog_recent *recent; /* owned; NULL: others append as well, or in
+                                   bulk */
     char *path;
     char *vfs;    /* NULL: the usual one */
     int lock_fd;  /* -1: not locked */

@@ -15,6 +15,7 @@ struct reader {
     sqlite3_stmt *select_records;
     struct elog_signal *signal;    /* the log's, or `own_signal` */
     struct elog_signal own_signal; /* without a log in this process */
+    struct elog_recent *recent;    /* the log's; or NULL */
     bool has_strangers;
     bool is_interrupted; /* under the signal's mutex */
     uint64_t after_seq;  /* of the wait that goes on */
@@ -91,15 +92,38 @@ static int show(struct reader *reader, const struct elog_range *range,
     return rc < 0 ? rc : count;
 }
 
-static int sqlite_read(struct elog_reader *base, const struct elog_range *range,
-                       elog_each_fn *each, void *ctx, struct err *err)
+/* The same for records in memory, none if the first is not there: these go up
+ * to the newest. */
+static int show_recent(struct reader *reader, const struct elog_range *range,
+                       elog_each_fn *each, void *ctx)
 {
-    struct reader *reader = container_of(base, struct reader, reader);
+    size_t byte_count = 0;
+    int count = 0;
+    int rc = 0;
+
+    while (rc == 0 && (range->record_count_max == 0 ||
+                       (uint32_t)count < range->record_count_max)) {
+        struct elog_recent_item *item =
+            elog_recent_hold(reader->recent, range->from_seq + (uint64_t)count);
+        if (!item) {
+            break;
+        }
+        byte_count += item->record.payload.byte_count;
+        bool is_too_much = count > 0 && range->byte_count_max > 0 &&
+                           byte_count > range->byte_count_max;
+        rc = is_too_much ? 1 : each(ctx, &item->record);
+        count += !is_too_much && rc >= 0;
+        elog_recent_release(item);
+    }
+    return rc < 0 ? rc : count;
+}
+
+/* The same for what is in the file; what should be there and is not is told. */
+static int read_file(struct reader *reader, const struct elog_range *range,
+                     elog_each_fn *each, void *ctx, struct err *err)
+{
     int rc = 1;
 
-    if (range->from_seq > INT64_MAX) {
-        return 0;
-    }
     /* The record may have been written after its row was looked for and before
      * the head was; what is missing when looked for again is missing. */
     for (int i = 0; rc == 1 && i < 2; i++) {
@@ -114,13 +138,49 @@ static int sqlite_read(struct elog_reader *base, const struct elog_range *range,
     return rc == 1 ? fail_damaged(reader, range->from_seq, err) : rc;
 }
 
+static int sqlite_read(struct elog_reader *base, const struct elog_range *range,
+                       elog_each_fn *each, void *ctx, struct err *err)
+{
+    struct reader *reader = container_of(base, struct reader, reader);
+    uint64_t head_seq = reader->recent
+                            ? elog_recent_bounds(reader->recent).head_seq
+                            : INT64_MAX;
+    int count = 0;
+
+    if (range->from_seq > head_seq) {
+        return 0;
+    }
+    if (reader->recent) {
+        count = show_recent(reader, range, each, ctx);
+    }
+    return count == 0 ? read_file(reader, range, each, ctx, err) : count;
+}
+
+static int sqlite_bounds(struct elog_reader *base,
+                         struct elog_bounds *ret_bounds, struct err *err)
+{
+    struct reader *reader = container_of(base, struct reader, reader);
+    struct elog_sqlite_head head;
+
+    if (reader->recent) {
+        *ret_bounds = elog_recent_bounds(reader->recent);
+        return 0;
+    }
+    int rc = elog_sqlite_get_head(reader->select_head, &head, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *ret_bounds = (struct elog_bounds){head.first_seq, head.next_seq - 1};
+    return 0;
+}
+
 static int has_more(void *ctx)
 {
     struct reader *reader = (struct reader *)ctx;
-    struct elog_sqlite_head head;
+    struct elog_bounds bounds;
 
-    int rc = elog_sqlite_get_head(reader->select_head, &head, reader->err);
-    return rc < 0 ? rc : head.next_seq > reader->after_seq + 1;
+    int rc = sqlite_bounds(&reader->reader, &bounds, reader->err);
+    return rc < 0 ? rc : bounds.head_seq > reader->after_seq;
 }
 
 static int sqlite_wait(struct elog_reader *base, uint64_t after_seq,
@@ -145,20 +205,6 @@ static void sqlite_interrupt(struct elog_reader *base)
     struct reader *reader = container_of(base, struct reader, reader);
 
     elog_signal_interrupt(reader->signal, &reader->is_interrupted);
-}
-
-static int sqlite_bounds(struct elog_reader *base,
-                         struct elog_bounds *ret_bounds, struct err *err)
-{
-    struct reader *reader = container_of(base, struct reader, reader);
-    struct elog_sqlite_head head;
-
-    int rc = elog_sqlite_get_head(reader->select_head, &head, err);
-    if (rc < 0) {
-        return rc;
-    }
-    *ret_bounds = (struct elog_bounds){head.first_seq, head.next_seq - 1};
-    return 0;
 }
 
 static int sqlite_checkpoint_get(struct elog_reader *base,
@@ -216,6 +262,7 @@ int elog_sqlite_reader_create(const struct elog_sqlite_reader_options *options,
     reader->reader.ops = &reader_ops;
     elog_signal_init(&reader->own_signal);
     reader->signal = options->signal ? options->signal : &reader->own_signal;
+    reader->recent = options->recent;
     reader->has_strangers = options->has_strangers;
     base = &reader->reader;
     int rc = sq_open(&how, &reader->db, err);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "elog/elog_backend.h"
+#include "elog/elog_recent.h"
 #include "elog/elog_signal.h"
 
 struct elog_sqlite_reader_options {
@@ -11,6 +12,7 @@ struct elog_sqlite_reader_options {
     const char *vfs; /* NULL: the usual one */
     /* Of the log in this process; NULL if there is none. */
     struct elog_signal *signal;
+    struct elog_recent *recent; /* NULL: ask the file for everything */
     /* Others append as well: look from time to time. */
     bool has_strangers;
 };
