@@ -18,10 +18,7 @@ static void describe_gang(const struct gang *gang, struct sched_job *record)
     record->gang_cardinality = gang->cardinality;
     record->gang_minimum = gang->minimum;
     record->gang_uniformity = str_of(gang->uniformity);
-    if (gang_has_terms(gang)) {
-        record->gang_terms =
-            str_make(gang->subs->packed, gang->subs->packed_bytes);
-    }
+    record->gang_terms = sub_groups_packed(gang);
 }
 
 void sched_job_record(const struct sched *sched, uint32_t index,
@@ -190,20 +187,19 @@ void sched_gang_memory(const struct sched *sched, uint32_t job,
                        struct sched_gang_memory *ret_memory)
 {
     uint32_t at = sched->jobs.items[job].gang;
-    const struct sub_groups *subs =
-        at == NONE ? NULL : sched->gangs.items[at].subs;
 
     *ret_memory = (struct sched_gang_memory){.scaled_ms = INT64_MIN};
-    if (!subs) {
+    if (!sub_groups_is_member(sched, job)) {
         return;
     }
-    ret_memory->scaled_ms = sched->gangs.items[at].scaled_ms;
-    ret_memory->requeued_ms = subs->requeued_ms;
-    if (subs->succeeded_count || subs->requeued_ms ||
+    const struct gang *gang = &sched->gangs.items[at];
+    ret_memory->scaled_ms = gang->scaled_ms;
+    ret_memory->requeued_ms = sub_groups_requeued_ms(gang);
+    if (sub_groups_succeeded(gang) || ret_memory->requeued_ms ||
         ret_memory->scaled_ms != INT64_MIN) {
-        ret_memory->sub_group_count = subs->terms.sub_group_count;
+        ret_memory->sub_group_count = sub_groups_count(gang);
     }
     for (uint32_t s = 0; s < ret_memory->sub_group_count; s++) {
-        ret_memory->succeeded_counts[s] = subs->items[s].succeeded_count;
+        ret_memory->succeeded_counts[s] = sub_group_succeeded(gang, s);
     }
 }

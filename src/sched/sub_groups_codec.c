@@ -9,11 +9,11 @@ void sub_groups_pack(const struct sched *sched, struct strbuf *buf)
     uint32_t count = 0;
 
     for (size_t i = 0; i < sched->gangs.count; i++) {
-        const struct sub_groups *subs = sched->gangs.items[i].subs;
-        if (subs && subs->succeeded_count) {
-            uint32_t first = sub_groups_first(sched, subs);
+        const struct gang *gang = &sched->gangs.items[i];
+        if (sub_groups_succeeded(gang)) {
+            uint32_t first = sub_groups_first(sched, gang);
             items[count++] = (struct history_item){
-                .id = sched->jobs.items[first].id, .of = subs};
+                .id = sched->jobs.items[first].id, .of = gang};
         }
     }
     if (count == 0) {
@@ -22,11 +22,11 @@ void sub_groups_pack(const struct sched *sched, struct strbuf *buf)
     history_sort(items, count);
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
-        const struct sub_groups *subs = items[i].of;
+        const struct gang *gang = items[i].of;
         history_pack_id(buf, items[i].id);
-        pack_u64(buf, subs->terms.sub_group_count);
-        for (uint32_t s = 0; s < subs->terms.sub_group_count; s++) {
-            pack_u64(buf, subs->items[s].succeeded_count);
+        pack_u64(buf, sub_groups_count(gang));
+        for (uint32_t s = 0; s < sub_groups_count(gang); s++) {
+            pack_u64(buf, sub_group_succeeded(gang, s));
         }
     }
 }
@@ -36,20 +36,21 @@ static void unpack_gang(struct sched *sched, struct history_reader *reader)
     struct pack_reader *pack = &reader->pack;
     uint32_t job = history_read_job(sched, reader);
     uint32_t at = job == NONE ? NONE : sched->jobs.items[job].gang;
-    struct sub_groups *subs = at == NONE ? NULL : sched->gangs.items[at].subs;
+    struct gang *gang = job != NONE && sub_groups_is_member(sched, job)
+                            ? &sched->gangs.items[at]
+                            : NULL;
     uint32_t count = unpack_count(pack, SUB_GROUPS_MAX);
 
-    if (subs) {
+    if (gang) {
         gang_detach(sched, at);
     }
     for (uint32_t s = 0; s < count && !pack->is_bad; s++) {
         uint32_t succeeded = unpack_count(pack, GANG_CARDINALITY_MAX);
-        if (subs && s < subs->terms.sub_group_count) {
-            subs->succeeded_count += succeeded - subs->items[s].succeeded_count;
-            subs->items[s].succeeded_count = succeeded;
+        if (gang && s < sub_groups_count(gang)) {
+            sub_group_set_succeeded(gang, s, succeeded);
         }
     }
-    if (subs) {
+    if (gang) {
         gang_attach(sched, at);
     }
 }

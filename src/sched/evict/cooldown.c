@@ -413,7 +413,8 @@ bool cooldowns_are_right(const struct sched *sched, struct arena *scratch)
 static uint32_t first_member(const struct sched *sched, const struct gang *gang)
 {
     const struct seq *seqs[] = {&gang->leased, &gang->waiting};
-    uint32_t first = gang->subs ? sub_groups_first(sched, gang->subs) : NONE;
+    uint32_t first =
+        gang_has_terms(gang) ? sub_groups_first(sched, gang) : NONE;
 
     for (size_t i = 0; i < ARRAY_COUNT(seqs); i++) {
         for (struct seq_cursor at = {0}; !seq_is_end(seqs[i], at);

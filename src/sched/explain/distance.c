@@ -12,12 +12,12 @@ static bool is_too_far(struct question *question, uint32_t pool,
 {
     const struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
-    uint32_t wanted = gang->subs->items[sub_group].asked.count;
+    uint32_t wanted = sub_group_asked(gang, sub_group)->count;
     int64_t end_ms = distance_cap_end_ms(sched, gang, sub_group);
     struct locality_fit fit;
 
     if (wanted == 0 || question->now_ms >= end_ms ||
-        gang->subs->terms.sub_groups[sub_group].hops_max == HOPS_ANY) {
+        sub_group_terms(gang, sub_group)->hops_max == HOPS_ANY) {
         return false;
     }
     locality_fit_of(sched, pool, gang, sub_group, &fit);
@@ -25,15 +25,14 @@ static bool is_too_far(struct question *question, uint32_t pool,
         (fit.open_count < wanted && fit.empty_count >= wanted)) {
         return false;
     }
-    uint32_t levels =
-        topology_level_max(topology_of(sched, pool),
-                           gang->subs->terms.sub_groups[sub_group].hops_max);
+    uint32_t levels = topology_level_max(
+        topology_of(sched, pool), sub_group_terms(gang, sub_group)->hops_max);
     answer->present = (uint32_t)fit.free_count;
     answer->wanted = wanted;
     answer->empty =
         fit.empty_count < wanted ? (uint32_t)fit.empty_count : wanted;
     answer->domain = fit.domain;
-    answer->sub_group = gang->subs->terms.sub_groups[sub_group].name;
+    answer->sub_group = sub_group_terms(gang, sub_group)->name;
     question->lacking = sub_group;
     answer->hops = 2 * levels;
     answer->pool = intern_get(sched->pool_names, pool);
@@ -56,8 +55,7 @@ bool explain_distance(struct question *question)
         if (!explain_is_in_pools(question, p) || !topology_of(sched, p)) {
             continue;
         }
-        for (uint32_t i = 0; i < gang->subs->terms.sub_group_count && !is_here;
-             i++) {
+        for (uint32_t i = 0; i < sub_groups_count(gang) && !is_here; i++) {
             is_here = is_too_far(question, p, gang, i);
         }
         if (!is_here) {

@@ -43,9 +43,9 @@ static struct stake stake_of(const struct sched *sched, const struct gang *gang)
     } else if (!gang_has_terms(gang)) {
         add_first(&stake, &gang->leased, UINT32_MAX);
     } else {
-        for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-            add_first(&stake, &gang->subs->items[i].leased,
-                      gang->subs->terms.sub_groups[i].min_count);
+        for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+            add_first(&stake, sub_group_leased(gang, i),
+                      sub_group_terms(gang, i)->min_count);
         }
     }
     ASSERT(stake.count <= gang->leased.count + gang->waiting.count);

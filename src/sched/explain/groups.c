@@ -45,8 +45,8 @@ bool explain_sub_groups(struct question *question, const struct gang *gang)
     if (sched->nodes.count) {
         memcpy(left, sched->free, sched->nodes.count * sizeof(*left));
     }
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        const struct seq *asked = &gang->subs->items[i].asked;
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        const struct seq *asked = sub_group_asked(gang, i);
         if (asked->count == 0) {
             continue;
         }
@@ -54,7 +54,7 @@ bool explain_sub_groups(struct question *question, const struct gang *gang)
             member_of(question, seq_get(asked, (struct seq_cursor){0}), &arena);
         uint32_t alone = explain_fitting(&member, asked->count, NULL);
         if (alone < asked->count) {
-            answer->sub_group = gang->subs->terms.sub_groups[i].name;
+            answer->sub_group = sub_group_terms(gang, i)->name;
             question->lacking = i;
             answer->present = alone;
             answer->wanted = asked->count;

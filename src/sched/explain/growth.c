@@ -19,7 +19,7 @@ static void reach_domain(struct question *question, const struct gang *gang)
     const struct sched *sched = question->sched;
     struct reach *reach = &question->reach;
     uint32_t sub_group = sub_group_of(sched, question->job);
-    uint32_t hops_max = gang->subs->terms.sub_groups[sub_group].hops_max;
+    uint32_t hops_max = sub_group_terms(gang, sub_group)->hops_max;
     uint32_t pool = sched->nodes.items[reach->node].pool;
     const struct topology *topology = topology_of(sched, pool);
     struct locality_anchor anchor;

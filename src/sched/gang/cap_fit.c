@@ -13,9 +13,9 @@ void cap_fit_init(struct cap_fit *fit, struct sched *sched,
     if (!distance_is_capped(gang)) {
         return;
     }
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        const struct sub_group *group = &gang->subs->terms.sub_groups[i];
-        uint32_t asked = gang->subs->items[i].asked.count;
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        const struct sub_group *group = sub_group_terms(gang, i);
+        uint32_t asked = sub_group_asked(gang, i)->count;
         if (asked && group->hops_max != HOPS_ANY && !group->hops_wait_ms) {
             fit->caps[fit->count++] =
                 (struct cap){.sub_group = i, .asked = asked, .kind = NONE};
@@ -34,7 +34,7 @@ void cap_fit_fini(struct cap_fit *fit)
 
 void cap_fit_note(struct cap_fit *fit, uint32_t sub_group, uint32_t kind)
 {
-    ASSERT(sub_group < fit->gang->subs->terms.sub_group_count);
+    ASSERT(sub_group < sub_groups_count(fit->gang));
     for (uint32_t i = 0; i < fit->count; i++) {
         struct cap *cap = &fit->caps[i];
         if (cap->sub_group == sub_group) {
@@ -46,7 +46,7 @@ void cap_fit_note(struct cap_fit *fit, uint32_t sub_group, uint32_t kind)
 
 static uint32_t hops_max_of(const struct cap_fit *fit, const struct cap *cap)
 {
-    return fit->gang->subs->terms.sub_groups[cap->sub_group].hops_max;
+    return sub_group_terms(fit->gang, cap->sub_group)->hops_max;
 }
 
 void cap_fit_prepare(struct cap_fit *fit)
@@ -184,8 +184,7 @@ bool cap_fit_miss(const struct cap_fit *fit, const struct cap_count *count,
             continue;
         }
         ASSERT(!best || best->count < (uint64_t)cap->asked * cap->alike);
-        ret_miss->sub_group =
-            fit->gang->subs->terms.sub_groups[cap->sub_group].name;
+        ret_miss->sub_group = sub_group_terms(fit->gang, cap->sub_group)->name;
         ret_miss->is_too_far = true;
         ret_miss->hops = 2 * level_max_of(fit, cap, pool);
         ret_miss->needed = cap->asked;

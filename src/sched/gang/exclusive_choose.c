@@ -241,14 +241,14 @@ static void sort_members(struct members *items, uint32_t count)
 bool exclusive_choose(struct exclusive_choice *choice, uint32_t sub_group_first,
                       uint32_t sub_group_count)
 {
-    const struct sub_groups *subs = choice->gang->subs;
     uint32_t asked_count = choice->gang->waiting.count, count = 0;
     struct members *items =
         arena_alloc_array(choice->round->arena, asked_count, sizeof(*items));
 
-    ASSERT(sub_group_first + sub_group_count <= subs->terms.sub_group_count);
+    ASSERT(sub_group_first + sub_group_count <= sub_groups_count(choice->gang));
     for (uint32_t i = 0; i < sub_group_count; i++) {
-        count = add_members(choice, &subs->items[sub_group_first + i].asked,
+        count = add_members(choice,
+                            sub_group_asked(choice->gang, sub_group_first + i),
                             items, count);
     }
     ASSERT(count <= asked_count); /* kinds of members, none without any */

@@ -80,7 +80,7 @@ static bool fits(struct round *round, const struct gang *gang,
         };
     }
     if (!exclusive_choose(&choice, only ? *only : 0,
-                          only ? 1 : gang->subs->terms.sub_group_count)) {
+                          only ? 1 : sub_groups_count(gang))) {
         return false;
     }
     for (uint32_t i = 0; i < choice.place_count; i++) {
@@ -110,7 +110,7 @@ bool exclusive_node_fits_one(struct round *round, const struct gang *gang,
 
 bool exclusive_node_place(struct attempt *attempt)
 {
-    return place_all(attempt, 0, attempt->gang->subs->terms.sub_group_count);
+    return place_all(attempt, 0, sub_groups_count(attempt->gang));
 }
 
 bool exclusive_node_place_sub_group(struct attempt *attempt, uint32_t sub_group)

@@ -113,7 +113,7 @@ static void settle(const struct attempt *attempt, struct gang *gang)
     lane_refresh_evicted(round, lane);
     gang->planned = sched->plan_count;
     if (gang_has_terms(gang)) {
-        gang->subs->joined_plan = sched->plan_count;
+        sub_groups_note_start(sched, gang);
         watch_gang(round, (uint32_t)(gang - sched->gangs.items));
     }
     round->group++;

@@ -18,13 +18,13 @@ uint32_t locality_level_max(struct round *round, const struct gang *gang,
     const struct topology *topology = topology_of(round->sched, round->p);
     int64_t end_ms = distance_cap_end_ms(round->sched, gang, sub_group);
 
-    ASSERT(sub_group < gang->subs->terms.sub_group_count);
+    ASSERT(sub_group < sub_groups_count(gang));
     if (round->now_ms >= end_ms) {
         return topology->level_count + 1;
     }
     round_wake_by(round, end_ms);
     return topology_level_max(topology,
-                              gang->subs->terms.sub_groups[sub_group].hops_max);
+                              sub_group_terms(gang, sub_group)->hops_max);
 }
 
 bool locality_is_capped(struct round *round, const struct gang *gang)
@@ -32,7 +32,7 @@ bool locality_is_capped(struct round *round, const struct gang *gang)
     const struct topology *topology = topology_of(round->sched, round->p);
     bool is_capped = false;
 
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
         is_capped |=
             locality_level_max(round, gang, i) <= topology->level_count;
     }
@@ -44,7 +44,7 @@ void locality_anchor_of(const struct sched *sched, uint32_t pool,
                         struct locality_anchor *ret_anchor)
 {
     const struct topology *topology = topology_of(sched, pool);
-    const struct seq *leased = &gang->subs->items[sub_group].leased;
+    const struct seq *leased = sub_group_leased(gang, sub_group);
 
     *ret_anchor = (struct locality_anchor){.domain = NONE};
     for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
@@ -61,11 +61,10 @@ uint32_t locality_order(struct round *round, const struct gang *gang,
                         uint32_t order[SUB_GROUPS_MAX],
                         uint32_t level_max[SUB_GROUPS_MAX])
 {
-    const struct sub_groups *subs = gang->subs;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
-        uint32_t asked = subs->items[i].asked.count;
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        uint32_t asked = sub_group_asked(gang, i)->count;
         if (asked == 0) {
             continue;
         }
@@ -75,7 +74,7 @@ uint32_t locality_order(struct round *round, const struct gang *gang,
             uint32_t other = order[at - 1];
             bool is_before = level_max[i] != level_max[other]
                                  ? level_max[i] < level_max[other]
-                                 : asked > subs->items[other].asked.count;
+                                 : asked > sub_group_asked(gang, other)->count;
             if (!is_before) {
                 break;
             }

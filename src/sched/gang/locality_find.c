@@ -77,7 +77,7 @@ uint32_t locality_find(const struct search *search, const struct gang *gang,
         .ranks = round->sched->ranks,
         .needed = 1,
         .level_max = topology_level_max(
-            room->topology, gang->subs->terms.sub_groups[sub_group].hops_max),
+            room->topology, sub_group_terms(gang, sub_group)->hops_max),
         .end = room->topology->node_count,
         .anchor = *anchor,
     };

@@ -94,7 +94,7 @@ static void count_domains(struct fitting *fitting, struct arena *arena)
 /* The first member that is asked for, or NONE. */
 static uint32_t first_asked(const struct gang *gang, uint32_t sub_group)
 {
-    const struct seq *asked = &gang->subs->items[sub_group].asked;
+    const struct seq *asked = sub_group_asked(gang, sub_group);
 
     return asked->count ? seq_get(asked, (struct seq_cursor){0}) : NONE;
 }
@@ -105,7 +105,7 @@ static uint32_t spread_of(const struct sched *sched,
                           const struct topology *topology,
                           const struct gang *gang, uint32_t sub_group)
 {
-    const struct seq *leased = &gang->subs->items[sub_group].leased;
+    const struct seq *leased = sub_group_leased(gang, sub_group);
     struct locality_anchor anchor = {.domain = NONE};
 
     for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
@@ -138,7 +138,7 @@ void locality_fit_of(const struct sched *sched, uint32_t pool,
         .class = &sched->classes.items[class_index],
         .requirement = class_decode(sched, class_index, &arena),
         .level_max = topology_level_max(
-            topology, gang->subs->terms.sub_groups[sub_group].hops_max),
+            topology, sub_group_terms(gang, sub_group)->hops_max),
         .fit = ret_fit,
     };
     uint32_t spread = spread_of(sched, topology, gang, sub_group);
@@ -154,9 +154,9 @@ bool locality_may_ever_fit(const struct sched *sched, uint32_t pool,
     if (!topology_of(sched, pool) || !distance_is_capped(gang)) {
         return true;
     }
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        const struct sub_group *group = &gang->subs->terms.sub_groups[i];
-        uint32_t asked = gang->subs->items[i].asked.count;
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        const struct sub_group *group = sub_group_terms(gang, i);
+        uint32_t asked = sub_group_asked(gang, i)->count;
         struct locality_fit fit;
         if (asked == 0 || group->hops_max == HOPS_ANY ||
             group->hops_wait_ms > 0) {

@@ -9,8 +9,8 @@ static uint32_t only_sub_group(const struct gang *gang)
 {
     uint32_t only = NONE;
 
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        if (gang->subs->items[i].asked.count == 0) {
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        if (sub_group_asked(gang, i)->count == 0) {
             continue;
         }
         if (only != NONE) {

@@ -56,7 +56,7 @@ static uint32_t hops_of(const struct attempt *attempt)
     if (!locality_matters(round, gang)) {
         return 0;
     }
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
         locality_anchor_of(sched, round->p, gang, i, &anchors[i]);
     }
     for (size_t i = attempt->decision_mark; i < sched->decisions.count; i++) {
@@ -67,13 +67,12 @@ static uint32_t hops_of(const struct attempt *attempt)
                                 decision->node);
         }
     }
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        levels += gang->subs->items[i].asked.count
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        levels += sub_group_asked(gang, i)->count
                       ? locality_anchor_level(topology, &anchors[i])
                       : 0;
     }
-    ASSERT(levels <=
-           gang->subs->terms.sub_group_count * (topology->level_count + 1));
+    ASSERT(levels <= sub_groups_count(gang) * (topology->level_count + 1));
     return levels;
 }
 

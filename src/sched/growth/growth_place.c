@@ -20,7 +20,7 @@ uint32_t growth_next_spare(const struct growth *growth,
         return part->example;
     }
     const struct seq *spare =
-        &growth_team_of(growth, part)->gang->subs->items[part->sub_group].spare;
+        sub_group_spare(growth_team_of(growth, part)->gang, part->sub_group);
     if (part->is_next_taken) {
         part->is_next_taken = false;
         seq_next(spare, &part->next);

@@ -45,20 +45,17 @@ static void note_decisions(struct growth *growth)
 static uint32_t count_of(const struct sched *sched,
                          const struct growth_team *team, uint32_t sub_group)
 {
-    const struct sub_groups *subs = team->gang->subs;
-
     return sub_group_running(sched, team->gang, sub_group) +
-           subs->items[sub_group].succeeded_count +
+           sub_group_succeeded(team->gang, sub_group) +
            (team->started ? team->started[sub_group] : 0);
 }
 
 static bool has_minimums(const struct sched *sched,
                          const struct growth_team *team)
 {
-    const struct gang_terms *terms = &team->gang->subs->terms;
-
-    for (uint32_t i = 0; i < terms->sub_group_count; i++) {
-        if (count_of(sched, team, i) < terms->sub_groups[i].min_count) {
+    for (uint32_t i = 0; i < sub_groups_count(team->gang); i++) {
+        if (count_of(sched, team, i) <
+            sub_group_terms(team->gang, i)->min_count) {
             return false;
         }
     }
@@ -97,7 +94,7 @@ static bool join(struct growth *growth, struct growth_team *team)
         return false;
     }
     look_at_runs(growth, team);
-    team->first = sub_groups_first(sched, team->gang->subs);
+    team->first = sub_groups_first(sched, team->gang);
     if (team->node == NONE || sched->nodes.items[team->node].pool != round->p ||
         borrowed_has(sched, team->first)) {
         return false;
@@ -121,10 +118,11 @@ static void find_group(struct growth *growth, struct growth_team *team)
 }
 
 /* A member to tell what pods of a sub-group ask for. */
-static uint32_t example_of(const struct sub_members *members)
+static uint32_t example_of(const struct gang *gang, uint32_t sub_group)
 {
+    const struct seq *spare = sub_group_spare(gang, sub_group);
     const struct seq *seq =
-        members->spare.count ? &members->spare : &members->leased;
+        spare->count ? spare : sub_group_leased(gang, sub_group);
 
     ASSERT(seq->count > 0);
     return seq_get(seq, (struct seq_cursor){0});
@@ -147,16 +145,16 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
     const struct growth_team *team = &growth->teams[t];
     struct round *round = growth->round;
     const struct sched *sched = round->sched;
-    const struct sub_members *members = &team->gang->subs->items[sub_group];
+    const struct seq *spare = sub_group_spare(team->gang, sub_group);
     uint32_t surplus = sub_group_surplus(sched, team->gang, sub_group);
     uint32_t count = count_of(sched, team, sub_group);
     int64_t frozen_ms = scale_frozen_until(sched, team->gang);
 
-    if (members->spare.count == 0 && surplus == 0) {
+    if (spare->count == 0 && surplus == 0) {
         return;
     }
     ASSERT(surplus <= count); /* it is part of what runs */
-    uint32_t example = example_of(members);
+    uint32_t example = example_of(team->gang, sub_group);
     uint32_t example_class = class_of_job(sched, example);
     growth->parts[growth->unit_count] = (struct growth_part){
         .team = t,
@@ -164,7 +162,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
         .change = NONE,
         .example = example,
         .example_class = example_class,
-        .has_spare = members->spare.count > 0,
+        .has_spare = spare->count > 0,
         .request = &class_at(round, example_class)->request,
     };
     struct elastic_unit *unit = &growth->units[growth->unit_count];
@@ -172,7 +170,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
         .key = *key,
         .lane = team->lane->rank,
         .min = count - surplus,
-        .max = count + members->spare.count,
+        .max = count + spare->count,
         .count = count,
         .is_frozen = frozen_ms > round->now_ms,
         .is_held =
@@ -181,7 +179,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
     };
     unit->key.part = sub_group;
     unit->key.pod = cfs_key_of(sched, example).pod;
-    if (members->spare.count) {
+    if (spare->count) {
         wake_for(round, unit, frozen_ms);
     }
 }
@@ -190,13 +188,13 @@ static void add_parts(struct growth *growth, uint32_t t)
 {
     struct growth_team *team = &growth->teams[t];
     const struct sched *sched = growth->round->sched;
-    const struct gang_terms *terms = &team->gang->subs->terms;
     struct cfs_key key = cfs_key_of(sched, team->first);
 
     key.is_running = true;
     cfs_key_set_work(&key, team->work);
-    for (uint32_t i = 0; i < terms->sub_group_count; i++) {
-        if (terms->sub_groups[i].min_count < terms->sub_groups[i].max_count) {
+    for (uint32_t i = 0; i < sub_groups_count(team->gang); i++) {
+        const struct sub_group *group = sub_group_terms(team->gang, i);
+        if (group->min_count < group->max_count) {
             add_part(growth, t, i, &key);
         }
     }
@@ -217,7 +215,7 @@ void growth_gather(struct growth *growth)
         growth->teams[i].gang = &sched->gangs.items[sched->elastic.items[i]];
         ASSERT(growth->teams[i].gang->elastic_place == i);
         growth->teams[i].node = NONE;
-        part_max += growth->teams[i].gang->subs->terms.sub_group_count;
+        part_max += sub_groups_count(growth->teams[i].gang);
     }
     note_decisions(growth);
     growth->parts =

@@ -6,15 +6,16 @@ void sched_gang_succeeded(struct sched *sched, uint32_t job, uint32_t sub_group)
 {
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
     uint32_t at = sched->jobs.items[job].gang;
-    struct sub_groups *subs = at == NONE ? NULL : sched->gangs.items[at].subs;
 
-    if (!subs || sub_group >= subs->terms.sub_group_count) {
+    if (!sub_groups_is_member(sched, job) ||
+        sub_group >= sub_groups_count(&sched->gangs.items[at])) {
         return;
     }
+    struct gang *gang = &sched->gangs.items[at];
     sched->version++;
     gang_detach(sched, at);
-    subs->items[sub_group].succeeded_count++;
-    subs->succeeded_count++;
+    sub_group_set_succeeded(gang, sub_group,
+                            sub_group_succeeded(gang, sub_group) + 1);
     gang_attach(sched, at);
 }
 
@@ -43,19 +44,16 @@ void sched_gang_remember(struct sched *sched, uint32_t job,
     sched->version++;
     gang_detach(sched, at);
     for (uint32_t s = 0;
-         s < memory->sub_group_count && s < gang->subs->terms.sub_group_count;
-         s++) {
-        uint32_t *count = &gang->subs->items[s].succeeded_count;
-        if (*count < memory->succeeded_counts[s]) {
-            gang->subs->succeeded_count += memory->succeeded_counts[s] - *count;
-            *count = memory->succeeded_counts[s];
+         s < memory->sub_group_count && s < sub_groups_count(gang); s++) {
+        if (sub_group_succeeded(gang, s) < memory->succeeded_counts[s]) {
+            sub_group_set_succeeded(gang, s, memory->succeeded_counts[s]);
         }
     }
     if (gang->scaled_ms < memory->scaled_ms) {
         gang->scaled_ms = memory->scaled_ms;
     }
-    if (gang->subs->requeued_ms < memory->requeued_ms) {
-        gang->subs->requeued_ms = memory->requeued_ms;
+    if (sub_groups_requeued_ms(gang) < memory->requeued_ms) {
+        sub_groups_set_requeued(gang, memory->requeued_ms);
     }
     gang_attach(sched, at);
 }

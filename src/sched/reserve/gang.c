@@ -223,8 +223,8 @@ static uint32_t count_asking(const struct gang *gang)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        count += gang->subs->items[i].asked.count > 0;
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        count += sub_group_asked(gang, i)->count > 0;
     }
     return count;
 }

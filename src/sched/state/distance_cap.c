@@ -6,9 +6,8 @@
 
 bool distance_is_capped(const struct gang *gang)
 {
-    for (uint32_t i = 0; gang->subs && i < gang->subs->terms.sub_group_count;
-         i++) {
-        if (gang->subs->terms.sub_groups[i].hops_max != HOPS_ANY) {
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        if (sub_group_terms(gang, i)->hops_max != HOPS_ANY) {
             return true;
         }
     }
@@ -35,9 +34,8 @@ void distance_cap_leave(struct sched *sched, const struct gang *gang)
 /* Whether it matters since when a gang waits. */
 static bool has_wait(const struct gang *gang)
 {
-    for (uint32_t i = 0; gang->subs && i < gang->subs->terms.sub_group_count;
-         i++) {
-        if (gang->subs->terms.sub_groups[i].hops_wait_ms > 0) {
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        if (sub_group_terms(gang, i)->hops_wait_ms > 0) {
             return true;
         }
     }
@@ -47,22 +45,22 @@ static bool has_wait(const struct gang *gang)
 void distance_cap_requeued(struct sched *sched, struct gang *gang)
 {
     if (has_wait(gang)) {
-        gang->subs->requeued_ms = sched->now_ms;
+        sub_groups_set_requeued(gang, sched->now_ms);
     }
 }
 
 int64_t distance_cap_end_ms(const struct sched *sched, const struct gang *gang,
                             uint32_t sub_group)
 {
-    const struct sub_group *group = &gang->subs->terms.sub_groups[sub_group];
+    const struct sub_group *group = sub_group_terms(gang, sub_group);
     int64_t since_ms = sched->jobs.items[gang->position].submitted_ms;
 
-    ASSERT(sub_group < gang->subs->terms.sub_group_count);
+    ASSERT(sub_group < sub_groups_count(gang));
     if (group->hops_max == HOPS_ANY || group->hops_wait_ms == 0) {
         return INT64_MAX;
     }
-    if (since_ms < gang->subs->requeued_ms) {
-        since_ms = gang->subs->requeued_ms;
+    if (since_ms < sub_groups_requeued_ms(gang)) {
+        since_ms = sub_groups_requeued_ms(gang);
     }
     return time_add_saturating(since_ms, group->hops_wait_ms);
 }
@@ -76,12 +74,12 @@ void distance_cap_pack(const struct sched *sched, struct strbuf *buf)
     uint32_t count = 0;
 
     for (size_t i = 0; i < sched->gangs.count; i++) {
-        const struct sub_groups *subs = sched->gangs.items[i].subs;
-        if (subs && subs->requeued_ms) {
-            uint32_t first = sub_groups_first(sched, subs);
+        const struct gang *gang = &sched->gangs.items[i];
+        if (sub_groups_requeued_ms(gang)) {
+            uint32_t first = sub_groups_first(sched, gang);
             items[count++] = (struct history_item){
                 .id = sched->jobs.items[first].id,
-                .time_ms = subs->requeued_ms,
+                .time_ms = sub_groups_requeued_ms(gang),
             };
         }
     }
@@ -97,7 +95,7 @@ void distance_cap_unpack(struct sched *sched, struct history_reader *reader)
         int64_t requeued_ms = unpack_i64(&reader->pack);
         if (job != NONE && sub_groups_is_member(sched, job)) {
             uint32_t gang = sched->jobs.items[job].gang;
-            sched->gangs.items[gang].subs->requeued_ms = requeued_ms;
+            sub_groups_set_requeued(&sched->gangs.items[gang], requeued_ms);
         }
     }
 }

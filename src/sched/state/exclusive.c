@@ -4,7 +4,7 @@
 
 bool exclusive_node_is_for(const struct gang *gang)
 {
-    return gang_has_terms(gang) && gang->subs->terms.has_exclusive_nodes;
+    return sub_groups_have_exclusive_nodes(gang);
 }
 
 uint32_t exclusive_gang_of(const struct sched *sched, uint32_t job)

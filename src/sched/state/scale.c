@@ -7,10 +7,8 @@
 
 static bool is_elastic(const struct gang *gang)
 {
-    const struct sub_groups *subs = gang->subs;
-
-    for (uint32_t i = 0; subs && i < subs->terms.sub_group_count; i++) {
-        const struct sub_group *group = &subs->terms.sub_groups[i];
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        const struct sub_group *group = sub_group_terms(gang, i);
         if (group->min_count < group->max_count) {
             return true;
         }
@@ -46,7 +44,7 @@ void scale_leave(struct sched *sched, uint32_t index)
 
 int64_t scale_frozen_until(const struct sched *sched, const struct gang *gang)
 {
-    int64_t window_ms = gang->subs->terms.freezing_window_ms;
+    int64_t window_ms = sub_groups_freezing_window_ms(gang);
 
     if (window_ms == FREEZING_BY_POLICY) {
         window_ms = sched->policy->elastic.freezing_window_ms;
@@ -148,7 +146,7 @@ bool scale_is_ordered(const struct sched *sched, uint32_t a, uint32_t b)
 static struct cfs_key key_of_gang(const struct sched *sched, uint32_t index)
 {
     struct gang *gang = &sched->gangs.items[index];
-    struct cfs_key key = cfs_key_of(sched, sub_groups_first(sched, gang->subs));
+    struct cfs_key key = cfs_key_of(sched, sub_groups_first(sched, gang));
 
     ASSERT(gang->elastic_place != NONE);
     key.is_running = true;
@@ -170,7 +168,7 @@ int scale_compare(const struct sched *sched, uint32_t a, uint32_t b)
 static bool is_remembered(const struct sched *sched, const struct gang *gang)
 {
     return gang->scaled_ms != INT64_MIN &&
-           (gang->subs->terms.freezing_window_ms == FREEZING_BY_POLICY ||
+           (sub_groups_freezing_window_ms(gang) == FREEZING_BY_POLICY ||
             scale_frozen_until(sched, gang) > sched->now_ms);
 }
 
@@ -182,7 +180,7 @@ void scale_pack(const struct sched *sched, struct strbuf *buf)
 
     for (size_t i = 0; i < sched->elastic.count; i++) {
         const struct gang *gang = &sched->gangs.items[sched->elastic.items[i]];
-        uint32_t first = sub_groups_first(sched, gang->subs);
+        uint32_t first = sub_groups_first(sched, gang);
         if (is_remembered(sched, gang) && first != NONE) {
             items[count++] = (struct history_item){
                 .id = sched->jobs.items[first].id,

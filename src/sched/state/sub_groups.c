@@ -260,9 +260,9 @@ bool sub_groups_are_right(const struct sched *sched, const struct gang *gang)
            leased == gang->leased.count && succeeded == subs->succeeded_count;
 }
 
-uint32_t sub_groups_first(const struct sched *sched,
-                          const struct sub_groups *subs)
+uint32_t sub_groups_first(const struct sched *sched, const struct gang *gang)
 {
+    const struct sub_groups *subs = gang->subs;
     uint32_t first = NONE;
 
     for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {

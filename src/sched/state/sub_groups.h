@@ -9,7 +9,9 @@
  * the gang grows.  What runs above the minimum is *surplus*, a number and not
  * certain members, until some of it is to go.
  *
- * Gangs without terms have none of this (gang.subs is NULL) and pay nothing.
+ * Gangs without terms have none of this (gang.subs is NULL) and pay nothing; a
+ * question that says nothing else may be asked of them too.  What is inside is
+ * of sub_groups_private.h: other rooms ask these functions.
  *
  * Private to src/sched.  Members are ordered by their ids, which is the order
  * of their making.
@@ -18,30 +20,6 @@
 
 #include "model/gang_terms.h"
 #include "sched/state/state.h"
-
-/* The members of one sub-group. */
-struct sub_members {
-    struct seq asked, spare, leased; /* jobs, by id */
-    uint32_t succeeded_count;
-    /* Preempted by the plan `lost_plan` (sched.plan_count) in the making. */
-    uint32_t lost_count;
-    uint64_t lost_plan;
-    /* Of the plan `edge_plan`: the last member that is not surplus. */
-    uint32_t edge;
-    uint64_t edge_plan;
-};
-
-struct sub_groups {
-    struct gang_terms terms; /* strings in `packed` */
-    char *packed;            /* owned */
-    uint32_t packed_bytes;
-    uint32_t spare_count; /* over all sub-groups */
-    uint32_t succeeded_count;
-    uint64_t seen;        /* by the last look at a node's victims */
-    uint64_t joined_plan; /* the last plan that started what it asked for */
-    int64_t requeued_ms;  /* see distance_cap.h; 0: never */
-    struct sub_members *items; /* owned; terms.sub_group_count of them */
-};
 
 /* For the state (waiting.c, runs.c, gangs.c). */
 
@@ -72,7 +50,49 @@ struct history_reader;
 /* Take it back. */
 void sub_groups_unpack(struct sched *sched, struct history_reader *reader);
 
+/* What a gang is: its terms. */
+
+/* As in its record; empty without terms. */
+struct str sub_groups_packed(const struct gang *gang);
+/* How many sub-groups it has; 0 without terms. */
+uint32_t sub_groups_count(const struct gang *gang);
+/* What one of them asks for; it has terms. */
+const struct sub_group *sub_group_terms(const struct gang *gang,
+                                        uint32_t sub_group);
+/* Whether it has its nodes whole. */
+bool sub_groups_have_exclusive_nodes(const struct gang *gang);
+/* Its own freezing window, or FREEZING_BY_POLICY; it has terms. */
+int64_t sub_groups_freezing_window_ms(const struct gang *gang);
+
+/* What became of it. */
+
+/* How many of a sub-group have succeeded, and of all; 0 without terms. */
+uint32_t sub_group_succeeded(const struct gang *gang, uint32_t sub_group);
+uint32_t sub_groups_succeeded(const struct gang *gang);
+/* It is so many now; what the gang asks for is to be chosen anew. */
+void sub_group_set_succeeded(struct gang *gang, uint32_t sub_group,
+                             uint32_t count);
+/* When it was last requeued, for distance_cap.h; 0: never, or no terms. */
+int64_t sub_groups_requeued_ms(const struct gang *gang);
+/* The same from now on; it has terms. */
+void sub_groups_set_requeued(struct gang *gang, int64_t requeued_ms);
+
+/* Its members, by id; it has terms.  Those of a sub-group that it asks for,
+ * that wait beyond that, and that run. */
+const struct seq *sub_group_asked(const struct gang *gang, uint32_t sub_group);
+const struct seq *sub_group_spare(const struct gang *gang, uint32_t sub_group);
+const struct seq *sub_group_leased(const struct gang *gang, uint32_t sub_group);
+
 /* For plans. */
+
+/* The plan in the making starts what the gang asks for, if it has terms. */
+void sub_groups_note_start(const struct sched *sched, struct gang *gang);
+/* Whether it does. */
+bool sub_groups_start_in_plan(const struct sched *sched,
+                              const struct gang *gang);
+/* Whether a gang with terms is met for the first time in a look (a number) at
+ * a node's victims. */
+bool sub_groups_look(struct gang *gang, uint64_t look);
 
 /* Whether a job is a member of a gang with terms. */
 bool sub_groups_is_member(const struct sched *sched, uint32_t job);
@@ -85,8 +105,7 @@ bool sub_groups_are_met(const struct gang *gang);
 /* How many members are spare; 0 of a gang without terms. */
 uint32_t sub_groups_spare(const struct gang *gang);
 /* The member with the lowest id of all, or NONE: there is none. */
-uint32_t sub_groups_first(const struct sched *sched,
-                          const struct sub_groups *subs);
+uint32_t sub_groups_first(const struct sched *sched, const struct gang *gang);
 /* How many of a sub-group run, without those that the plan in the making
  * preempted. */
 uint32_t sub_group_running(const struct sched *sched, const struct gang *gang,
@@ -101,7 +120,8 @@ uint32_t sub_group_surplus(const struct sched *sched, const struct gang *gang,
  * would be of use to nobody.  NONE: there is no such surplus. */
 uint32_t sub_group_last_surplus(const struct sched *sched,
                                 const struct gang *gang, uint32_t sub_group);
-/* How many of all its members the plan in the making preempted. */
+/* How many of all its members the plan in the making preempted; 0 without
+ * terms. */
 uint32_t sub_groups_lost(const struct sched *sched, const struct gang *gang);
 /* Whether a job that runs is of its sub-group's minimum, and not surplus: those
  * with the lowest ids are, as of when the plan began; and who is of no gang

@@ -61,7 +61,7 @@ uint32_t sub_groups_lost(const struct sched *sched, const struct gang *gang)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
         count += lost_of(sched, &gang->subs->items[i]);
     }
     return count;
@@ -77,11 +77,6 @@ static uint32_t seq_from_end(const struct seq *seq, uint32_t place)
         place -= seq->blocks[--b].count;
     }
     return seq->blocks[b - 1].items[seq->blocks[b - 1].count - 1 - place];
-}
-
-uint32_t sub_groups_spare(const struct gang *gang)
-{
-    return gang->subs ? gang->subs->spare_count : 0;
 }
 
 bool sub_group_is_base(const struct sched *sched, uint32_t job)
@@ -163,7 +158,9 @@ void sched_job_succeeded(struct sched *sched, uint32_t job)
         sched->jobs.items[job].run == NONE) {
         return;
     }
-    sub_groups_members(sched, job)->succeeded_count++;
-    sub_groups_gang(sched, job)->subs->succeeded_count++;
+    struct gang *gang = sub_groups_gang(sched, job);
+    uint32_t sub_group = sub_group_of(sched, job);
+    sub_group_set_succeeded(gang, sub_group,
+                            sub_group_succeeded(gang, sub_group) + 1);
     sched->version++;
 }

@@ -153,18 +153,6 @@ static struct victim of_evicted_run(const struct round *round,
     };
 }
 
-/* A gang with terms that was not yet looked at on this node, or NULL. */
-static const struct gang *fresh_group(struct sched *sched, uint32_t gang)
-{
-    struct sub_groups *subs = sched->gangs.items[gang].subs;
-
-    if (subs->seen == sched->collect_count) {
-        return NULL;
-    }
-    subs->seen = sched->collect_count;
-    return &sched->gangs.items[gang];
-}
-
 static void sort_victims(struct round *round, struct victim *victims,
                          uint32_t count)
 {
@@ -253,9 +241,9 @@ static uint32_t add_any(const struct search *search, uint32_t node,
          run = sched->runs.items[run].node_next) {
         const struct run *item = &sched->runs.items[run];
         uint32_t gang = has_terms ? sched->jobs.items[item->job].gang : NONE;
-        if (gang != NONE && sched->gangs.items[gang].subs) {
-            const struct gang *group = fresh_group(sched, gang);
-            if (group) {
+        if (gang != NONE && gang_has_terms(&sched->gangs.items[gang])) {
+            struct gang *group = &sched->gangs.items[gang];
+            if (sub_groups_look(group, sched->collect_count)) {
                 group_victims_add(search, node, group, rules, victims, &count);
             }
         } else if (is_permitted(round, item, class, rules)) {

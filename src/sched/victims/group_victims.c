@@ -101,8 +101,8 @@ static bool may_go_whole(const struct search *search, const struct gang *gang,
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, search->class_index);
 
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        const struct seq *leased = &gang->subs->items[i].leased;
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
+        const struct seq *leased = sub_group_leased(gang, i);
         struct seq_cursor at = {0};
         while (!seq_is_end(leased, at)) {
             uint32_t job = seq_get(leased, at);
@@ -204,11 +204,11 @@ void group_victims_add(const struct search *search, uint32_t node,
     uint32_t left[SUB_GROUPS_MAX], kept_count = 0;
     /* What the plan started of a gang is no run yet, and would stay. */
     bool is_kept = sched->jobs.items[search->job].gang == index ||
-                   gang->subs->joined_plan == sched->plan_count;
+                   sub_groups_start_in_plan(sched, gang);
     struct victim rest = {.job = NONE};
     uint32_t pod_count = group_victims_list(round, node, gang);
 
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
         left[i] = round->searches->keeps_surplus
                       ? 0
                       : sub_group_surplus(sched, gang, i);

@@ -188,11 +188,11 @@ static void look_at_gang(const struct search *search,
     const struct gang *gang = &sched->gangs.items[change->gang];
     uint32_t pods_max = round->searches->memos->pods_max;
 
-    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+    for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
         if (change->sub_group == NONE ||
             sub_group_surplus(sched, gang, i) < pods_max ||
             (change->sub_group == i && change->surplus_min < pods_max)) {
-            look_at_members(search, rules, memo, &gang->subs->items[i].leased);
+            look_at_members(search, rules, memo, sub_group_leased(gang, i));
         }
     }
 }

@@ -29,9 +29,9 @@ static int compare_groups(const struct sched *sched, const struct victim_set *a,
     if (a->group == b->group) {
         return compare_ids(sched, b->pod, a->pod);
     }
-    return compare_ids(
-        sched, sub_groups_first(sched, sched->gangs.items[a->group].subs),
-        sub_groups_first(sched, sched->gangs.items[b->group].subs));
+    return compare_ids(sched,
+                       sub_groups_first(sched, &sched->gangs.items[a->group]),
+                       sub_groups_first(sched, &sched->gangs.items[b->group]));
 }
 
 /* Surplus gives before what has a turn; whose keeps its place best decides. */
@@ -92,7 +92,7 @@ static void add(struct victim_set *set, uint64_t rank, uint32_t count)
 /* How many of a gang run, as the plan leaves it. */
 static uint32_t running_of(const struct sched *sched, const struct gang *gang)
 {
-    return gang->leased.count - (gang->subs ? sub_groups_lost(sched, gang) : 0);
+    return gang->leased.count - (sub_groups_lost(sched, gang));
 }
 
 /* How many of a gang the plan leaves on a node that it has whole. */
