@@ -3,7 +3,7 @@
  * its time.
  */
 #include "executor/fake/fake.h"
-#include "runtime_contract.h"
+#include "runtime_backends.h"
 #include "server.h"
 
 static bool is_slow;
@@ -34,17 +34,6 @@ static struct runtime *open_place(void *place)
     return runtime;
 }
 
-static void make_job(struct job *job, int number, enum contract_program program)
-{
-    job_make(job, number, NULL);
-    job->run.node_name = STR("fake-node-0");
-    if (program == CONTRACT_FAILS) {
-        job_annotate(job, "berth.dev/fakeExitCode", "3");
-    } else if (program == CONTRACT_RUNS_ON) {
-        job_annotate(job, "berth.dev/fakeRunMs", "1000000000");
-    }
-}
-
 static void wait(void *place, struct runtime *runtime)
 {
     struct test_clock *clock = place;
@@ -65,7 +54,7 @@ int main(void)
         .name = "fake",
         .place_create = place_create,
         .open = open_place,
-        .make_job = make_job,
+        .make_job = backend_make_fake_job,
         .wait = wait,
         .place_destroy = place_destroy,
     };

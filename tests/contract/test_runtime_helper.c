@@ -1,12 +1,8 @@
 /*
- * A runtime in a helper against the contract of the port: fake and process.
+ * A runtime in a helper against the contract of the port: process and fake.
  */
-#include <poll.h>
-
-#include "executor/fake/fake.h"
 #include "executor/helper/helper.h"
-#include "executor/process/process.h"
-#include "runtime_contract.h"
+#include "runtime_backends.h"
 
 struct place {
     char *dir;
@@ -23,25 +19,6 @@ static void *place_create(void)
     return place;
 }
 
-static int open_in_helper(void *dir, struct runtime **ret_runtime,
-                          struct err *ret_info, struct err *err)
-{
-    struct process_options options;
-    struct fake_options fake;
-
-    if (is_fake) {
-        fake_options_default(&fake);
-        fake.run_a_ms = 10;
-        fake.create_delay_ms = 5;
-        return fake_open(&fake, &machine_clock, ret_runtime, err);
-    }
-    process_options_default(&options);
-    options.data_dir = dir;
-    options.shim_path = getenv("BERTH_SHIM");
-    options.rng = &machine_rng;
-    return process_open(&options, &machine_clock, ret_runtime, ret_info, err);
-}
-
 static void lost(void *ctx)
 {
     (void)ctx;
@@ -51,45 +28,20 @@ static void lost(void *ctx)
 static struct runtime *open_place(void *of)
 {
     struct place *place = of;
+    const struct helper_options options = {
+        .open = is_fake ? backend_open_fake : backend_open_process,
+        .open_ctx = place->dir,
+        .lost = lost,
+    };
     struct runtime *runtime = NULL;
     struct err info, err;
 
     helper_stop(place->helper);
-    place->helper = helper_start(
-        &(struct helper_options){
-            .open = open_in_helper, .open_ctx = place->dir, .lost = lost},
-        &err);
+    place->helper = helper_start(&options, &err);
     ASSERT(place->helper);
     int rc = helper_open(place->helper, &runtime, &info, &err);
     ASSERT(rc == 0);
     return runtime;
-}
-
-static void make_job(struct job *job, int number, enum contract_program program)
-{
-    static const char *const programs[CONTRACT_PROGRAMS] = {
-        [CONTRACT_SUCCEEDS] = "exit 0",
-        [CONTRACT_FAILS] = "exit 3",
-        [CONTRACT_RUNS_ON] = "exec sleep 1000",
-    };
-
-    job_make(job, 3000 + number,
-             (const char *const[]){"sh", "-c", programs[program], NULL});
-    if (is_fake) {
-        job->run.node_name = STR("fake-node-0");
-        job_annotate(job, "berth.dev/fakeExitCode",
-                     program == CONTRACT_FAILS ? "3" : "0");
-        job_annotate(job, "berth.dev/fakeRunMs",
-                     program == CONTRACT_RUNS_ON ? "1000000000" : "10");
-    }
-}
-
-static void wait(void *place, struct runtime *runtime)
-{
-    struct pollfd fd = {runtime->wake_fd, POLLIN, 0};
-
-    (void)place;
-    (void)poll(&fd, 1, 100);
 }
 
 static void place_destroy(void *of)
@@ -108,8 +60,8 @@ int main(void)
         .remembers = true,
         .place_create = place_create,
         .open = open_place,
-        .make_job = make_job,
-        .wait = wait,
+        .make_job = backend_make_process_job,
+        .wait = backend_wait,
         .place_destroy = place_destroy,
     };
     int failed_count = runtime_contract_run(&contract);
@@ -117,5 +69,6 @@ int main(void)
     is_fake = true;
     contract.name = "fake in a helper";
     contract.remembers = false;
+    contract.make_job = backend_make_fake_job;
     return failed_count + runtime_contract_run(&contract);
 }
