@@ -134,7 +134,8 @@ static int deny_new_code(scmp_filter_ctx filter)
                     SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
 }
 
-/* The kernel's rarer protocols: where the faults are. */
+/* The kernel's rarer protocols: where the faults are.  It takes the lower half
+ * of the register for the family, so the filter does too. */
 static int deny_sockets(scmp_filter_ctx filter)
 {
     int rc = 0;
@@ -142,9 +143,9 @@ static int deny_sockets(scmp_filter_ctx filter)
     for (unsigned int family = 0; rc == 0 && family < FAMILIES_MAX; family++) {
         if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
             family != AF_NETLINK) {
-            rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT),
-                                  SCMP_SYS(socket), 1,
-                                  SCMP_A0(SCMP_CMP_EQ, family));
+            rc = seccomp_rule_add(
+                filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
+                SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, family));
         }
     }
     return rc;

@@ -25,6 +25,9 @@
 
 enum { PAGE_BYTES = 4096, EXIT_SKIPPED = 77 };
 
+/* The kernel takes no notice of it in an int. */
+#define ABOVE_INT (1L << 32)
+
 /* Each answers whether its call failed with the errno that is promised. */
 
 static bool fails(long rc, int error)
@@ -115,7 +118,9 @@ static bool has_few_sockets(void)
 {
     return fails(socket(AF_PACKET, SOCK_RAW, 0), EAFNOSUPPORT) &&
            fails(socket(AF_ALG, SOCK_SEQPACKET, 0), EAFNOSUPPORT) &&
-           fails(socket(AF_VSOCK, SOCK_STREAM, 0), EAFNOSUPPORT);
+           fails(socket(AF_VSOCK, SOCK_STREAM, 0), EAFNOSUPPORT) &&
+           fails(syscall(SYS_socket, ABOVE_INT | AF_VSOCK, SOCK_STREAM, 0),
+                 EAFNOSUPPORT);
 }
 
 static bool has_no_new_privileges(void)
