@@ -55,16 +55,35 @@ class Filter(unittest.TestCase):
                 status = status_of(pid, thread)
                 self.assertEqual((status["Seccomp"], status["NoNewPrivs"]),
                                  ("2", "1"), thread)
-            self.assertIn("event=filter.on", berth.program.log())
-            # It must start pods, which need what the others do not.
-            self.assertEqual(status_of(helper_of(pid))["NoNewPrivs"],
-                             status_of(os.getpid())["NoNewPrivs"])
+            self.assertIn("event=filter.on process=berthd",
+                          berth.program.log())
+
+    @unittest.skipIf(SANITIZED, "a program with a sanitizer has no filter")
+    @unittest.skipUnless(HAS_FILTERS, "this kernel has no filters")
+    def test_the_helper_and_what_it_starts_have_one(self):
+        with harness.Berth() as berth:
+            helper = helper_of(berth.program.process.pid)
+            for thread in threads_of(helper):
+                status = status_of(helper, thread)
+                self.assertEqual((status["Seccomp"], status["NoNewPrivs"]),
+                                 ("2", "1"), thread)
+            self.assertIn("event=filter.on process=berth-helper",
+                          berth.program.log())
+            berth.ctl("create", "queue", "q")
+            berth.ctl("run", "-q", "q", "--", "sleep", "60")
+            harness.wait_for("the job runs", berth.shims)
+            self.assertEqual(status_of(berth.shims()[0])["Seccomp"], "2")
 
     def test_it_can_be_switched_off(self):
         config = "hardening: {systemCallFilter: false}\n"
-        with harness.Berth(config, standalone=False) as berth:
-            self.assertIn("event=filter.off", berth.program.log())
+        with harness.Berth(config) as berth:
+            for process in ("berthd", "berth-helper"):
+                self.assertIn(f"event=filter.off process={process}",
+                              berth.program.log())
             self.assertNotIn("event=filter.on", berth.program.log())
+            self.assertEqual(
+                status_of(helper_of(berth.program.process.pid))["Seccomp"],
+                status_of(os.getpid())["Seccomp"])
 
 
 class Root(unittest.TestCase):

@@ -19,20 +19,9 @@ enum { FAMILIES_MAX = 64 }; /* the kernel's AF_MAX is below */
 
 /* To everybody. */
 static const char *const refused[] = {
-    "mount",
     "umount",
-    "umount2",
-    "move_mount",
-    "open_tree",
-    "fsopen",
-    "fsconfig",
-    "fsmount",
     "fspick",
-    "mount_setattr",
-    "pivot_root",
     "chroot",
-    "unshare",
-    "setns",
     "init_module",
     "finit_module",
     "delete_module",
@@ -44,6 +33,7 @@ static const char *const refused[] = {
     "ptrace",
     "process_vm_readv",
     "process_vm_writev",
+    "pidfd_getfd",
     "kcmp",
     "bpf",
     "perf_event_open",
@@ -57,6 +47,7 @@ static const char *const refused[] = {
     "reboot",
     "acct",
     "quotactl",
+    "quotactl_fd",
     "settimeofday",
     "clock_settime",
     "clock_adjtime",
@@ -66,6 +57,14 @@ static const char *const refused[] = {
     "syslog",
     "vhangup",
     "lookup_dcookie",
+    "nfsservctl",
+    "uselib",
+};
+
+/* To everybody but the helper, whose shims make with them what pods see. */
+static const char *const views_refused[] = {
+    "mount",   "umount2",       "move_mount", "open_tree", "fsopen", "fsconfig",
+    "fsmount", "mount_setattr", "pivot_root", "unshare",   "setns",
 };
 
 static const unsigned long namespaces[] = {
@@ -76,11 +75,11 @@ static const unsigned long namespaces[] = {
 /* To a server: it starts no program, has no other user to become, and makes
  * nothing but files and sockets. */
 static const char *const server_refused[] = {
-    "execve",      "execveat",      "uselib",        "fork",       "vfork",
-    "pidfd_getfd", "setuid",        "setgid",        "setreuid",   "setregid",
-    "setresuid",   "setresgid",     "setfsuid",      "setfsgid",   "setgroups",
-    "capset",      "personality",   "modify_ldt",    "mknod",      "mknodat",
-    "sethostname", "setdomainname", "fanotify_init", "nfsservctl",
+    "execve",        "execveat", "fork",      "vfork",       "setuid",
+    "setgid",        "setreuid", "setregid",  "setresuid",   "setresgid",
+    "setfsuid",      "setfsgid", "setgroups", "capset",      "personality",
+    "modify_ldt",    "mknod",    "mknodat",   "sethostname", "setdomainname",
+    "fanotify_init",
 };
 
 static int deny(scmp_filter_ctx filter, const char *name)
@@ -103,10 +102,36 @@ static int deny_all(scmp_filter_ctx filter, const char *const *names,
     return rc;
 }
 
-static int deny_for_all(scmp_filter_ctx filter)
+/* The kernel's rarer protocols: where the faults are.  It takes the lower half
+ * of the register for the family, so the filter does too. */
+static int deny_sockets(scmp_filter_ctx filter, int call)
+{
+    int rc = 0;
+
+    for (unsigned int family = 0; rc == 0 && family < FAMILIES_MAX; family++) {
+        if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
+            family != AF_NETLINK) {
+            rc = seccomp_rule_add(
+                filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), call, 1,
+                SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, family));
+        }
+    }
+    return rc;
+}
+
+static int deny_for_helper(scmp_filter_ctx filter)
 {
     int rc = deny_all(filter, refused, ARRAY_COUNT(refused));
 
+    rc = rc ? rc : deny_sockets(filter, SCMP_SYS(socket));
+    return rc ? rc : deny_sockets(filter, SCMP_SYS(socketpair));
+}
+
+static int deny_for_job(scmp_filter_ctx filter)
+{
+    int rc = deny_for_helper(filter);
+
+    rc = rc ? rc : deny_all(filter, views_refused, ARRAY_COUNT(views_refused));
     for (size_t i = 0; rc == 0 && i < ARRAY_COUNT(namespaces); i++) {
         rc = seccomp_rule_add(
             filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
@@ -134,26 +159,9 @@ static int deny_new_code(scmp_filter_ctx filter)
                     SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
 }
 
-/* The kernel's rarer protocols: where the faults are.  It takes the lower half
- * of the register for the family, so the filter does too. */
-static int deny_sockets(scmp_filter_ctx filter)
-{
-    int rc = 0;
-
-    for (unsigned int family = 0; rc == 0 && family < FAMILIES_MAX; family++) {
-        if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
-            family != AF_NETLINK) {
-            rc = seccomp_rule_add(
-                filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-                SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, family));
-        }
-    }
-    return rc;
-}
-
 static int deny_for_server(scmp_filter_ctx filter)
 {
-    int rc = deny_for_all(filter);
+    int rc = deny_for_job(filter);
 
     rc =
         rc ? rc : deny_all(filter, server_refused, ARRAY_COUNT(server_refused));
@@ -161,8 +169,7 @@ static int deny_for_server(scmp_filter_ctx filter)
     rc = rc ? rc
             : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone),
                                1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-    rc = rc ? rc : deny_new_code(filter);
-    return rc ? rc : deny_sockets(filter);
+    return rc ? rc : deny_new_code(filter);
 }
 
 /* Load what `deny_calls` denies. */
@@ -191,10 +198,11 @@ static bool is_supported(void)
 
 int filter_enter_job(void)
 {
-    return is_supported() ? load(deny_for_all, false) : 0;
+    return is_supported() ? load(deny_for_job, false) : 0;
 }
 
-int filter_enter_server(struct err *err)
+/* For all threads, or nothing is changed. */
+static int enter(int (*deny_calls)(scmp_filter_ctx), struct err *err)
 {
     if (IS_SANITIZED) {
         return err_set(err, -ERR_UNAVAILABLE,
@@ -203,8 +211,18 @@ int filter_enter_server(struct err *err)
     if (!is_supported()) {
         return err_set(err, -ERR_UNAVAILABLE, "this kernel has no filters");
     }
-    return load(deny_for_server, true) == 0
+    return load(deny_calls, true) == 0
                ? 0
                : err_set(err, -ERR_UNAVAILABLE,
                          "this kernel does not load the filter");
+}
+
+int filter_enter_helper(struct err *err)
+{
+    return enter(deny_for_helper, err);
+}
+
+int filter_enter_server(struct err *err)
+{
+    return enter(deny_for_server, err);
 }

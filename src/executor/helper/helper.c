@@ -56,6 +56,9 @@ static _Noreturn void be_helper(const struct helper_options *options,
         dup2(null_fd, STDOUT_FILENO) < 0) {
         _exit(EXIT_FAILURE);
     }
+    if (options->begin) {
+        options->begin(options->open_ctx);
+    }
     _exit(helper_serve(options, &fds));
 }
 

@@ -38,7 +38,9 @@ struct helper_options {
     /* Open the runtime; in the helper, once.  As process_open(). */
     int (*open)(void *ctx, struct runtime **ret_runtime, struct err *ret_info,
                 struct err *err);
-    void *open_ctx; /* lives as long as the helper does in its process */
+    /* Called in the helper before it reads anything; may be NULL. */
+    void (*begin)(void *ctx);
+    void *open_ctx; /* of both; lives as long as the helper in its process */
     /* The helper has ended unasked; in the thread of the runtime's calls. */
     void (*lost)(void *ctx);
     void *lost_ctx;

@@ -396,8 +396,9 @@ static const struct settings executor_table =
 
 static const struct setting hardening_keys[] = {
     SETTING("systemCallFilter", BOOL, config_hardening, has_filter,
-            .about = "Whether the program denies itself system calls that it "
-                     "never needs, such as those that start programs."),
+            .about = "Whether the program and its helper deny themselves "
+                     "system calls that they never need, such as those that "
+                     "start programs or load kernel modules."),
     SETTING("user", TEXT, config_hardening, user,
             .about = "User that berthd and berth-executor become if started "
                      "as root; a helper process stays root, to start jobs. If "

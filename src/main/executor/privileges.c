@@ -206,20 +206,36 @@ int privileges_give_up(const struct privileges *plan, struct err *err)
     return 0;
 }
 
-void privileges_deny_calls(const struct config_hardening *config)
+/* Enter a filter, and say which process has and what it denies. */
+static void deny_calls(const struct config_hardening *config,
+                       int (*enter)(struct err *err), const char *process,
+                       const char *denied)
 {
     struct err err = {""};
     const char *why =
         config->has_filter ? NULL : "hardening.systemCallFilter: false";
 
-    if (!why && filter_enter_server(&err) < 0) {
+    if (!why && enter(&err) < 0) {
         why = err.text;
     }
     if (why) {
-        say(SAY_WARN, "filter.off", say_text("reason", why));
+        say(SAY_WARN, "filter.off", say_text("process", process),
+            say_text("reason", why));
     } else {
-        say(SAY_INFO, "filter.on",
-            say_text("denies", "programs, processes, users, mounts, new code, "
-                               "rare kernel calls"));
+        say(SAY_INFO, "filter.on", say_text("process", process),
+            say_text("denies", denied));
     }
+}
+
+void privileges_deny_calls(const struct config_hardening *config)
+{
+    deny_calls(config, filter_enter_server, program_invocation_short_name,
+               "programs, processes, users, mounts, new code, rare kernel "
+               "calls, rare sockets");
+}
+
+void privileges_deny_helper_calls(const struct config_hardening *config)
+{
+    deny_calls(config, filter_enter_helper, "berth-helper",
+               "rare kernel calls, rare sockets");
 }

@@ -3,7 +3,8 @@
  * is root, and system calls; lines in its log say whether it has.
  *
  *     privileges_plan()        whom to become, and whether that can be
- *     (start the helper, which stays root)
+ *     (start the helper, which stays root:
+ *         privileges_deny_helper_calls()  enter a filter of its own)
  *     privileges_give_up()     become that user
  *     privileges_deny_calls()  enter the filter
  *
@@ -50,3 +51,7 @@ int privileges_give_up(const struct privileges *plan,
 /* Enter the filter of system calls (executor/filter), unless the configuration
  * switches it off. */
 void privileges_deny_calls(const struct config_hardening *config);
+
+/* The same in the helper, with the filter that it and its jobs can live
+ * with. */
+void privileges_deny_helper_calls(const struct config_hardening *config);

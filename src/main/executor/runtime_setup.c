@@ -118,6 +118,14 @@ static void say_others(struct runtime *runtime,
 }
 
 /* In the helper. */
+static void begin_helper(void *ctx)
+{
+    const struct runtime_setup_process *setup = ctx;
+
+    privileges_deny_helper_calls(setup->hardening);
+}
+
+/* In the helper. */
 static int open_process(void *ctx, struct runtime **ret_runtime,
                         struct err *ret_info, struct err *err)
 {
@@ -162,6 +170,7 @@ int runtime_setup_helper(const struct runtime_setup_process *setup,
 {
     struct runtime_setup_process copy = *setup;
     const struct helper_options options = {
+        .begin = begin_helper,
         .open = open_process,
         .lost = setup->lost,
         .open_ctx = &copy, /* of the helper, which does not return */
@@ -185,6 +194,7 @@ int runtime_setup_confine(const struct config_hardening *hardening,
     int rc = privileges_plan(hardening, needs, ret_plan, err);
 
     if (rc == 0 && setup->config) {
+        setup->hardening = hardening;
         setup->reserved_user = ret_plan->uid;
         setup->reserved_group = ret_plan->gid;
         rc = runtime_setup_helper(setup, ret_helper, err);

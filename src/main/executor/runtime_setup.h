@@ -13,6 +13,7 @@
 /* What the process runtime needs to know. */
 struct runtime_setup_process {
     const struct config_executor *config;
+    const struct config_hardening *hardening;
     const char *jobs_dir;
     const char *data_dir; /* what jobs shall not see, which that lies in */
     int64_t reserved_user, reserved_group; /* whom no job may run as */
@@ -29,7 +30,7 @@ int runtime_setup_helper(const struct runtime_setup_process *setup,
 
 /* The same, and then give up what only the helper needs (privileges.h).
  * `setup.config` NULL: there is no executor, and no helper.  Whom no job may
- * run as is set here.  The errors of both. */
+ * run as, and `hardening`, are set here.  The errors of both. */
 int runtime_setup_confine(const struct config_hardening *hardening,
                           const struct privileges_needs *needs,
                           struct runtime_setup_process *setup,

@@ -209,6 +209,29 @@ static const char *raw_network(void)
                                                        : NULL;
 }
 
+/* A family's number in the lower half of what the kernel is given. */
+static const char *rare_sockets(void)
+{
+    static const int types[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW,
+                                SOCK_SEQPACKET};
+    static const long above[] = {0, 1L << 32};
+
+    for (long family = 0; family < AF_MAX; family++) {
+        bool is_usual = family == AF_UNIX || family == AF_INET ||
+                        family == AF_INET6 || family == AF_NETLINK;
+        for (size_t i = 0; !is_usual && i < 8; i++) {
+            int fd = (int)syscall(SYS_socket, family | above[i / 4],
+                                  types[i % 4], 0);
+            if (fd >= 0) {
+                char number[16];
+                snprintf(number, sizeof(number), "%ld", family);
+                return attack_got("a socket of family", number);
+            }
+        }
+    }
+    return NULL;
+}
+
 static const char *capabilities(void)
 {
     uint32_t header[2] = {0x20080522, 0}, data[6] = {0};
@@ -270,6 +293,7 @@ const struct attack attacks_on_kernel[] = {
     {"sysctls", sysctls},
     {"devices", devices},
     {"raw-network", raw_network},
+    {"rare-sockets", rare_sockets},
     {"capabilities", capabilities},
     {"file-handles", file_handles},
     {"importance", importance},
