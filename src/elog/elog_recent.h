@@ -15,8 +15,8 @@
 
 enum {
     /* What is kept at most, of payloads and of records. */
-    ELOG_RECENT_BYTES_MAX = 16 << 20,
-    ELOG_RECENT_COUNT_MAX = 4096,
+    ELOG_RECENT_BYTES_MAX = 64 << 20,
+    ELOG_RECENT_COUNT_MAX = 16384,
 };
 
 /* A record that is kept; it does not change. */
