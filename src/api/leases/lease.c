@@ -138,15 +138,6 @@ static bool finish_work(struct lease_stream *stream)
            rpc_call_recv(stream->call->rpc, on_message, stream) == 0;
 }
 
-static int send_message(struct lease_stream *stream, struct str message,
-                        bool has_more)
-{
-    struct rpc_call *rpc = stream->call->rpc;
-
-    return has_more ? rpc_call_send_more(rpc, message, on_sent, stream)
-                    : rpc_call_send(rpc, message, on_sent, stream);
-}
-
 /* Do one step of the work at hand: true to go on, false when the stream
  * is in other hands or over. */
 static bool run_step(struct lease_stream *stream)
@@ -155,12 +146,10 @@ static bool run_step(struct lease_stream *stream)
     auto_strbuf buf = strbuf_make(0);
     struct err err;
 
-    enum lease_step step = lease_step(stream, &buf, &err);
-    switch (step) {
+    switch (lease_step(stream, &buf, &err)) {
     case LEASE_SEND:
-    case LEASE_SEND_MORE:
-        if (send_message(stream, strbuf_str(&buf), step == LEASE_SEND_MORE) <
-            0) {
+        if (rpc_call_send(stream->call->rpc, strbuf_str(&buf), on_sent,
+                          stream) < 0) {
             stream_finish(stream, RPC_CANCELLED, STR(""));
         }
         return false;

@@ -87,10 +87,8 @@ static void tell_all(struct pools *pools, struct shard *shard)
         }
     }
     for (uint32_t i = 0; i < pools->accepts.count; i++) {
-        if (intern_is_live(pools->executors, i)) {
-            sched_executor_set(shard->sched, intern_get(pools->executors, i),
-                               pools->accepts.items[i]);
-        }
+        sched_executor_set(shard->sched, intern_get(pools->executors, i),
+                           pools->accepts.items[i]);
     }
 }
 

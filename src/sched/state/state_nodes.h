@@ -86,10 +86,9 @@ struct pool {
     bool is_topology_stale;
 };
 
-/* One executor, as the scheduler knows it; by the number of its name in
- * `executor_names`, while that is in use. */
+/* One executor, as the scheduler knows it. */
 struct executor {
-    struct str name; /* borrowed from there */
+    struct str name;
     bool accepts;
 };
 
