@@ -3,6 +3,12 @@
 #include "store/labels.h"
 #include "store/store_sqlite_row.h"
 
+#define UPDATE_JOB(ended)                                                  \
+    "UPDATE job SET state = ?8, priority = ?9, transition_ms = ?10," ended \
+    " cancelled_ms = ?12, cancel_reason = ?13, cancel_user = ?14,"         \
+    " latest_run = ?15, run_count = ?16, pool = ?17, error = ?18"          \
+    " WHERE id = ?1"
+
 static const char *const sql[WRITER_STATEMENT_COUNT] = {
     [WRITER_BEGIN] = "BEGIN IMMEDIATE",
     [WRITER_SELECT_SET] = "SELECT key FROM job_set WHERE queue = ?"
@@ -14,12 +20,9 @@ static const char *const sql[WRITER_STATEMENT_COUNT] = {
     [WRITER_INSERT_JOB] = "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
                           " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
                           " ?18, ?19, ?20)",
-    [WRITER_UPDATE_JOB] = "UPDATE job SET state = ?8, priority = ?9,"
-                          " transition_ms = ?10, ended_ms = ?11,"
-                          " cancelled_ms = ?12, cancel_reason = ?13,"
-                          " cancel_user = ?14, latest_run = ?15,"
-                          " run_count = ?16, pool = ?17, error = ?18"
-                          " WHERE id = ?1",
+    [WRITER_UPDATE_JOB] = UPDATE_JOB("ended_ms = ?11,"),
+    /* Of a job that had not ended and has not: two indexes stay as they are. */
+    [WRITER_UPDATE_OPEN_JOB] = UPDATE_JOB(""),
     [WRITER_INSERT_SPEC] = "INSERT INTO spec VALUES (?, ?)",
     [WRITER_SELECT_SPEC] = "SELECT bytes FROM spec WHERE job_number = ?",
     [WRITER_INSERT_LABEL] = "INSERT OR IGNORE INTO label VALUES (?, ?)",
@@ -163,14 +166,23 @@ void store_writer_fini(struct store_writer *writer)
     sq_close(writer->db);
 }
 
+/* What has ended does not go on, so what has not never had. */
+static enum writer_statement job_statement(const struct job_row *row)
+{
+    if (row->is_new) {
+        return WRITER_INSERT_JOB;
+    }
+    ASSERT(row->ended_ms > 0 || !stored_job_has_ended(row->old_state));
+    return row->ended_ms > 0 ? WRITER_UPDATE_JOB : WRITER_UPDATE_OPEN_JOB;
+}
+
 static int write_job(struct store_writer *writer, const struct job_row *row,
                      struct err *err)
 {
     const struct stored_job *job = &row->job;
     unsigned char id[STORE_ID_BYTES];
     unsigned char run[STORE_ID_BYTES];
-    sqlite3_stmt *stmt =
-        writer->statements[row->is_new ? WRITER_INSERT_JOB : WRITER_UPDATE_JOB];
+    sqlite3_stmt *stmt = writer->statements[job_statement(row)];
 
     sq_bind_blob(stmt, 1, store_id_put(job->id.v, id));
     if (row->is_new) {
