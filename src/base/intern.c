@@ -39,7 +39,7 @@ static struct str string_at(const struct intern *intern, uint32_t index)
                     intern->strings.items[index].byte_count);
 }
 
-static bool is_live(const struct intern *intern, uint32_t index)
+bool intern_is_live(const struct intern *intern, uint32_t index)
 {
     return index < intern->strings.count && intern->strings.items[index].bytes;
 }
@@ -66,7 +66,7 @@ static void grow(struct intern *intern)
     intern->buckets = mem_alloc_array(count, sizeof(*intern->buckets));
     memset(intern->buckets, 0xff, count * sizeof(*intern->buckets));
     for (uint32_t i = 0; i < intern->strings.count; i++) {
-        if (is_live(intern, i)) {
+        if (intern_is_live(intern, i)) {
             intern->buckets[find_bucket(intern, string_at(intern, i))] = i;
         }
     }
@@ -74,7 +74,7 @@ static void grow(struct intern *intern)
 
 uint32_t intern_add(struct intern *intern, struct str s)
 {
-    if (is_live(intern, intern->last) &&
+    if (intern_is_live(intern, intern->last) &&
         str_equal(string_at(intern, intern->last), s)) {
         return intern_ref(intern, intern->last); /* the name of the one pool */
     }
@@ -102,7 +102,7 @@ uint32_t intern_add(struct intern *intern, struct str s)
 
 uint32_t intern_ref(struct intern *intern, uint32_t index)
 {
-    ASSERT(is_live(intern, index));
+    ASSERT(intern_is_live(intern, index));
     intern->strings.items[index].ref_count++;
     return index;
 }
@@ -128,7 +128,7 @@ void intern_unref(struct intern *intern, uint32_t index)
     if (index == INTERN_NONE) {
         return;
     }
-    ASSERT(is_live(intern, index));
+    ASSERT(intern_is_live(intern, index));
     struct interned *string = &intern->strings.items[index];
     if (--string->ref_count > 0) {
         return;
@@ -153,7 +153,7 @@ struct str intern_get(const struct intern *intern, uint32_t index)
     if (index == INTERN_NONE) {
         return (struct str){0};
     }
-    ASSERT(is_live(intern, index));
+    ASSERT(intern_is_live(intern, index));
     return string_at(intern, index);
 }
 

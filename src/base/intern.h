@@ -45,6 +45,8 @@ uint32_t intern_add(struct intern *intern, struct str s);
 uint32_t intern_ref(struct intern *intern, uint32_t index);
 /* Give one back; the string goes with the last.  INTERN_NONE is fine. */
 void intern_unref(struct intern *intern, uint32_t index);
+/* Whether an index is in use. */
+bool intern_is_live(const struct intern *intern, uint32_t index);
 /* The index of `s`, without a reference, or INTERN_NONE. */
 uint32_t intern_find(const struct intern *intern, struct str s);
 /* The string of an index in use, borrowed while it is referred to;

@@ -1,6 +1,7 @@
 /*
  * runtime - where pods run: a port with the backends process.c (processes of
- * this machine) and fake.c (thousands of pods without processes).
+ * this machine), kubernetes.c (pods of a cluster) and fake.c (thousands of pods
+ * without processes).
  *
  * A runtime remembers, across restarts where it can, which runs it was given,
  * how far each is, and what the server has acknowledged.  A run id is started

@@ -110,8 +110,7 @@ void job_waits_pack(struct strbuf *buf, const struct job_wait *waits,
     ASSERT(count <= JOB_WAITS_MAX);
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
-        pack_u64(buf, waits[i].on.v.hi);
-        pack_u64(buf, waits[i].on.v.lo);
+        pack_key128(buf, waits[i].on.v);
         pack_u64(buf, waits[i].want);
     }
 }
@@ -123,8 +122,7 @@ int job_waits_unpack(struct str packed,
     uint32_t count = unpack_count(&reader, JOB_WAITS_MAX);
 
     for (uint32_t i = 0; i < count && !reader.is_bad; i++) {
-        ret_waits[i].on.v.hi = unpack_u64(&reader);
-        ret_waits[i].on.v.lo = unpack_u64(&reader);
+        ret_waits[i].on.v = unpack_key128(&reader);
         ret_waits[i].want =
             (enum job_want)unpack_count(&reader, JOB_WANT_FAILED);
     }

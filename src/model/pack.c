@@ -14,6 +14,17 @@ void pack_i64(struct strbuf *buf, int64_t v)
     pack_u64(buf, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
 }
 
+void pack_key128(struct strbuf *buf, struct key128 key)
+{
+    pack_u64(buf, key.hi);
+    pack_u64(buf, key.lo);
+}
+
+void pack_u128(struct strbuf *buf, u128 v)
+{
+    pack_key128(buf, (struct key128){(uint64_t)(v >> 64), (uint64_t)v});
+}
+
 void pack_str(struct strbuf *buf, struct str s)
 {
     pack_u64(buf, s.byte_count);
@@ -55,6 +66,21 @@ int64_t unpack_i64(struct pack_reader *reader)
     uint64_t v = unpack_u64(reader);
 
     return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+struct key128 unpack_key128(struct pack_reader *reader)
+{
+    struct key128 key = {.hi = unpack_u64(reader)};
+
+    key.lo = unpack_u64(reader);
+    return key;
+}
+
+u128 unpack_u128(struct pack_reader *reader)
+{
+    struct key128 key = unpack_key128(reader);
+
+    return (u128)key.hi << 64 | key.lo;
 }
 
 struct str unpack_str(struct pack_reader *reader)

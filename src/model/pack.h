@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "base/strbuf.h"
 
 struct pack_reader {
@@ -19,6 +20,9 @@ struct pack_reader {
 void pack_u64(struct strbuf *buf, uint64_t v);
 /* Append a signed number; small ones of either sign are short. */
 void pack_i64(struct strbuf *buf, int64_t v);
+/* Append an id, or another number of 128 bits: the high half, then the low. */
+void pack_key128(struct strbuf *buf, struct key128 key);
+void pack_u128(struct strbuf *buf, u128 v);
 /* Append a string. */
 void pack_str(struct strbuf *buf, struct str s);
 
@@ -28,5 +32,8 @@ uint64_t unpack_u64(struct pack_reader *reader);
 uint32_t unpack_count(struct pack_reader *reader, uint32_t max);
 /* Read what pack_i64 wrote. */
 int64_t unpack_i64(struct pack_reader *reader);
+/* Read what pack_key128 or pack_u128 wrote. */
+struct key128 unpack_key128(struct pack_reader *reader);
+u128 unpack_u128(struct pack_reader *reader);
 /* Read what pack_str wrote; borrowed from the reader's bytes. */
 struct str unpack_str(struct pack_reader *reader);

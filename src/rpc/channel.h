@@ -4,6 +4,10 @@
  *
  * One completion queue and one thread serve all calls of a channel.  Each
  * call under way is on the channel's list, so that closing can cancel it.
+ *
+ * The thread tells the users of streams that something has come once nothing
+ * more is there: a user on another processor would else be woken for each of
+ * many small messages.
  */
 #pragma once
 
@@ -36,7 +40,8 @@ struct rpc_channel {
     grpc_completion_queue *queue;
     pthread_t thread;
     size_t receive_bytes_max;
-    pthread_mutex_t lock; /* all below */
+    struct rpc_stream *untold; /* streams with news; the thread's own */
+    pthread_mutex_t lock;      /* all below */
     pthread_cond_t changed;
     struct channel_call *calls;
 };
@@ -46,6 +51,9 @@ struct rpc_channel {
 void channel_call_begin(struct channel_call *call, struct rpc_channel *channel,
                         const char *path,
                         const struct rpc_call_options *options);
+
+/* Tell the users of all streams that have news; on the channel's thread. */
+void channel_tell(struct rpc_channel *channel);
 
 /* Start a batch. */
 void channel_call_start(struct channel_call *call, const grpc_op *ops,

@@ -16,23 +16,41 @@ enum {
     /* What a stream may have under way to a reader that does not read.  Fixed,
      * since the library's own estimate grows to 16 MiB on a fast network. */
     STREAM_WINDOW_BYTES = 256 << 10,
+    /* After so many batches their users are told, whatever else is there. */
+    UNTOLD_MAX = 64,
 };
+
+/* The next event; while somebody is to be told something, only one that is
+ * there already. */
+static grpc_event next_event(const struct rpc_channel *channel)
+{
+    gpr_timespec until = channel->untold ? gpr_inf_past(GPR_CLOCK_MONOTONIC)
+                                         : gpr_inf_future(GPR_CLOCK_MONOTONIC);
+
+    return grpc_completion_queue_next(channel->queue, until, NULL);
+}
 
 static void *run_channel(void *arg)
 {
     struct rpc_channel *channel = (struct rpc_channel *)arg;
-    gpr_timespec never = gpr_inf_future(GPR_CLOCK_MONOTONIC);
+    uint32_t done_count = 0;
 
     for (;;) {
-        grpc_event event =
-            grpc_completion_queue_next(channel->queue, never, NULL);
+        grpc_event event = next_event(channel);
         struct channel_tag *tag = (struct channel_tag *)event.tag;
 
+        if (event.type == GRPC_OP_COMPLETE) {
+            core_take_over(tag);
+            tag->done(tag->owner, event.success != 0);
+            done_count++;
+        }
+        if (event.type != GRPC_OP_COMPLETE || done_count >= UNTOLD_MAX) {
+            channel_tell(channel);
+            done_count = 0;
+        }
         if (event.type == GRPC_QUEUE_SHUTDOWN) {
             return NULL;
         }
-        core_take_over(tag);
-        tag->done(tag->owner, event.success != 0);
     }
 }
 

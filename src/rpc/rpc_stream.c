@@ -17,16 +17,18 @@ enum { AHEAD_MAX = 64, AHEAD_BYTES_MAX = 64 << 10 };
 
 /*
  * Owned by its user and by its batches.  The library's half (call.core) goes
- * with the last batch after the status; whichever is last, that or the user's
- * close, frees the rest.
+ * with the last batch after the status; whichever is last, the news of that or
+ * the user's close, frees the rest.
  */
 struct rpc_stream {
     struct channel_call call;
     struct channel_tag tags[BATCH_COUNT];
-    pthread_mutex_t lock; /* all below */
+    struct rpc_stream *next_untold; /* the channel's thread's */
+    pthread_mutex_t lock;           /* all below */
     pthread_cond_t changed;
     uint32_t batch_count;
     bool is_closed; /* by the user */
+    bool is_untold; /* on the channel's list of streams with news */
     bool is_sending, is_close_due, is_send_over;
     bool is_receiving, is_receive_over;
     bool is_status_known;
@@ -117,24 +119,45 @@ static void start_close_send(struct rpc_stream *stream)
     start(stream, &op, 1, BATCH_CLOSE_SEND);
 }
 
-/* One batch is done: tell who waits, and let go with the last one.  Locked on
- * entry, not on return. */
+/* One batch is done, of which the user is to be told: after that the last one
+ * to let go frees it.  Locked on entry, not on return. */
 static void batch_done(struct rpc_stream *stream)
 {
-    bool is_last = false;
-    bool is_abandoned = false;
+    struct rpc_channel *channel = stream->call.channel;
 
     stream->batch_count--;
-    is_last = stream->batch_count == 0 && stream->is_status_known &&
-              stream->call.core;
-    if (is_last) {
+    if (stream->batch_count == 0 && stream->is_status_known &&
+        stream->call.core) {
         channel_call_end(&stream->call);
     }
-    is_abandoned = stream->is_closed && !stream->call.core;
+    if (!stream->is_untold) {
+        stream->is_untold = true;
+        stream->next_untold = channel->untold;
+        channel->untold = stream;
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Tell the user; where there is none any more, and nothing under way, it is
+ * freed. */
+static void tell(struct rpc_stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->is_untold = false;
+    bool is_abandoned = stream->is_closed && !stream->call.core;
     pthread_cond_broadcast(&stream->changed);
     pthread_mutex_unlock(&stream->lock);
     if (is_abandoned) {
         destroy(stream);
+    }
+}
+
+void channel_tell(struct rpc_channel *channel)
+{
+    while (channel->untold) {
+        struct rpc_stream *stream = channel->untold;
+        channel->untold = stream->next_untold;
+        tell(stream);
     }
 }
 
@@ -315,7 +338,7 @@ enum rpc_wait rpc_stream_next(struct rpc_stream *stream, int64_t timeout_ms,
     struct timespec until = core_time_after(timeout_ms > 0 ? timeout_ms : 0);
     grpc_byte_buffer *buffer = NULL;
     enum rpc_wait result = RPC_WAIT_TIMEOUT;
-    bool is_in_time = true;
+    bool is_in_time = timeout_ms != 0;
 
     pthread_mutex_lock(&stream->lock);
     for (;;) {
@@ -377,7 +400,7 @@ void rpc_stream_close(struct rpc_stream *stream)
     pthread_mutex_lock(&stream->lock);
     cancel(stream, GRPC_STATUS_CANCELLED, "closed by the caller");
     stream->is_closed = true;
-    is_over = !stream->call.core;
+    is_over = !stream->call.core && !stream->is_untold;
     pthread_mutex_unlock(&stream->lock);
     if (is_over) {
         destroy(stream);

@@ -6,10 +6,7 @@
 
 static void pack_id(struct strbuf *buf, const struct sched *sched, uint32_t job)
 {
-    struct key128 id = sched->jobs.items[job].id.v;
-
-    pack_u64(buf, id.hi);
-    pack_u64(buf, id.lo);
+    pack_key128(buf, sched->jobs.items[job].id.v);
 }
 
 static void pack_pool(const struct sched *sched, const struct pool *pool,

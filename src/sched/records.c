@@ -157,12 +157,15 @@ struct str sched_class_packed(const struct sched *sched, uint32_t class_index)
 
 uint32_t sched_executors_end(const struct sched *sched)
 {
-    return (uint32_t)sched->executors.count;
+    return intern_count(sched->executor_names);
 }
 
 struct str sched_executor_at(const struct sched *sched, uint32_t executor,
                              bool *ret_accepts)
 {
+    if (!intern_is_live(sched->executor_names, executor)) {
+        return (struct str){0};
+    }
     *ret_accepts = sched->executors.items[executor].accepts;
     return sched->executors.items[executor].name;
 }

@@ -48,8 +48,9 @@ bool sched_queue_record(const struct sched *sched, uint32_t queue,
 uint32_t sched_classes_end(const struct sched *sched);
 /* A class's requirement, packed (model/requirement.h); "": there is none. */
 struct str sched_class_packed(const struct sched *sched, uint32_t class_index);
-/* One more than the last executor that was spoken of. */
+/* One more than the last executor that has nodes or gets no new leases. */
 uint32_t sched_executors_end(const struct sched *sched);
-/* Its name, and whether it gets new leases. */
+/* Its name, and whether it gets new leases; "": there is none of that number.
+ */
 struct str sched_executor_at(const struct sched *sched, uint32_t executor,
                              bool *ret_accepts);

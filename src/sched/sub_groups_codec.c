@@ -23,7 +23,7 @@ void sub_groups_pack(const struct sched *sched, struct strbuf *buf)
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct gang *gang = items[i].of;
-        history_pack_id(buf, items[i].id);
+        pack_key128(buf, items[i].id.v);
         pack_u64(buf, sub_groups_count(gang));
         for (uint32_t s = 0; s < sub_groups_count(gang); s++) {
             pack_u64(buf, sub_group_succeeded(gang, s));

@@ -49,8 +49,7 @@ static void pack_ids(struct strbuf *buf, struct job_id *ids, uint32_t count)
     }
     pack_u64(buf, kept_count);
     for (uint32_t i = 0; i < kept_count; i++) {
-        pack_u64(buf, ids[i].v.hi);
-        pack_u64(buf, ids[i].v.lo);
+        pack_key128(buf, ids[i].v);
     }
 }
 

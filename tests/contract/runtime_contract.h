@@ -18,7 +18,8 @@ enum contract_program {
 /* A backend, as the suite sees it. */
 struct runtime_contract {
     const char *name;
-    bool remembers; /* runs, across restarts and after they are forgotten */
+    bool remembers;           /* runs, across restarts */
+    bool remembers_forgotten; /* and what was acknowledged or forgotten */
     /* An empty place that keeps what the runtime remembers. */
     void *(*place_create)(void);
     /* Open the runtime of a place, also after it was closed, as a restart

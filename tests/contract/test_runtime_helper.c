@@ -58,6 +58,7 @@ int main(void)
     struct runtime_contract contract = {
         .name = "process in a helper",
         .remembers = true,
+        .remembers_forgotten = true,
         .place_create = place_create,
         .open = open_place,
         .make_job = backend_make_process_job,
@@ -68,7 +69,7 @@ int main(void)
 
     is_fake = true;
     contract.name = "fake in a helper";
-    contract.remembers = false;
+    contract.remembers = contract.remembers_forgotten = false;
     contract.make_job = backend_make_fake_job;
     return failed_count + runtime_contract_run(&contract);
 }

@@ -28,6 +28,7 @@ int main(void)
     return runtime_contract_run(&(struct runtime_contract){
         .name = "process",
         .remembers = true,
+        .remembers_forgotten = true,
         .place_create = place_create,
         .open = open_place,
         .make_job = backend_make_process_job,

@@ -217,6 +217,14 @@ bool spec_cache_find(struct spec_cache *cache, struct job_id job,
     return is_found;
 }
 
+bool spec_cache_has(struct spec_cache *cache, struct job_id job)
+{
+    pthread_mutex_lock(&cache->mutex);
+    bool has = map_find(&cache->map, job.v) != MAP_NONE;
+    pthread_mutex_unlock(&cache->mutex);
+    return has;
+}
+
 void spec_cache_stats(struct spec_cache *cache, uint64_t *ret_job_count,
                       size_t *ret_byte_count)
 {

@@ -46,6 +46,9 @@ void spec_cache_forget(struct spec_cache *cache, uint64_t seq);
 bool spec_cache_find(struct spec_cache *cache, struct job_id job,
                      struct arena *arena, struct str *ret_spec);
 
+/* Whether a job is held. */
+bool spec_cache_has(struct spec_cache *cache, struct job_id job);
+
 /* How much is held now. */
 void spec_cache_stats(struct spec_cache *cache, uint64_t *ret_job_count,
                       size_t *ret_byte_count);

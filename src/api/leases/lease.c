@@ -138,6 +138,15 @@ static bool finish_work(struct lease_stream *stream)
            rpc_call_recv(stream->call->rpc, on_message, stream) == 0;
 }
 
+static int send_message(struct lease_stream *stream, struct str message,
+                        bool has_more)
+{
+    struct rpc_call *rpc = stream->call->rpc;
+
+    return has_more ? rpc_call_send_more(rpc, message, on_sent, stream)
+                    : rpc_call_send(rpc, message, on_sent, stream);
+}
+
 /* Do one step of the work at hand: true to go on, false when the stream
  * is in other hands or over. */
 static bool run_step(struct lease_stream *stream)
@@ -146,10 +155,12 @@ static bool run_step(struct lease_stream *stream)
     auto_strbuf buf = strbuf_make(0);
     struct err err;
 
-    switch (lease_step(stream, &buf, &err)) {
+    enum lease_step step = lease_step(stream, &buf, &err);
+    switch (step) {
     case LEASE_SEND:
-        if (rpc_call_send(stream->call->rpc, strbuf_str(&buf), on_sent,
-                          stream) < 0) {
+    case LEASE_SEND_MORE:
+        if (send_message(stream, strbuf_str(&buf), step == LEASE_SEND_MORE) <
+            0) {
             stream_finish(stream, RPC_CANCELLED, STR(""));
         }
         return false;

@@ -110,6 +110,27 @@ static void fail_run(struct lease_stream *stream,
     lease_tell(stream, command);
 }
 
+/* A message is in the buffer; with another at once behind it, it may wait for
+ * that one in the transport. */
+static enum lease_step to_send(struct lease_stream *stream, bool has_more)
+{
+    stream->is_held_back = has_more;
+    return has_more ? LEASE_SEND_MORE : LEASE_SEND;
+}
+
+/* Whether the next message of the work at hand needs no look into the store,
+ * which might be behind. */
+static bool is_next_ready(const struct lease_stream *stream)
+{
+    const struct work *work = stream->work;
+    const struct exchange_response *response = &work->response;
+
+    return work->lease_at < response->lease_count
+               ? spec_cache_has(stream->call->api->specs,
+                                response->leases[work->lease_at].job)
+               : work->kind == WORK_ANSWER;
+}
+
 static enum lease_step step_lease(struct lease_stream *stream,
                                   struct work *work, struct strbuf *buf,
                                   struct err *err)
@@ -131,7 +152,9 @@ static enum lease_step step_lease(struct lease_stream *stream,
     work->lease_at++;
     stream->behind_seq = 0;
     lease_set_behind(stream, false);
-    return rc < 0 ? LEASE_FAILED : rc == SPEC_LOST ? LEASE_SKIP : LEASE_SEND;
+    return rc < 0            ? LEASE_FAILED
+           : rc == SPEC_LOST ? LEASE_SKIP
+                             : to_send(stream, is_next_ready(stream));
 }
 
 /* After the last message of an answer. */
@@ -148,7 +171,19 @@ static enum lease_step step_answered(struct lease_stream *stream,
     } else {
         lease_message_put_end(buf);
     }
-    return LEASE_SEND;
+    return to_send(stream, false);
+}
+
+/* After the last lease of a push.  If that was not sent, those before it may
+ * still wait for it: a heartbeat takes them along. */
+static enum lease_step step_pushed(struct lease_stream *stream,
+                                   struct strbuf *buf)
+{
+    if (!stream->is_held_back) {
+        return LEASE_DONE;
+    }
+    lease_message_put_heartbeat(buf, stream->answer_count);
+    return to_send(stream, false);
 }
 
 enum lease_step lease_step(struct lease_stream *stream, struct strbuf *buf,
@@ -168,11 +203,11 @@ enum lease_step lease_step(struct lease_stream *stream, struct strbuf *buf,
         work->has_sent_cancels = true;
         lease_message_put_cancels(buf, response->cancels,
                                   response->cancel_count);
-        return LEASE_SEND;
+        return to_send(stream, is_next_ready(stream));
     }
     if (work->lease_at < response->lease_count) {
         return step_lease(stream, work, buf, err);
     }
-    return work->kind == WORK_PUSH ? LEASE_DONE
+    return work->kind == WORK_PUSH ? step_pushed(stream, buf)
                                    : step_answered(stream, work, buf);
 }

@@ -53,6 +53,7 @@ struct lease_stream {
     /* The owner's. */
     struct work *work; /* being passed on */
     uint64_t answer_count;
+    bool is_held_back;   /* the last message, for one that was to follow */
     bool is_behind;      /* waits for the projector */
     uint64_t behind_seq; /* of the log, when the lease at hand was missed */
 };
@@ -86,12 +87,13 @@ void lease_session_end(struct lease_stream *stream);
 
 /* What comes of the work at hand. */
 enum lease_step {
-    LEASE_SEND,   /* there is a message in the buffer */
-    LEASE_SKIP,   /* there is none, but more to do */
-    LEASE_DONE,   /* nothing is left of it */
-    LEASE_WAIT,   /* the projector is behind */
-    LEASE_END,    /* the conversation is over, well */
-    LEASE_FAILED, /* it is over, with a code and text */
+    LEASE_SEND,      /* there is a message in the buffer */
+    LEASE_SEND_MORE, /* likewise, and another will follow at once */
+    LEASE_SKIP,      /* there is none, but more to do */
+    LEASE_DONE,      /* nothing is left of it */
+    LEASE_WAIT,      /* the projector is behind */
+    LEASE_END,       /* the conversation is over, well */
+    LEASE_FAILED,    /* it is over, with a code and text */
 };
 
 /* Put the next message of the work at hand into `buf`. */

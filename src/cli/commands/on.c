@@ -56,6 +56,15 @@ static enum cli_exit take_queues(struct cli *cli, struct selection *selection)
     return CLI_OK;
 }
 
+/* What -p, -a and -q select; the options are checked. */
+static enum cli_exit take_selection(struct cli *cli,
+                                    struct selection *selection)
+{
+    enum cli_exit rc = take_classes(cli, selection);
+
+    return rc == CLI_OK ? take_queues(cli, selection) : rc;
+}
+
 /* Send a request about the jobs on something, unless `method` is NULL, and say
  * what it does; `done` is "cancellation" or "preemption".  That jobs may not be
  * preempted is said, and stands in `jobs`: it is no failure here. */
@@ -91,10 +100,7 @@ static enum cli_exit on_executor(struct cli *cli, const char *method,
     Api__ExecutorCancelRequest request = API__EXECUTOR_CANCEL_REQUEST__INIT;
     struct selection selection = {.pools = cli_list(cli, "pools")};
 
-    enum cli_exit rc = take_classes(cli, &selection);
-    if (rc == CLI_OK) {
-        rc = take_queues(cli, &selection);
-    }
+    enum cli_exit rc = take_selection(cli, &selection);
     if (rc != CLI_OK) {
         return rc;
     }
@@ -136,10 +142,7 @@ static enum cli_exit on_node(struct cli *cli, const char *method,
         return cli_fail(cli, CLI_USAGE, "%s needs -e EXECUTOR",
                         cli->command->path);
     }
-    enum cli_exit rc = take_classes(cli, &selection);
-    if (rc == CLI_OK) {
-        rc = take_queues(cli, &selection);
-    }
+    enum cli_exit rc = take_selection(cli, &selection);
     if (rc != CLI_OK) {
         return rc;
     }

@@ -242,13 +242,14 @@ take_owner(const K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__ObjectMeta *meta,
     const struct label *annotations = entries_labels(
         meta->annotations, meta->n_annotations, arena, &annotation_count);
 
-    pod->pod.queue = text_in(labels, label_count, STR("armada_queue_id"));
+    pod->pod.queue = text_in(labels, label_count, STR(KUBE_QUEUE_LABEL));
     pod->pod.job_set =
-        text_in(annotations, annotation_count, STR("armada_jobset_id"));
+        text_in(annotations, annotation_count, STR(KUBE_JOB_SET_ANNOTATION));
+    pod->executor = text_in(labels, label_count, STR(KUBE_EXECUTOR_LABEL));
     pod->is_ours =
-        job_id_parse(text_in(labels, label_count, STR("armada_job_id")),
+        job_id_parse(text_in(labels, label_count, STR(KUBE_JOB_LABEL)),
                      &pod->pod.job) == 0 &&
-        run_id_parse(text_in(labels, label_count, STR("armada_job_run_id")),
+        run_id_parse(text_in(labels, label_count, STR(KUBE_RUN_LABEL)),
                      &pod->pod.run) == 0 &&
         pod->pod.queue.byte_count > 0 && pod->pod.job_set.byte_count > 0;
 }

@@ -4,7 +4,8 @@
  *
  * A pod is ours when it carries the labels that all Armada executors give
  * (armada-api.md 6.5): armada_job_id, armada_job_run_id and armada_queue_id,
- * with the annotation armada_jobset_id.
+ * with the annotation armada_jobset_id.  The label KUBE_EXECUTOR_LABEL tells
+ * which of Berth's executors made it: other programs give the other labels too.
  *
  * Threads: any; an arena has one owner.
  */
@@ -13,11 +14,19 @@
 #include "executor/runtime.h"
 #include "model/resource.h"
 
+/* The labels and the annotation that tell whose a pod is. */
+#define KUBE_JOB_LABEL "armada_job_id"
+#define KUBE_RUN_LABEL "armada_job_run_id"
+#define KUBE_QUEUE_LABEL "armada_queue_id"
+#define KUBE_JOB_SET_ANNOTATION "armada_jobset_id"
+#define KUBE_EXECUTOR_LABEL "berth.dev/executor"
+
 /* What a Pod says; all of it is in the arena. */
 struct kube_pod {
     struct runtime_pod pod; /* its run and its texts only if it is ours */
     bool is_ours;
     struct str uid, ip;
+    struct str executor; /* whose label it carries (KUBE_EXECUTOR_LABEL); "" */
     bool is_ready;
     bool is_ending;     /* it is being deleted */
     bool has_no_image;  /* a container waits for one that is not had */

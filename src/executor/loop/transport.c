@@ -13,6 +13,10 @@ static const char report_path[] = "/executorapi.ExecutorApi/ReportEvents";
 /* One on its way and one that waits: the next is a delta that grows. */
 enum { WAIT_MS = 1000, SEND_AGAIN_MS = 5, REQUESTS_MAX = 2 };
 
+/* Messages that are handed over together: the executor is woken once for what
+ * has come. */
+enum { TOGETHER_MAX = 64, TOGETHER_BYTES_MAX = 1 << 20 };
+
 /* Something that arrived, in the queue. */
 struct item {
     struct item *next;
@@ -156,6 +160,34 @@ static void wait_for_room(struct transport *transport)
     pthread_mutex_unlock(&transport->lock);
 }
 
+/* Hand over a message, and those that are there behind it; what came of
+ * looking for one more. */
+static enum rpc_wait take_messages(struct transport *transport,
+                                   struct rpc_stream *stream,
+                                   struct strbuf *message)
+{
+    struct item *items[TOGETHER_MAX];
+    uint32_t count = 0;
+    size_t byte_count = 0;
+    enum rpc_wait wait;
+
+    do {
+        items[count++] = make_item(EXECUTOR_LEASE_MESSAGE, strbuf_str(message));
+        byte_count += message->byte_count;
+        if (count == TOGETHER_MAX || byte_count >= TOGETHER_BYTES_MAX) {
+            wait = RPC_WAIT_TIMEOUT;
+            break;
+        }
+        wait = rpc_stream_next(stream, 0, message);
+    } while (wait == RPC_WAIT_READY);
+    pthread_mutex_lock(&transport->lock);
+    for (uint32_t i = 0; i < count; i++) {
+        push(transport, items[i]);
+    }
+    pthread_mutex_unlock(&transport->lock);
+    return wait;
+}
+
 static void run_stream(struct transport *transport, struct rpc_stream *stream)
 {
     auto_strbuf message = strbuf_make(EXECUTOR_MESSAGE_BYTES_MAX);
@@ -169,11 +201,7 @@ static void run_stream(struct transport *transport, struct rpc_stream *stream)
             stream, sent == RPC_WAIT_TIMEOUT ? SEND_AGAIN_MS : WAIT_MS,
             &message);
         if (wait == RPC_WAIT_READY) {
-            struct item *item =
-                make_item(EXECUTOR_LEASE_MESSAGE, strbuf_str(&message));
-            pthread_mutex_lock(&transport->lock);
-            push(transport, item);
-            pthread_mutex_unlock(&transport->lock);
+            wait = take_messages(transport, stream, &message);
         }
     }
 }

@@ -396,6 +396,7 @@ static void ask(struct follow *follow, const char *what, bool is_watch)
                                : ENVELOPE_MEDIA_TYPE,
             .silence_ms_max =
                 is_watch ? FOLLOW_SILENCE_MS_MAX : LIST_SILENCE_MS_MAX,
+            .total_ms_max = is_watch ? FOLLOW_WATCH_MS_MAX : FOLLOW_PAGE_MS_MAX,
             .on_bytes = is_watch ? on_bytes : NULL,
             .on_end = is_watch ? on_watch_end : on_page,
             .ctx = follow,

@@ -26,6 +26,8 @@ enum {
     FOLLOW_FRAME_BYTES_MAX = 16 << 20,
     FOLLOW_WATCH_S_MIN = 240, /* a watch lasts so long, to twice that */
     FOLLOW_SILENCE_MS_MAX = 150000,
+    FOLLOW_WATCH_MS_MAX = 600000, /* whatever the server was asked for */
+    FOLLOW_PAGE_MS_MAX = 300000,  /* a page of a list */
     FOLLOW_LASTED_MS = 10000,     /* then a watch that ends is no failure */
     FOLLOW_WATCH_MS_MIN = 200,    /* from the beginning of one to the next */
     FOLLOW_OBJECTS_MAX = 4 << 20, /* of a list; a page counts as a full one */

@@ -37,7 +37,7 @@ void http_free_request(struct http_client *client, struct request *request)
     http_end_flight(client, request);
     uint32_t index =
         map_remove(&client->by_number, key_of_u64(request->number));
-    strbuf_fini(&request->body);
+    http_drop_body(client, request);
     strbuf_fini(&request->type);
     arena_fini(&request->arena);
     mem_free(request);
@@ -101,6 +101,7 @@ static uint64_t begin_request(struct kube_port *port,
     uint32_t index = SLOTS_TAKE(&client->requests);
     struct request *request = mem_alloc(sizeof(*request));
 
+    request->client = client;
     request->number = ++client->last_number;
     request->ask = *ask;
     request->ask.method = keep(request, ask->method);
@@ -141,6 +142,11 @@ static void cancel(struct kube_port *port, uint64_t number)
     http_free_request(client, request);
 }
 
+static void drive(struct kube_port *port)
+{
+    http_client_drive(of(port));
+}
+
 struct kube_port *http_client_port(struct http_client *client)
 {
     return &client->port;
@@ -152,7 +158,7 @@ struct http_client *http_client_create(const struct kube_config *config,
 {
     struct http_client *client = mem_alloc(sizeof(*client));
 
-    client->port = (struct kube_port){begin_request, cancel};
+    client->port = (struct kube_port){begin_request, cancel, drive, -1};
     client->config = config;
     client->epoll_fd = client->curl_timer_fd = client->own_timer_fd = -1;
     client->base = strbuf_make(URL_BYTES_MAX);
@@ -164,6 +170,7 @@ struct http_client *http_client_create(const struct kube_config *config,
         http_client_destroy(client);
         return NULL;
     }
+    client->port.fd = client->epoll_fd;
     return client;
 }
 

@@ -20,6 +20,7 @@ enum {
     HTTP_CLIENT_WAITING_MAX = 1 << 14, /* beyond that none is taken */
     HTTP_CLIENT_ANSWER_BYTES_MAX = 256 << 20,
     HTTP_CLIENT_ERROR_BYTES_MAX = 1 << 20,
+    HTTP_CLIENT_HELD_BYTES_MAX = 512 << 20, /* of all answers on their way */
     HTTP_CLIENT_HEAD_BYTES_MAX = 256 << 10, /* all headers of an answer */
     HTTP_CLIENT_CONNECT_MS_MAX = 10000,
     HTTP_CLIENT_CONNECTIONS_MAX = 32,

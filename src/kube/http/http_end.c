@@ -18,7 +18,7 @@ static void end_request(struct http_client *client, struct request *request,
     copy.content_type = strbuf_text(&ended.type);
     copy.body = strbuf_str(&ended.body);
     ask.on_end(ask.ctx, &copy);
-    strbuf_fini(&ended.body);
+    http_drop_body(client, &ended);
     strbuf_fini(&ended.type);
     arena_fini(&ended.arena);
 }
@@ -90,10 +90,12 @@ static void take_end(struct http_client *client, struct request *request,
         return;
     }
     if (!is_answered) {
-        const char *text =
-            *request->problem ? request->problem : curl_easy_strerror(code);
+        const char *text = request->is_too_much
+                               ? "the answers on their way are too large"
+                           : *request->problem ? request->problem
+                                               : curl_easy_strerror(code);
         http_end_without_answer(client, request,
-                                request->body.is_over ||
+                                request->body.is_over || request->is_too_much ||
                                         request->head_bytes >
                                             HTTP_CLIENT_HEAD_BYTES_MAX
                                     ? -ERR_LIMIT

@@ -21,8 +21,24 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *ctx)
         request->is_enough = !request->ask.on_bytes(request->ask.ctx, got);
         return request->is_enough ? 0 : got.byte_count;
     }
+    request->is_too_much =
+        got.byte_count >
+        HTTP_CLIENT_HELD_BYTES_MAX - request->client->held_byte_count;
+    if (request->is_too_much) {
+        return 0;
+    }
     strbuf_add_str(&request->body, got);
-    return request->body.is_over ? 0 : got.byte_count;
+    if (request->body.is_over) {
+        return 0;
+    }
+    request->client->held_byte_count += got.byte_count;
+    return got.byte_count;
+}
+
+void http_drop_body(struct http_client *client, struct request *request)
+{
+    client->held_byte_count -= request->body.byte_count;
+    strbuf_fini(&request->body);
 }
 
 /* All headers of an answer: interim ones and trailers too. */
@@ -113,6 +129,7 @@ static void set_limits(CURL *easy, const struct http_ask *ask)
             (long)((ask->silence_ms_max + MS_PER_S - 1) / MS_PER_S));
         (void)curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
     }
+    (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)ask->total_ms_max);
 }
 
 static void set_ask(struct http_client *client, struct request *request)
@@ -154,7 +171,7 @@ bool http_begin_flight(struct http_client *client, struct request *request,
     request->try_count++;
     request->version = now->version;
     request->head_bytes = 0;
-    strbuf_clear(&request->body);
+    http_drop_body(client, request);
     set_ask(client, request);
     set_headers(request, now);
     set_tls(client, request->easy, now);

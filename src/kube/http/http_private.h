@@ -22,6 +22,7 @@ enum { URL_BYTES_MAX = 64 << 10, MS_PER_S = 1000 };
 enum { READY_CURL_TIMER = -1, READY_OWN_TIMER = -2, READY_CREDENTIAL = -3 };
 
 struct request {
+    struct http_client *client;
     uint64_t number;
     struct http_ask ask;        /* its texts are in `arena` */
     struct arena arena;         /* owned */
@@ -34,6 +35,7 @@ struct request {
     size_t head_bytes; /* of the answer's headers */
     int try_count;
     bool is_enough;    /* on_bytes said so */
+    bool is_too_much;  /* of what is on its way to the client */
     bool is_cancelled; /* from within a callback of curl */
 };
 
@@ -54,7 +56,8 @@ struct http_client {
     uint64_t last_number;
     struct http_client_stats stats;
     uint32_t flying_count;
-    VEC(uint64_t) waiting; /* to be sent, in order */
+    size_t held_byte_count; /* of the requests' bodies */
+    VEC(uint64_t) waiting;  /* to be sent, in order */
 };
 
 /* http_events.c: descriptors and timers. */
@@ -78,6 +81,9 @@ bool http_begin_flight(struct http_client *client, struct request *request,
 void http_end_flight(struct http_client *client, struct request *request);
 /* The status of HTTP that has come; 0: none yet. */
 int64_t http_status_of(const struct request *request);
+
+/* Let go of what has come of its body. */
+void http_drop_body(struct http_client *client, struct request *request);
 
 /* http_end.c: how requests end. */
 

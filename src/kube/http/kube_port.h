@@ -36,6 +36,8 @@ struct http_ask {
     struct str body;
     /* No byte for so long ends it; 0: it may wait for ever. */
     int64_t silence_ms_max;
+    /* It ends after so long, however the bytes come; 0: it has no end. */
+    int64_t total_ms_max;
     /* NULL: the body is in the result.  False: enough, end it. */
     bool (*on_bytes)(void *ctx, struct str bytes);
     /* The end, once, unless it was cancelled; valid for the call. */
@@ -50,4 +52,7 @@ struct kube_port {
     uint64_t (*ask)(struct kube_port *, const struct http_ask *ask);
     /* It ends without a word; nothing happens to one that has ended. */
     void (*cancel)(struct kube_port *, uint64_t request);
+    /* Do what can be done now; callbacks come from here. */
+    void (*drive)(struct kube_port *);
+    int fd; /* readable when drive() has something to do */
 };

@@ -11,8 +11,7 @@ static void pack_id(const struct pools *pools, uint32_t job, struct strbuf *buf)
 
     sched_job_record(shard_of(pools, job)->sched, pools->jobs.items[job].local,
                      &record);
-    pack_u64(buf, record.id.v.hi);
-    pack_u64(buf, record.id.v.lo);
+    pack_key128(buf, record.id.v);
 }
 
 static void pack_borrowers(const struct pools *pools, const struct shard *shard,
@@ -127,8 +126,7 @@ static void pack_noted(const struct pools *pools, note_fn *note,
     }
     pack_u64(buf, list.count);
     for (size_t i = 0; i < list.count; i++) {
-        pack_u64(buf, list.items[i].id.v.hi);
-        pack_u64(buf, list.items[i].id.v.lo);
+        pack_key128(buf, list.items[i].id.v);
         pack_u64(buf, list.items[i].what);
     }
     VEC_FREE(&list);
@@ -150,10 +148,8 @@ static void map_jobs(const struct pools *pools, struct map *by_id)
 static uint32_t unpack_job(const struct pools *pools,
                            struct pack_reader *reader, struct map *by_id)
 {
-    struct key128 key;
+    struct key128 key = unpack_key128(reader);
 
-    key.hi = unpack_u64(reader);
-    key.lo = unpack_u64(reader);
     if (by_id->count == 0) {
         map_jobs(pools, by_id);
     }

@@ -244,9 +244,7 @@ void pools_executor_set(struct pools *pools, struct str executor,
         sched_executor_set(first_of(pools), executor, accepts_new_leases);
         return;
     }
-    uint32_t at = executor_of(pools, executor);
-    pools->news_count += pools->accepts.items[at] != accepts_new_leases;
-    pools->accepts.items[at] = accepts_new_leases;
+    pools->news_count += executor_set(pools, executor, accepts_new_leases);
     delta.text = executor;
     delta.flag = accepts_new_leases;
     deliver_all(pools, &delta);

@@ -87,8 +87,10 @@ static void tell_all(struct pools *pools, struct shard *shard)
         }
     }
     for (uint32_t i = 0; i < pools->accepts.count; i++) {
-        sched_executor_set(shard->sched, intern_get(pools->executors, i),
-                           pools->accepts.items[i]);
+        if (intern_is_live(pools->executors, i)) {
+            sched_executor_set(shard->sched, intern_get(pools->executors, i),
+                               pools->accepts.items[i]);
+        }
     }
 }
 

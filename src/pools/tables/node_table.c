@@ -5,20 +5,44 @@
 
 #include "pools/tables/pool_names.h"
 
-uint32_t executor_of(struct pools *pools, struct str name)
+/* The executor of a name, made when new, with one more reference: each of its
+ * nodes has one, and so has that it is closed.  It goes with the last. */
+static uint32_t executor_hold(struct pools *pools, struct str name)
 {
+    bool is_new = intern_find(pools->executors, name) == INTERN_NONE;
     uint32_t executor = intern_add(pools->executors, name);
 
-    while (pools->accepts.count <= executor) {
+    if (pools->accepts.count <= executor) {
         VEC_PUSH(&pools->accepts, true);
     }
+    pools->accepts.items[executor] |= is_new;
     return executor;
+}
+
+bool executor_set(struct pools *pools, struct str name, bool accepts)
+{
+    uint32_t executor = intern_find(pools->executors, name);
+    bool accepted = executor == INTERN_NONE || pools->accepts.items[executor];
+
+    if (accepted == accepts) {
+        return false;
+    }
+    if (!accepts) {
+        executor = executor_hold(pools, name);
+    }
+    pools->accepts.items[executor] = accepts;
+    if (accepts) {
+        intern_unref(pools->executors, executor);
+    }
+    return true;
 }
 
 /* Fill a slot with a node that is new. */
 static void pool_node_fill(struct pools *pools, uint32_t node,
-                           uint32_t executor, struct str name)
+                           struct str executor_name, struct str name)
 {
+    uint32_t executor = executor_hold(pools, executor_name);
+
     ASSERT(!pools->nodes.items[node].name); /* no node has it */
     pools->nodes.items[node] = (struct pool_node){
         .name = str_dup(name),
@@ -56,12 +80,11 @@ uint32_t pool_node_find(const struct pools *pools, struct str executor,
 uint32_t pool_node_get(struct pools *pools, struct str executor,
                        struct str name)
 {
-    uint32_t e = executor_of(pools, executor);
-    uint32_t node = pool_node_known(pools, e, name);
+    uint32_t node = pool_node_find(pools, executor, name);
 
     if (node == NONE) {
         node = SLOTS_TAKE(&pools->nodes);
-        pool_node_fill(pools, node, e, name);
+        pool_node_fill(pools, node, executor, name);
     }
     return node;
 }
@@ -72,6 +95,7 @@ static void pool_node_free(struct pools *pools, uint32_t node)
 
     ASSERT(!row->is_moving); /* a node that is gone goes nowhere */
     names_remove(&pools->node_names, row->executor, str_of(row->name), node);
+    intern_unref(pools->executors, row->executor);
     mem_free(row->name);
     *row = (struct pool_node){.is_listed = row->is_listed};
     SLOTS_GIVE(&pools->nodes, node);
@@ -172,8 +196,9 @@ void nodes_adopt(struct pools *pools)
     for (uint32_t i = 0; i < sched_executors_end(shard->sched); i++) {
         bool accepts;
         struct str name = sched_executor_at(shard->sched, i, &accepts);
-        uint32_t executor = executor_of(pools, name);
-        pools->accepts.items[executor] = accepts;
+        if (name.byte_count) {
+            (void)executor_set(pools, name, accepts);
+        }
     }
     for (uint32_t i = 0; i < end; i++) {
         VEC_PUSH(&pools->nodes, (struct pool_node){0}); /* its number is kept */
@@ -184,8 +209,7 @@ void nodes_adopt(struct pools *pools)
         }
         struct str executor = sched_node_executor(shard->sched, i);
         struct str pool = sched_node_pool(shard->sched, i);
-        pool_node_fill(pools, i, executor_of(pools, executor),
-                       sched_node_name(shard->sched, i));
+        pool_node_fill(pools, i, executor, sched_node_name(shard->sched, i));
         pools->nodes.items[i].is_present =
             sched_node_is_present(shard->sched, i);
         pools->nodes.items[i].pool =

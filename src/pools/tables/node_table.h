@@ -15,8 +15,9 @@ uint32_t pool_node_get(struct pools *pools, struct str executor,
 /* The handle of a node, or NONE. */
 uint32_t pool_node_find(const struct pools *pools, struct str executor,
                         struct str name);
-/* The number of an executor, made when it is new. */
-uint32_t executor_of(struct pools *pools, struct str name);
+/* Whether an executor gets new leases, as one that is new does; true: that is
+ * another answer than before. */
+bool executor_set(struct pools *pools, struct str name, bool accepts);
 /* Hold a node no longer. */
 void pool_node_unhold(struct pool_node *row);
 /* A shard's handle of a node, made when it is new there. */

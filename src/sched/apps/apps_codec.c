@@ -129,8 +129,7 @@ static void pack_queue(const struct sched *sched, struct strbuf *buf,
         pack_u64(buf, list[i].app->state);
         pack_i64(buf, list[i].app->since_ms);
         pack_i64(buf, list[i].app->submitted_ms);
-        pack_u64(buf, list[i].app->first.v.hi);
-        pack_u64(buf, list[i].app->first.v.lo);
+        pack_key128(buf, list[i].app->first.v);
         pack_u64(buf, list[i].app->is_opted_out);
     }
 }
@@ -167,8 +166,7 @@ static void unpack_app(struct sched *sched, uint32_t queue,
 
     as.since_ms = unpack_i64(reader);
     as.submitted_ms = unpack_i64(reader);
-    as.first.v.hi = unpack_u64(reader);
-    as.first.v.lo = unpack_u64(reader);
+    as.first.v = unpack_key128(reader);
     as.is_opted_out = unpack_count(reader, 1);
     if (!reader->is_bad && queue != NONE) {
         app_restore(sched, app_get(sched, queue, id), &as);

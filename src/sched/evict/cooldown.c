@@ -473,8 +473,7 @@ void cooldown_pack(const struct sched *sched, struct strbuf *buf)
     qsort(list, count, sizeof(*list), compare_packed);
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
-        pack_u64(buf, list[i].id.v.hi);
-        pack_u64(buf, list[i].id.v.lo);
+        pack_key128(buf, list[i].id.v);
         pack_i64(buf, list[i].cooldown->since_ms);
         pack_u64(buf, list[i].cooldown->news_count != sched->news_count);
     }
@@ -486,9 +485,7 @@ void cooldown_unpack(struct sched *sched, struct history_reader *reader)
     uint32_t count = unpack_count(pack, SCHED_JOBS_MAX);
 
     for (uint32_t i = 0; i < count && !pack->is_bad; i++) {
-        struct job_id id;
-        id.v.hi = unpack_u64(pack);
-        id.v.lo = unpack_u64(pack);
+        struct job_id id = {unpack_key128(pack)};
         int64_t since_ms = unpack_i64(pack);
         bool had_news = unpack_count(pack, 1);
         uint32_t job = history_job(sched, reader, id);

@@ -263,19 +263,6 @@ bool loss_limit_bars(const struct round *round, uint32_t job)
 
 /* History. */
 
-static void pack_u128(struct strbuf *buf, u128 v)
-{
-    pack_u64(buf, (uint64_t)(v >> 64));
-    pack_u64(buf, (uint64_t)v);
-}
-
-static u128 unpack_u128(struct pack_reader *reader)
-{
-    u128 high = unpack_u64(reader);
-
-    return high << 64 | unpack_u64(reader);
-}
-
 /* The sums of a pool, by its name. */
 struct named_sums {
     struct str name;

@@ -206,8 +206,7 @@ void losses_pack_longest(const struct sched *sched, struct strbuf *buf)
 
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
-        pack_u64(buf, list[i].id.v.hi);
-        pack_u64(buf, list[i].id.v.lo);
+        pack_key128(buf, list[i].id.v);
         pack_i64(buf, list[i].loss->longest_ms);
     }
 }
@@ -223,8 +222,7 @@ void losses_pack(const struct sched *sched, struct strbuf *buf)
     }
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
-        pack_u64(buf, list[i].id.v.hi);
-        pack_u64(buf, list[i].id.v.lo);
+        pack_key128(buf, list[i].id.v);
         pack_i64(buf, list[i].loss->since_ms);
         pack_i64(buf, list[i].loss->lost_ms);
     }
@@ -237,8 +235,7 @@ void losses_unpack(struct sched *sched, struct history_reader *reader)
     struct job_id id = {0}, last = {0};
 
     for (uint32_t i = 0; i < count && !pack->is_bad; i++, last = id) {
-        id.v.hi = unpack_u64(pack);
-        id.v.lo = unpack_u64(pack);
+        id.v = unpack_key128(pack);
         int64_t since_ms = unpack_i64(pack);
         int64_t lost_ms = unpack_i64(pack);
         uint32_t job = history_job(sched, reader, id);
@@ -258,9 +255,7 @@ void losses_unpack_longest(struct sched *sched, struct history_reader *reader)
     uint32_t count = unpack_count(pack, SCHED_JOBS_MAX);
 
     for (uint32_t i = 0; i < count && !pack->is_bad; i++) {
-        struct job_id id;
-        id.v.hi = unpack_u64(pack);
-        id.v.lo = unpack_u64(pack);
+        struct job_id id = {unpack_key128(pack)};
         int64_t longest_ms = unpack_i64(pack);
         uint32_t job = pack->is_bad ? NONE : history_job(sched, reader, id);
         struct loss *loss = job == NONE ? NULL : find(sched, job);

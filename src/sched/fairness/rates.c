@@ -143,16 +143,13 @@ void start_take(struct sched *sched, const struct start_rules *rules,
 
 static void pack_bucket(struct strbuf *buf, const struct bucket *bucket)
 {
-    pack_u64(buf, (uint64_t)((u128)bucket->missing >> 64));
-    pack_u64(buf, (uint64_t)bucket->missing);
+    pack_u128(buf, (u128)bucket->missing);
     pack_i64(buf, bucket->at_ms);
 }
 
 static struct bucket unpack_bucket(struct pack_reader *reader)
 {
-    uint64_t high = unpack_u64(reader);
-    uint64_t low = unpack_u64(reader);
-    struct bucket bucket = {.missing = (i128)((u128)high << 64 | low)};
+    struct bucket bucket = {.missing = (i128)unpack_u128(reader)};
 
     bucket.at_ms = unpack_i64(reader);
     return bucket;

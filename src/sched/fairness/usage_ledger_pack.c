@@ -125,8 +125,7 @@ static void pack_charges(const struct sched *sched, struct strbuf *buf)
          seq_next(&jobs, &at)) {
         uint32_t job = seq_get(&jobs, at);
         struct charge charge = charge_here(sched, job);
-        pack_u64(buf, sched->jobs.items[job].id.v.hi);
-        pack_u64(buf, sched->jobs.items[job].id.v.lo);
+        pack_key128(buf, sched->jobs.items[job].id.v);
         pack_str(buf, intern_get(sched->pool_names, charge.pool));
         pack_i64(buf, charge.amount);
     }

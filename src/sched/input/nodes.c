@@ -107,10 +107,15 @@ void sched_node_remove(struct sched *sched, uint32_t index)
 void sched_executor_set(struct sched *sched, struct str executor,
                         bool accepts_new_leases)
 {
-    uint32_t e = nodes_executor_get(sched, executor);
+    uint32_t e = intern_find(sched->executor_names, executor);
+    bool accepted = e == INTERN_NONE || sched->executors.items[e].accepts;
 
-    if (sched->executors.items[e].accepts == accepts_new_leases) {
+    if (accepted == accepts_new_leases) {
         return;
+    }
+    /* One that is closed is remembered without nodes too. */
+    if (!accepts_new_leases) {
+        e = nodes_executor_hold(sched, executor);
     }
     sched->version++;
     cooldown_news(sched);
@@ -119,6 +124,9 @@ void sched_executor_set(struct sched *sched, struct str executor,
         if (sched->nodes.items[i].name && sched->nodes.items[i].executor == e) {
             node_refresh(sched, i);
         }
+    }
+    if (accepts_new_leases) {
+        intern_unref(sched->executor_names, e);
     }
 }
 

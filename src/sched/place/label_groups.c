@@ -172,7 +172,8 @@ const struct label_index *place_groups(struct round *round,
 {
     struct str key = str_of(gang->uniformity);
 
-    if (key.byte_count == 0 && round->sched->executors.count == 1) {
+    if (key.byte_count == 0 &&
+        intern_live_count(round->sched->executor_names) == 1) {
         return NULL; /* the common case; and the rest costs a look at nodes */
     }
     const struct label_index *index = place_labels(round, key);

@@ -19,10 +19,8 @@ uint32_t history_job(const struct sched *sched, struct history_reader *reader,
 uint32_t history_read_job(const struct sched *sched,
                           struct history_reader *reader)
 {
-    struct job_id id;
+    struct job_id id = {unpack_key128(&reader->pack)};
 
-    id.v.hi = unpack_u64(&reader->pack);
-    id.v.lo = unpack_u64(&reader->pack);
     return reader->pack.is_bad ? NONE : history_job(sched, reader, id);
 }
 
@@ -38,12 +36,6 @@ void history_sort(struct history_item *items, uint32_t count)
     qsort(items, count, sizeof(*items), compare_items);
 }
 
-void history_pack_id(struct strbuf *buf, struct job_id id)
-{
-    pack_u64(buf, id.v.hi);
-    pack_u64(buf, id.v.lo);
-}
-
 void history_pack_times(struct strbuf *buf, struct history_item *items,
                         uint32_t count)
 {
@@ -53,7 +45,7 @@ void history_pack_times(struct strbuf *buf, struct history_item *items,
     history_sort(items, count);
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
-        history_pack_id(buf, items[i].id);
+        pack_key128(buf, items[i].id.v);
         pack_i64(buf, items[i].time_ms);
     }
 }

@@ -42,8 +42,6 @@ struct history_item {
 
 /* Put items in the order of their ids. */
 void history_sort(struct history_item *items, uint32_t count);
-/* Append an id. */
-void history_pack_id(struct strbuf *buf, struct job_id id);
 /* Append items with their times, in order; nothing where there is none. */
 void history_pack_times(struct strbuf *buf, struct history_item *items,
                         uint32_t count);

@@ -5,16 +5,19 @@
 
 enum { NODES_MIN = 64 };
 
-uint32_t nodes_executor_get(struct sched *sched, struct str name)
+uint32_t nodes_executor_hold(struct sched *sched, struct str name)
 {
+    bool is_new = intern_find(sched->executor_names, name) == INTERN_NONE;
     uint32_t executor = intern_add(sched->executor_names, name);
 
     if (sched->executors.count <= executor) {
-        VEC_PUSH(&sched->executors,
-                 (struct executor){
-                     .name = intern_get(sched->executor_names, executor),
-                     .accepts = true,
-                 });
+        VEC_PUSH(&sched->executors, (struct executor){0});
+    }
+    if (is_new) {
+        sched->executors.items[executor] = (struct executor){
+            .name = intern_get(sched->executor_names, executor),
+            .accepts = true,
+        };
     }
     return executor;
 }
@@ -61,9 +64,10 @@ static void grow_arrays(struct sched *sched)
     }
 }
 
-static uint32_t node_add(struct sched *sched, uint32_t executor,
+static uint32_t node_add(struct sched *sched, struct str executor_name,
                          struct str name)
 {
+    uint32_t executor = nodes_executor_hold(sched, executor_name);
     uint32_t node = SLOTS_TAKE(&sched->nodes);
 
     if (node >= sched->node_capacity) {
@@ -90,8 +94,9 @@ static uint32_t node_add(struct sched *sched, uint32_t executor,
 uint32_t sched_node_index(struct sched *sched, struct str executor,
                           struct str name)
 {
-    uint32_t e = nodes_executor_get(sched, executor);
-    uint32_t node = names_first(&sched->node_names, e, name);
+    uint32_t e = intern_find(sched->executor_names, executor);
+    uint32_t node = e == INTERN_NONE ? (uint32_t)NAMES_NONE
+                                     : names_first(&sched->node_names, e, name);
 
     while (node != NAMES_NONE) {
         if (sched->nodes.items[node].executor == e &&
@@ -100,7 +105,7 @@ uint32_t sched_node_index(struct sched *sched, struct str executor,
         }
         node = names_next(&sched->node_names, node);
     }
-    return node_add(sched, e, name);
+    return node_add(sched, executor, name);
 }
 
 void node_release(struct sched *sched, uint32_t index)
@@ -114,6 +119,7 @@ void node_release(struct sched *sched, uint32_t index)
     names_remove(&sched->node_names, node->executor, nodes_name_of(node),
                  index);
     seq_remove(&sched->nodes_by_name, index, node_less, sched);
+    intern_unref(sched->executor_names, node->executor);
     mem_free(node->name);
     node->name = NULL;
     SLOTS_GIVE(&sched->nodes, index);

@@ -16,8 +16,10 @@ static inline struct str nodes_name_of(const struct node *node)
 {
     return str_make(node->name, node->name_bytes);
 }
-/* The executor of a name, made when new. */
-uint32_t nodes_executor_get(struct sched *sched, struct str name);
+/* The executor of a name, made when new, with one more reference in
+ * `executor_names`: each of its nodes has one, and so has that it is closed. It
+ * goes with the last. */
+uint32_t nodes_executor_hold(struct sched *sched, struct str name) must_check;
 /* What of a node can be had by jobs, as told: without what others use. */
 struct resource_vec nodes_capacity_of(const struct sched *sched,
                                       const struct node_record *record);

@@ -86,9 +86,10 @@ struct pool {
     bool is_topology_stale;
 };
 
-/* One executor, as the scheduler knows it. */
+/* One executor, as the scheduler knows it; by the number of its name in
+ * `executor_names`, while that is in use. */
 struct executor {
-    struct str name;
+    struct str name; /* borrowed from there */
     bool accepts;
 };
 

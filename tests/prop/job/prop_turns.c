@@ -8,8 +8,7 @@
  *   - who has the turn keeps it; it goes to the oldest that waits
  *   - the table that is written and read back goes on the same way
  */
-#include "job/due/job_action.h"
-#include "job/table/jobs.h"
+#include "held_jobs.h"
 #include "prop.h"
 
 enum { JOBS = 9, GROUPS = 2, ACTS = 30 };
@@ -84,26 +83,20 @@ static void pass_on(struct world *world, int group)
     }
 }
 
-static void settle(struct world *world)
+static void apply_to_its(void *ctx, const struct event *event)
 {
-    struct job_rules rules = {.now_ms = 5};
+    struct world *world = ctx;
 
-    while (jobs_has_dirty(world->jobs)) {
-        uint32_t count;
-        auto_mem uint32_t *dirty = jobs_take_dirty(world->jobs, 0, &count);
-        for (uint32_t i = 0; i < count; i++) {
-            struct job_decisions decisions;
-            job_due(world->jobs, dirty[i], &rules, &world->arena, &decisions);
-            for (uint32_t k = 0; k < decisions.event_count; k++) {
-                for (int n = 0; n < JOBS; n++) {
-                    if (key128_compare(world->ids[n].v,
-                                       decisions.events[k].job.v) == 0) {
-                        (void)apply(world, n, &decisions.events[k]);
-                    }
-                }
-            }
+    for (int n = 0; n < JOBS; n++) {
+        if (key128_compare(world->ids[n].v, event->job.v) == 0) {
+            (void)apply(world, n, event);
         }
     }
+}
+
+static void settle(struct world *world)
+{
+    held_jobs_settle(world->jobs, &world->arena, apply_to_its, world);
 }
 
 /* A job ends, by itself or by its user; or its run fails and it waits again,
@@ -119,11 +112,7 @@ static void end_job(struct world *world, struct tape *tape, int n)
     if (once_in(tape, 3) || jobs_is_held(world->jobs, job)) {
         event.type = EVENT_CANCELLED;
     } else {
-        event.type = EVENT_LEASED;
-        event.run = run_id_make(event.job, 0);
-        event.leased.executor_id = STR("e");
-        event.leased.node_name = STR("n");
-        event.leased.pool = STR("default");
+        event = held_jobs_lease(event.job);
         if (apply(world, n, &event) != JOBS_APPLIED) {
             return;
         }
@@ -136,24 +125,6 @@ static void end_job(struct world *world, struct tape *tape, int n)
         world->has_ended[n] = true;
         pass_on(world, world->groups[n]);
     }
-}
-
-static bool write_and_read(struct world *world)
-{
-    struct jobs *copy = jobs_create();
-    auto_strbuf bytes = {0}, again = {0};
-    struct err err;
-
-    jobs_encode(world->jobs, &bytes);
-    if (jobs_decode(copy, strbuf_str(&bytes), &err) < 0) {
-        return false;
-    }
-    jobs_destroy(world->jobs);
-    world->jobs = copy;
-    jobs_set_policy(copy, &policy);
-    jobs_encode(copy, &again);
-    jobs_mark_all_dirty(copy);
-    return str_equal(strbuf_str(&bytes), strbuf_str(&again));
 }
 
 static bool is_right(const struct world *world, int n)
@@ -179,7 +150,7 @@ static bool turns_are_kept(struct tape *tape)
         if (act <= 1 && count < JOBS) {
             submit(&world, tape, count++);
         } else if (act == 4) {
-            holds = write_and_read(&world);
+            holds = held_jobs_restore(&world.jobs, &policy);
         } else if (count > 0) {
             end_job(&world, tape, pick(tape, 0, count - 1));
         }

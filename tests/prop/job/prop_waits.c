@@ -7,8 +7,7 @@
  *   - else it is free once all of them have ended
  *   - the table that is written and read back goes on the same way
  */
-#include "job/due/job_action.h"
-#include "job/table/jobs.h"
+#include "held_jobs.h"
 #include "prop.h"
 
 enum { JOBS = 7, ACTS = 24 };
@@ -46,6 +45,11 @@ static void apply(struct world *world, const struct event *event)
     }
 }
 
+static void apply_due(void *ctx, const struct event *event)
+{
+    apply(ctx, event);
+}
+
 static void submit(struct world *world, struct tape *tape, uint32_t n)
 {
     uint8_t random[10] = {(uint8_t)n};
@@ -74,22 +78,9 @@ static void submit(struct world *world, struct tape *tape, uint32_t n)
     apply(world, &event);
 }
 
-/* Say all that is due, until nothing is. */
 static void settle(struct world *world)
 {
-    struct job_rules rules = {.now_ms = 5};
-
-    while (jobs_has_dirty(world->jobs)) {
-        uint32_t count;
-        auto_mem uint32_t *dirty = jobs_take_dirty(world->jobs, 0, &count);
-        for (uint32_t i = 0; i < count; i++) {
-            struct job_decisions decisions;
-            job_due(world->jobs, dirty[i], &rules, &world->arena, &decisions);
-            for (uint32_t k = 0; k < decisions.event_count; k++) {
-                apply(world, &decisions.events[k]);
-            }
-        }
-    }
+    held_jobs_settle(world->jobs, &world->arena, apply_due, world);
 }
 
 /* A job ends in one of the ways in which queued jobs and runs do. */
@@ -111,32 +102,11 @@ static void end_job(struct world *world, struct tape *tape, uint32_t n)
         apply(world, &event);
         return;
     }
-    event.type = EVENT_LEASED;
-    event.run = run_id_make(event.job, 0);
-    event.leased.executor_id = STR("e");
-    event.leased.node_name = STR("n");
-    event.leased.pool = STR("default");
+    event = held_jobs_lease(event.job);
     apply(world, &event);
     memset(&event.leased, 0, sizeof(event.leased));
     event.type = EVENT_RUN_SUCCEEDED;
     apply(world, &event);
-}
-
-static bool write_and_read(struct world *world)
-{
-    struct jobs *copy = jobs_create();
-    auto_strbuf bytes = {0};
-    struct err err;
-
-    jobs_encode(world->jobs, &bytes);
-    if (jobs_decode(copy, strbuf_str(&bytes), &err) < 0) {
-        return false;
-    }
-    jobs_destroy(world->jobs);
-    world->jobs = copy;
-    jobs_set_policy(copy, &policy);
-    jobs_mark_all_dirty(copy);
-    return true;
 }
 
 /* What is to be of a job by what was said of the others. */
@@ -173,7 +143,7 @@ static bool waits_are_kept(struct tape *tape)
         if (act <= 1 && count < JOBS) {
             submit(&world, tape, count++);
         } else if (act == 4) {
-            holds = write_and_read(&world);
+            holds = held_jobs_restore(&world.jobs, &policy);
         } else if (count > 0) {
             end_job(&world, tape, (uint32_t)pick(tape, 0, (int)count - 1));
         }

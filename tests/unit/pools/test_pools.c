@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "pools/tables/router.h"
 #include "pools_stage.h"
 
 enum { MILLI = 1000 };
@@ -224,11 +225,40 @@ static void a_queue_goes_by_applications_with_pools_as_without(void **state)
     }
 }
 
+/* Clusters come and go: each is known while it has nodes, or is closed. */
+static void names_of_executors_that_went_make_room(void **state)
+{
+    enum { CLUSTERS = 100 };
+    struct pools_stage stage;
+    struct resource_amount cpu = {STR("cpu"), STAGE_MILLI};
+    struct node_record record = {.name = STR("n"), .total = {&cpu, 1}};
+    struct sched_plan plan;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    for (uint32_t i = 0; i < CLUSTERS; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "cluster-%u", i);
+        pools_executor_set(stage.pools, str_of(name), i % 2 == 0);
+        uint32_t node =
+            pools_node_set(stage.pools, str_of(name), &record, STR("default"));
+        assert_int_equal(intern_live_count(stage.pools->executors), 1);
+        pools_node_remove(stage.pools, node);
+        pools_executor_set(stage.pools, str_of(name), true);
+        pools_plan(stage.pools, POOLS_DEFAULT, 0, ROUND_FAST, 16, &plan);
+        assert_int_equal(intern_live_count(stage.pools->executors), 0);
+    }
+    assert_int_equal(intern_count(stage.pools->executors), 1);
+    pools_stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(without_an_object_plans_are_of_the_configured_pools),
         TEST(names_of_pools_that_went_make_room),
+        TEST(names_of_executors_that_went_make_room),
         TEST(a_node_that_comes_and_goes_meanwhile_is_kept_once),
         TEST(a_pool_that_is_planned_answers_what_it_had),
         TEST(what_is_protected_stays_so_in_another_pool),

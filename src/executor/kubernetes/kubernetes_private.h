@@ -1,0 +1,167 @@
+/*
+ * kubernetes_private - what the files of the runtime share:
+ *
+ *     kubernetes_table.c   runs and their pods
+ *     kubernetes_watch.c   what the cluster says of pods and nodes
+ *     kubernetes_create.c  making pods
+ *     kubernetes_delete.c  stopping and forgetting them
+ *     kubernetes.c         the port
+ *
+ * Not for use outside the folder.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/slots.h"
+#include "executor/kubernetes/kube_pod.h"
+#include "executor/kubernetes/kube_usage.h"
+#include "executor/kubernetes/kubernetes.h"
+#include "executor/port/change_queue.h"
+#include "executor/port/node_set.h"
+#include "kube/api/follow.h"
+#include "kube/api/retry.h"
+#include "kube/http/http_client.h"
+
+struct kubernetes;
+
+/* A pod that is being made. */
+struct kube_creation {
+    struct strbuf body;
+    struct retry retry;
+    int64_t due_ms;   /* when to ask (again); INT64_MAX: it is under way */
+    int64_t until_ms; /* then its lease goes back */
+    bool is_looking;  /* at the pod of that name, which is there */
+    struct err why;   /* the last refusal */
+};
+
+/* A request about a run, while it is under way. */
+struct kube_call {
+    struct kubernetes *kubernetes;
+    struct run_id run;
+    uint64_t number; /* of the request */
+    bool is_creation;
+};
+
+/* A run and its pod. */
+struct kube_row {
+    bool is_used;
+    struct run_id run;
+    struct job_id job;
+    char *texts; /* owned: those below */
+    struct str queue, job_set, namespace_, pod_name, node_name;
+    char *uid;                      /* owned; NULL: not known yet */
+    enum reconcile_phase phase;     /* NEVER: it is being created */
+    struct kube_creation *creation; /* owned; while it is */
+    struct kube_call *call;         /* owned; under way */
+    bool is_ending;                 /* the cluster knows that it is to end */
+    bool is_gone;
+    bool is_forgotten; /* and is kept until it is gone */
+    /* What is asked of us and was not sent yet, for a call was under way. */
+    bool wants_stop, wants_forget;
+    int64_t grace_s;          /* of the stop; < 0: the pod's own */
+    enum runtime_cause cause; /* why it ended, if its object does not say */
+    uint32_t list;            /* that it was seen in last */
+    int64_t created_ms, started_ms, ended_ms;
+    char *object; /* owned; the encoded pod once it has ended; NULL */
+    size_t object_byte_count;
+};
+
+struct kubernetes {
+    struct runtime runtime;
+    struct kubernetes_options options;
+    struct arena arena; /* of the options */
+    struct kube_port *port;
+    struct kube_config *config; /* owned; NULL: the port is another's */
+    struct http_client *client; /* likewise */
+    const struct clock *clock;
+    const struct rng *rng;
+    struct follow *nodes_follow, *pods_follow; /* owned */
+    struct node_set *nodes;                    /* owned */
+    struct intern *listed_nodes; /* owned; while they are listed; NULL */
+    struct kube_usage *usage;    /* owned */
+    struct resource_list pending;
+    struct arena pending_arena;
+    SLOTS(struct kube_row) rows;
+    struct map by_run;
+    uint32_t pod_list;
+    VEC(struct run_id) creating; /* that wait to be asked for, or again */
+    uint32_t asking_count;       /* creations under way */
+    int64_t retry_ms;            /* when one is due; INT64_MAX */
+    int64_t follow_ms;           /* when a list or watch is; INT64_MAX */
+    struct change_queue changes;
+    bool is_listed;
+    struct kubernetes_stats stats;
+};
+
+/* The backend of a port. */
+static inline struct kubernetes *kubernetes_of(struct runtime *runtime)
+{
+    return container_of(runtime, struct kubernetes, runtime);
+}
+
+/* Now, for waiting. */
+static inline int64_t kubernetes_now_ms(const struct kubernetes *k)
+{
+    return (int64_t)(k->clock->mono_ns(k->clock) / 1000000);
+}
+
+/* kubernetes_table.c */
+
+/* The row of a run, or NULL. */
+struct kube_row *kubernetes_find(struct kubernetes *k, struct run_id run);
+/* A row for a run without one; texts are copied.  NULL: there are
+ * KUBERNETES_PODS_MAX. */
+struct kube_row *kubernetes_add(struct kubernetes *k,
+                                const struct runtime_pod *pod);
+/* Free it, and end what is under way for it. */
+void kubernetes_remove(struct kubernetes *k, struct kube_row *row);
+/* What the port says of it. */
+struct runtime_pod kubernetes_pod_of(const struct kube_row *row);
+/* The pod has come so far: tell, if that is news. */
+void kubernetes_raise(struct kubernetes *k, struct kube_row *row,
+                      enum reconcile_phase phase);
+/* Push a change of a run. */
+void kubernetes_push(struct kubernetes *k, enum runtime_change_kind kind,
+                     struct run_id run);
+/* Ask the API server something about a row, which has no call under way;
+ * `on_end` gets the call, and takes it by kubernetes_end_call().  False: not
+ * now. */
+bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
+                    const char *method, struct str path, struct str body,
+                    void (*on_end)(void *call, const struct http_result *));
+/* The call is over: its row.  Frees the call. */
+struct kube_row *kubernetes_end_call(struct kube_call *call);
+/* Append "/api/v1/namespaces/NS/pods" and "/NAME". */
+void kubernetes_pods_path(const struct kube_row *row, bool has_name,
+                          struct strbuf *path);
+
+/* kubernetes_watch.c */
+
+/* Begin to follow nodes and pods. */
+void kubernetes_follow(struct kubernetes *k);
+/* What the cluster says of a pod that is ours. */
+void kubernetes_take_pod(struct kubernetes *k, const struct kube_pod *pod,
+                         struct str object);
+/* Tell the node set of nodes whose use by others has changed. */
+void kubernetes_tell_usage(struct kubernetes *k);
+
+/* kubernetes_create.c */
+
+/* See runtime_ops.create. */
+void kubernetes_create(struct runtime *runtime, const struct runtime_run *run);
+/* Ask for the pods that are due. */
+void kubernetes_create_due(struct kubernetes *k);
+/* The pod is there: tell, and end the creation. */
+void kubernetes_created(struct kubernetes *k, struct kube_row *row);
+/* Free it; NULL is fine. */
+void kubernetes_creation_free(struct kube_creation *creation);
+
+/* kubernetes_delete.c */
+
+/* See runtime_ops. */
+void kubernetes_stop(struct runtime *runtime, struct run_id run,
+                     int64_t grace_ms);
+void kubernetes_forget(struct runtime *runtime, struct run_id run);
+/* Send what is wanted of a row, unless a call is under way. */
+void kubernetes_delete_wanted(struct kubernetes *k, struct kube_row *row);

@@ -1,0 +1,171 @@
+/* Runs and their pods. */
+#include "executor/kubernetes/kubernetes_private.h"
+#include "kube/api/envelope.h"
+
+enum { TEXTS = 5 };
+
+struct kube_row *kubernetes_find(struct kubernetes *k, struct run_id run)
+{
+    uint32_t index = map_find(&k->by_run, run.v);
+
+    return index == MAP_NONE ? NULL : &k->rows.items[index];
+}
+
+/* All texts of a row are in one block. */
+static void set_texts(struct kube_row *row, const struct runtime_pod *pod)
+{
+    const struct str from[TEXTS] = {pod->queue, pod->job_set, pod->namespace_,
+                                    pod->pod_name, pod->node_name};
+    struct str *const to[TEXTS] = {&row->queue, &row->job_set, &row->namespace_,
+                                   &row->pod_name, &row->node_name};
+    size_t byte_count = 1, at = 0;
+
+    for (size_t i = 0; i < TEXTS; i++) {
+        byte_count += from[i].byte_count;
+    }
+    row->texts = mem_alloc(byte_count);
+    for (size_t i = 0; i < TEXTS; i++) {
+        if (from[i].byte_count > 0) {
+            memcpy(row->texts + at, from[i].p, from[i].byte_count);
+        }
+        *to[i] = str_make(row->texts + at, from[i].byte_count);
+        at += from[i].byte_count;
+    }
+}
+
+struct kube_row *kubernetes_add(struct kubernetes *k,
+                                const struct runtime_pod *pod)
+{
+    ASSERT(!kubernetes_find(k, pod->run));
+    if (k->by_run.count >= KUBERNETES_PODS_MAX) {
+        return NULL;
+    }
+    uint32_t index = SLOTS_TAKE(&k->rows);
+    struct kube_row *row = &k->rows.items[index];
+
+    *row = (struct kube_row){
+        .is_used = true,
+        .run = pod->run,
+        .job = pod->job,
+        .phase = pod->phase,
+        .list = k->pod_list,
+    };
+    set_texts(row, pod);
+    (void)map_put(&k->by_run, pod->run.v, index);
+    return row;
+}
+
+static void end_request(struct kubernetes *k, struct kube_row *row)
+{
+    if (row->call) {
+        k->port->cancel(k->port, row->call->number);
+        k->asking_count -= row->call->is_creation;
+        mem_free(row->call);
+        row->call = NULL;
+    }
+}
+
+void kubernetes_remove(struct kubernetes *k, struct kube_row *row)
+{
+    uint32_t index = map_remove(&k->by_run, row->run.v);
+
+    end_request(k, row);
+    kubernetes_creation_free(row->creation);
+    mem_free(row->texts);
+    mem_free(row->uid);
+    mem_free(row->object);
+    *row = (struct kube_row){.is_used = false};
+    SLOTS_GIVE(&k->rows, index);
+}
+
+struct runtime_pod kubernetes_pod_of(const struct kube_row *row)
+{
+    return (struct runtime_pod){
+        .run = row->run,
+        .job = row->job,
+        .queue = row->queue,
+        .job_set = row->job_set,
+        .namespace_ = row->namespace_,
+        .pod_name = row->pod_name,
+        .node_name = row->node_name,
+        .phase = row->phase,
+    };
+}
+
+void kubernetes_push(struct kubernetes *k, enum runtime_change_kind kind,
+                     struct run_id run)
+{
+    change_queue_push(&k->changes,
+                      &(struct runtime_change){.kind = kind, .run = run});
+}
+
+void kubernetes_raise(struct kubernetes *k, struct kube_row *row,
+                      enum reconcile_phase phase)
+{
+    if (row->phase == RECONCILE_NEVER ||
+        reconcile_rank(phase) <= reconcile_rank(row->phase)) {
+        return;
+    }
+    row->phase = phase;
+    if (reconcile_is_ended(phase) && row->ended_ms == 0) {
+        row->ended_ms = k->clock->wall_ms(k->clock);
+    }
+    if (k->is_listed && !row->is_forgotten) {
+        change_queue_push(&k->changes,
+                          &(struct runtime_change){.kind = RUNTIME_PHASE,
+                                                   .run = row->run,
+                                                   .phase = phase});
+    }
+}
+
+void kubernetes_pods_path(const struct kube_row *row, bool has_name,
+                          struct strbuf *path)
+{
+    strbuf_addf(path, "/api/v1/namespaces/%.*s/pods", STR_ARG(row->namespace_));
+    if (has_name) {
+        strbuf_addf(path, "/%.*s", STR_ARG(row->pod_name));
+    }
+}
+
+bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
+                    const char *method, struct str path, struct str body,
+                    void (*on_end)(void *call, const struct http_result *))
+{
+    struct kube_call *call = mem_alloc(sizeof(*call));
+    char *text = str_dup(path);
+
+    ASSERT(!row->call);
+    *call = (struct kube_call){
+        .kubernetes = k, .run = row->run, .is_creation = row->creation != NULL};
+    call->number = k->port->ask(
+        k->port,
+        &(struct http_ask){
+            .method = method,
+            .path = text,
+            .accept = ENVELOPE_MEDIA_TYPE,
+            .content_type = body.byte_count > 0 ? ENVELOPE_MEDIA_TYPE : NULL,
+            .body = body,
+            .total_ms_max = KUBERNETES_REQUEST_MS_MAX,
+            .on_end = on_end,
+            .ctx = call,
+        });
+    mem_free(text);
+    if (call->number == 0) {
+        mem_free(call);
+        return false;
+    }
+    row->call = call;
+    k->asking_count += call->is_creation;
+    return true;
+}
+
+struct kube_row *kubernetes_end_call(struct kube_call *call)
+{
+    struct kube_row *row = kubernetes_find(call->kubernetes, call->run);
+
+    ASSERT(row && row->call == call);
+    row->call = NULL;
+    call->kubernetes->asking_count -= call->is_creation;
+    mem_free(call);
+    return row;
+}

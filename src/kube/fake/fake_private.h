@@ -1,0 +1,99 @@
+/*
+ * fake_private - what the files of the API server in memory share.
+ *
+ * Not for use outside the folder.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "k8s/core.pb-c.h"
+#include "kube/fake/fake_api.h"
+
+/* Short names. */
+typedef K8s__Io__Api__Core__V1__Pod fake_pod_message;
+/* Likewise. */
+typedef K8s__Io__Api__Core__V1__Node fake_node_message;
+
+enum fake_kind { FAKE_NODES, FAKE_PODS, FAKE_KINDS };
+
+/* An object, encoded. */
+struct fake_object {
+    enum fake_kind kind;
+    char *name;       /* owned */
+    char *namespace_; /* owned; "" of a node */
+    struct strbuf bytes;
+    uint64_t version;
+    int64_t due_ms; /* when the kubelet goes on with it; INT64_MAX: never */
+};
+
+/* What has happened to an object: a line of a watch. */
+struct fake_event {
+    enum fake_kind kind;
+    uint64_t version;
+    const char *type;
+    struct strbuf bytes; /* of the object then */
+};
+
+/* A request that was not answered, or a watch. */
+struct fake_ask {
+    uint64_t number;
+    char *method, *path; /* owned */
+    struct strbuf body;
+    struct http_ask ask; /* for its callbacks */
+    bool is_watch;       /* and has begun */
+    enum fake_kind kind; /* of the watch */
+    uint64_t version;    /* that it has told */
+};
+
+/* Answers that a test has asked for. */
+struct fake_scripted {
+    char method[8], reason[64], message[256];
+    int count, status;
+    bool is_done;
+};
+
+struct fake_api {
+    struct kube_port port;
+    const struct clock *clock;
+    VEC(struct fake_object) objects;
+    VEC(struct fake_event) events;
+    VEC(struct fake_ask *) asks; /* owned */
+    VEC(struct fake_scripted) scripted;
+    VEC(char *) heard; /* methods of requests, owned */
+    uint64_t version, compacted_version, last_number;
+    uint32_t made_count;
+    uint64_t last_uid;
+    bool are_watches_held, are_kubelets_held;
+};
+
+/* fake_api.c: have drive() called. */
+void fake_api_wake(struct fake_api *api);
+
+/* fake_objects.c */
+
+/* The object, or NULL. */
+struct fake_object *fake_api_find(struct fake_api *api, enum fake_kind kind,
+                                  struct str name);
+/* Its message, in the arena; to be written back by fake_api_write(). */
+void *fake_api_read(const struct fake_object *object, struct arena *arena);
+/* The object is now so (and so made if it was not there): a new version. */
+struct fake_object *fake_api_write(struct fake_api *api, enum fake_kind kind,
+                                   ProtobufCMessage *message);
+/* It is gone. */
+void fake_api_drop(struct fake_api *api, struct fake_object *object);
+/* Free all. */
+void fake_api_objects_fini(struct fake_api *api);
+/* A new name for an object that is made, in the arena. */
+char *fake_api_uid(struct fake_api *api, struct arena *arena);
+
+/* fake_kubelet.c */
+
+/* The pod has ended. */
+void fake_api_end_pod(struct fake_api *api, struct fake_object *object,
+                      const char *reason, int exit_code);
+/* Move pods on whose time has come. */
+void fake_api_kubelet_step(struct fake_api *api);
+/* When it is due; INT64_MAX: never. */
+int64_t fake_api_kubelet_due_ms(const struct fake_api *api);
