@@ -11,6 +11,7 @@
 #include "main/berthd/berthd_options.h"
 #include "main/berthd/data_dir.h"
 #include "main/berthd/metric_table.h"
+#include "main/berthd/notify_setup.h"
 #include "main/berthd/server.h"
 #include "main/berthd/tls_files.h"
 #include "main/common/machine.h"
@@ -18,7 +19,7 @@
 #include "main/executor/privileges.h"
 #include "main/executor/runtime_setup.h"
 
-enum { EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2, FIXED_FILES_MAX = 7 };
 
 /* Something cannot go on: stop as if asked to, but fail. */
 static volatile sig_atomic_t has_failed;
@@ -120,7 +121,7 @@ static int give_up(struct server_options *options, const char *config_path,
     const struct config *config = options->config;
     const struct config_tls *tls[] = {&config->server.tls,
                                       &config->executor.tls};
-    struct str files[] = {
+    struct str files[FIXED_FILES_MAX + 2 * CONFIG_NOTIFY_TARGETS_MAX] = {
         tls[0]->certificate,
         tls[0]->key,
         tls[0]->client_ca,
@@ -129,14 +130,21 @@ static int give_up(struct server_options *options, const char *config_path,
         tls[1]->client_ca,
         config_path ? str_of(config_path) : STR(""),
     };
+    const struct config_notifications *notified = &config->notifications;
     struct data_dir dir;
     struct privileges plan;
+    uint32_t file_count = FIXED_FILES_MAX;
+
+    for (uint32_t i = 0; i < notified->target_count; i++) {
+        files[file_count++] = notified->targets[i].ca_file;
+        files[file_count++] = notified->targets[i].secret_file;
+    }
 
     int rc = data_dir_open(config->server.data.p, arena, &dir, err);
     if (rc < 0) {
         return rc;
     }
-    const struct privileges_needs needs = {dir.path, files, ARRAY_COUNT(files)};
+    const struct privileges_needs needs = {dir.path, files, file_count};
     struct runtime_setup_process setup = {
         .config = config->executor.is_enabled ? &config->executor : NULL,
         .jobs_dir = dir.jobs,
@@ -160,6 +168,7 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
     struct config *config = berthd_options_config(options, &findings);
     if (!options->prints_config) {
         tls_files_check(config, &findings);
+        notify_setup_check(config, &findings);
     }
     if (complain(&findings)) {
         return EXIT_USAGE;

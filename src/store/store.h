@@ -265,6 +265,12 @@ int store_job_sets(struct store_reader *reader, struct str queue,
                    struct stored_job_set **ret_sets,
                    struct err *err) must_check;
 
+/* How one job set stands. */
+int store_job_set_counts(struct store_reader *reader, struct str queue,
+                         struct str name, struct arena *arena,
+                         struct stored_job_set *ret_set,
+                         struct err *err) must_check;
+
 /* What is counted of a day, a queue and an owner.  Cores and GPUs are in
  * thousandths x ms, from a run's lease to its end: used is all of it, of which
  * wasted is what failed or was lost.  Append, never renumber. */

@@ -35,6 +35,7 @@ enum query {
     QUERY_JOB_SET_SEQS,
     QUERY_CLIENT_ID,
     QUERY_JOB_SETS,
+    QUERY_SET_COUNTS,
     QUERY_USAGE,
     QUERY_COUNT,
 };

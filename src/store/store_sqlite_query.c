@@ -92,6 +92,10 @@ static const char *const sql[QUERY_COUNT] = {
         " FROM job_set s CROSS JOIN set_count c ON c.set_key = s.key"
         " WHERE (s.queue, s.name) > (?1, ?2)"
         " ORDER BY s.queue, s.name, c.state",
+    [QUERY_SET_COUNTS] =
+        "SELECT s.key, s.queue, s.name, c.state, c.job_count, s.changed_ms"
+        " FROM job_set s CROSS JOIN set_count c ON c.set_key = s.key"
+        " WHERE s.queue = ?1 AND s.name = ?2 ORDER BY c.state",
     [QUERY_USAGE] =
         "SELECT CASE WHEN ?5 THEN day ELSE -1 END AS d,"
         " CASE WHEN ?6 THEN queue ELSE '' END AS q,"

@@ -159,6 +159,28 @@ int store_job_sets(struct store_reader *reader, struct str queue,
     return rc;
 }
 
+int store_job_set_counts(struct store_reader *reader, struct str queue,
+                         struct str name, struct arena *arena,
+                         struct stored_job_set *ret_set, struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_SET_COUNTS];
+    int is_there = 0, rc;
+
+    sq_bind_text(stmt, 1, queue);
+    sq_bind_text(stmt, 2, name);
+    *ret_set = (struct stored_job_set){
+        .queue = arena_str(arena, queue),
+        .name = arena_str(arena, name),
+    };
+    while ((rc = sq_step(stmt, err)) == 1) {
+        is_there = 1;
+        ret_set->counts[sqlite3_column_int(stmt, 3)] =
+            (uint64_t)sqlite3_column_int64(stmt, 4);
+        ret_set->changed_ms = sqlite3_column_int64(stmt, 5);
+    }
+    return rc < 0 ? rc : is_there;
+}
+
 static struct stored_usage usage_row(sqlite3_stmt *row, struct arena *arena)
 {
     enum { FIRST_AMOUNT = 3 };

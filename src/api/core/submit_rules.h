@@ -13,6 +13,7 @@ enum {
     RULES_RESOURCES_MAX = 16,
     RULES_TOLERATIONS_MAX = 32,
     RULES_KEYS_MAX = 64,
+    RULES_NOTIFY_MAX = 32,
 };
 
 /* Requests and limits of a container that names neither. */
@@ -69,6 +70,8 @@ struct submit_rules {
     uint32_t toleration_count;
     struct str restricted_toleration_keys[RULES_KEYS_MAX];
     uint32_t restricted_toleration_key_count;
+    struct str notify_targets[RULES_NOTIFY_MAX]; /* that jobs can name */
+    uint32_t notify_target_count;
     size_t pod_spec_bytes_max; /* of one encoded pod spec */
     int64_t default_deadline_s;
     int64_t grace_period_s_min;

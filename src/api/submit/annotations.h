@@ -13,6 +13,7 @@
 #pragma once
 
 #include "api/core/refusal.h"
+#include "api/core/submit_rules.h"
 #include "berth/submission.pb-c.h"
 #include "model/digest.h"
 
@@ -39,6 +40,8 @@
 #define ANNOTATION_TURN_GROUP "berth.dev/concurrencyGroup"
 #define ANNOTATION_TURN_LIMIT "berth.dev/concurrencyLimit"
 #define ANNOTATION_DEPENDS_ON "berth.dev/dependsOn"
+/* Targets of notifications, by name. */
+#define ANNOTATION_NOTIFY "berth.dev/notify"
 #define ANNOTATION_FREEZING_WINDOW "berth.dev/freezingWindowSeconds"
 /* Of YuniKorn and Spark (model.md 3.2). */
 #define ANNOTATION_APP_ID "yunikorn.apache.org/app-id"
@@ -95,6 +98,11 @@ int annotations_check_no_terms(const Berth__Submission__Item *item,
  * says is one of the words known. */
 int annotations_check_own(const Berth__Submission__Item *item,
                           struct refusal *refusal) must_check;
+
+/* Check that a job names only targets of notifications that there are. */
+int annotations_check_notify(const Berth__Submission__Item *item,
+                             const struct submit_rules *rules,
+                             struct refusal *refusal) must_check;
 
 /* The lifetime that a job asks for, in ms or a LIFETIME_; the annotation has
  * passed annotations_check_own(). */

@@ -12,7 +12,7 @@ static const char *const own_keys[] = {
     ANNOTATION_HOLD,          ANNOTATION_BEGIN_TIME,
     ANNOTATION_MAX_WAIT,      ANNOTATION_DEPENDS_ON,
     ANNOTATION_RETRY_POLICY,  ANNOTATION_TURN_GROUP,
-    ANNOTATION_TURN_LIMIT,
+    ANNOTATION_TURN_LIMIT,    ANNOTATION_NOTIFY,
 };
 
 static int check_loss(const Berth__Submission__Item *item, const char *key,
@@ -226,4 +226,50 @@ int annotations_check_own(const Berth__Submission__Item *item,
             item, "it needs " ANNOTATION_GANG_ID " or a podGroup", refusal);
     }
     return rc < 0 ? rc : check_lifetime(item, refusal);
+}
+
+static bool is_target(const struct submit_rules *rules, struct str name)
+{
+    bool is = false;
+
+    for (uint32_t i = 0; i < rules->notify_target_count && !is; i++) {
+        is = str_equal(rules->notify_targets[i], name);
+    }
+    return is;
+}
+
+static int refuse_target(const Berth__Submission__Item *item, struct str name,
+                         const struct submit_rules *rules,
+                         struct refusal *refusal)
+{
+    auto_strbuf known = {0};
+
+    for (uint32_t i = 0; i < rules->notify_target_count; i++) {
+        strbuf_addf(&known, "%s%.*s", i ? ", " : "; there are ",
+                    STR_ARG(rules->notify_targets[i]));
+    }
+    return refusal_set(
+        refusal, "annotation %s: there is no target of notifications %.*s%s",
+        annotation_name(item, ANNOTATION_NOTIFY), STR_ARG(name),
+        known.byte_count ? strbuf_text(&known)
+                         : "; the server's configuration names none");
+}
+
+int annotations_check_notify(const Berth__Submission__Item *item,
+                             const struct submit_rules *rules,
+                             struct refusal *refusal)
+{
+    struct str list = annotation_find_own(item, ANNOTATION_NOTIFY);
+
+    for (size_t at = 0, end; at < list.byte_count; at = end + 1) {
+        for (end = at; end < list.byte_count && list.p[end] != ',' &&
+                       list.p[end] != ' ';) {
+            end++;
+        }
+        struct str name = str_make(list.p + at, end - at);
+        if (name.byte_count > 0 && !is_target(rules, name)) {
+            return refuse_target(item, name, rules, refusal);
+        }
+    }
+    return 0;
 }

@@ -219,7 +219,7 @@ static int build_item(struct submission_builder *builder,
     int rc = validate_item_shape(item, context->rules, &raw, refusal);
     struct pod_use use = {.lifetime_ms = annotations_lifetime_ms(item)};
     rc = rc ? rc : submission_take_pod(builder, raw, use);
-    rc = rc ? rc : validate_item_rest(item, refusal);
+    rc = rc ? rc : validate_item_rest(item, context->rules, refusal);
     rc = rc ? rc : annotations_gang(item, &gang, refusal);
     if (rc < 0) {
         return rc;

@@ -110,7 +110,8 @@ int submission_put_group(struct submission_builder *builder,
     struct str first_class = {0};
     uint32_t at = 0;
 
-    int rc = validate_item_rest(item, builder->refusal);
+    int rc =
+        validate_item_rest(item, builder->context->rules, builder->refusal);
     strbuf_clear(&builder->terms);
     gang_terms_pack(&builder->terms, &group->terms);
     for (uint32_t i = 0; i < group->terms.sub_group_count && rc == 0; i++) {

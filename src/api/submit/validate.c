@@ -245,6 +245,7 @@ static int check_price_band(const Berth__Submission__Item *item,
 }
 
 int validate_item_rest(const Berth__Submission__Item *item,
+                       const struct submit_rules *rules,
                        struct refusal *refusal)
 {
     size_t client_id_bytes = strlen(item->client_id);
@@ -262,7 +263,8 @@ int validate_item_rest(const Berth__Submission__Item *item,
             client_id_bytes, CLIENT_ID_BYTES_MAX);
     }
     rc = check_price_band(item, refusal);
-    return rc < 0 ? rc : annotations_check_own(item, refusal);
+    rc = rc < 0 ? rc : annotations_check_own(item, refusal);
+    return rc < 0 ? rc : annotations_check_notify(item, rules, refusal);
 }
 
 bool validate_is_reason_short(const char *reason)

@@ -56,6 +56,7 @@ int validate_item_sizes(const Berth__Submission__Item *item,
 /* The rules about the rest of an item: I15, I17, I19, our annotations,
  * and the sizes. */
 int validate_item_rest(const Berth__Submission__Item *item,
+                       const struct submit_rules *rules,
                        struct refusal *refusal) must_check;
 
 /* A reason for cancelling or preempting is at most REASON_BYTES_MAX long. */

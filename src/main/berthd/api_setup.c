@@ -179,6 +179,17 @@ static void set_users(const struct config *config,
     auth->users = users;
 }
 
+/* Jobs can name the targets that there are. */
+static void set_notify(const struct config_notifications *from,
+                       struct submit_rules *rules)
+{
+    rules->notify_target_count = 0;
+    for (uint32_t i = 0; i < from->target_count && i < RULES_NOTIFY_MAX; i++) {
+        rules->notify_targets[rules->notify_target_count++] =
+            from->targets[i].name;
+    }
+}
+
 struct api_config *api_setup(const struct config *config,
                              const struct api_local_user *local,
                              const char *data_dir, struct arena *arena)
@@ -188,6 +199,7 @@ struct api_config *api_setup(const struct config *config,
     api_config_defaults(api);
     set_classes(config, &api->submit, arena);
     set_submission(&config->submission, &api->submit, arena);
+    set_notify(&config->notifications, &api->submit);
     set_training(config, &api->training);
     api->auth = (struct auth_config){
         .is_anonymous_allowed = config->auth.is_anonymous,

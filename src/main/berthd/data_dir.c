@@ -39,6 +39,7 @@ int data_dir_open(const char *path, struct arena *arena,
         .store = inside(folder, "store.db", arena),
         .jobs = inside(folder, "jobs", arena),
         .token = inside(folder, "token", arena),
+        .notified = inside(folder, "notified", arena),
     };
     return 0;
 }

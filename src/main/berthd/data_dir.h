@@ -5,6 +5,7 @@
  *     store.db    the query store; rebuilt from the log if it is missing,
  *                 and never deleted
  *     jobs/       runs of the process runtime
+ *     notified    how far targets of notifications have been told
  *     backup/     copies under way
  */
 #pragma once
@@ -14,7 +15,7 @@
 /* Absolute paths, all in the arena. */
 struct data_dir {
     const char *path;
-    const char *log, *store, *jobs, *token;
+    const char *log, *store, *jobs, *token, *notified;
 };
 
 /* Make `path` if it is not there (mode 0711: jobs under another user reach

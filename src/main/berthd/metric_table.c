@@ -114,6 +114,15 @@ static const struct metric_row rows[] = {
     {"berth_nodes_quarantined", "gauge", "", "state",
      "Nodes that get no new work, or one job at a time, because jobs failed "
      "there."},
+    {"berth_notifications_dropped_total", "counter", "", "target, reason",
+     "Notifications that a target will not get: there was no room (full), it "
+     "refused them (refused), or they were tried for too long (expired)."},
+    {"berth_notifications_retried_total", "counter", "", "target",
+     "Attempts that failed and are made again."},
+    {"berth_notifications_sent_total", "counter", "", "target",
+     "Notifications delivered."},
+    {"berth_notifications_waiting", "gauge", "", "target",
+     "Notifications that are not delivered yet."},
     {"berth_preempted_run_seconds_total", "counter", "seconds", "reason",
      "How long preempted runs had run, by reason."},
     {"berth_preemptions_total", "counter", "", "reason",

@@ -3,6 +3,7 @@
 #include "main/berthd/leader_query.h"
 #include "main/berthd/machine_page.h"
 #include "main/berthd/metric_table.h"
+#include "main/berthd/notify_page.h"
 #include "main/berthd/pool_page.h"
 #include "main/berthd/queue_choice.h"
 #include "main/berthd/queue_page.h"
@@ -249,6 +250,7 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     round_page_put(out, &metrics);
     put(out, "berth_store_seq", (double)projector_seq(pages->projector));
     put_scrub(out, pages->scrubber);
+    notify_page_put(out, pages->notifier);
     put_unstored(out, pages->api);
     put(out, "berth_grpc_calls", rpc_server_call_count(pages->server));
     put_connections(out, pages->server);

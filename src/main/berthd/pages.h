@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "main/berthd/data_dir.h"
 #include "main/berthd/leader.h"
+#include "main/berthd/notifier.h"
 #include "main/berthd/projector.h"
 #include "main/berthd/scrubber.h"
 #include "main/executor/executor_thread.h"
@@ -16,6 +17,7 @@ struct pages {
     const struct data_dir *dir;
     struct leader *leader;
     struct projector *projector;
+    struct notifier *notifier; /* NULL: nobody is told of ends */
     struct scrubber *scrubber;
     struct rpc_server *server;
     struct api *api;

@@ -7,6 +7,8 @@
 #include "main/berthd/api_setup.h"
 #include "main/berthd/data_dir.h"
 #include "main/berthd/leader.h"
+#include "main/berthd/notifier.h"
+#include "main/berthd/notify_setup.h"
 #include "main/berthd/pages.h"
 #include "main/berthd/pod_logs.h"
 #include "main/berthd/policy_event.h"
@@ -42,6 +44,7 @@ struct server {
     struct leader *leader;
     struct api *api;
     struct projector *projector;
+    struct notifier *notifier;
     struct scrubber *scrubber;
     struct rpc_server *rpc;
     struct executor_thread *executor;
@@ -255,6 +258,33 @@ static int start_projector(struct server *server, struct err *err)
     return server->projector ? 0 : -ERR_IO;
 }
 
+static int start_notifier(struct server *server, struct err *err)
+{
+    const struct config *config = server->options.config;
+    struct notify_target *targets;
+
+    if (config->notifications.target_count == 0) {
+        return 0;
+    }
+    int rc = notify_setup(config, &server->arena, &targets, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct notifier_options options = {
+        .log = server->log,
+        .store = server->store,
+        .projector = server->projector,
+        .clock = &machine_clock,
+        .targets = targets,
+        .target_count = config->notifications.target_count,
+        .queued_count_max = (uint32_t)config->notifications.queued_count_max,
+        .keep_ms = config->notifications.keep_ms,
+        .path = server->dir.notified,
+    };
+    server->notifier = notifier_start(&options, err);
+    return server->notifier ? 0 : -ERR_IO;
+}
+
 static int start_scrubber(struct server *server, struct err *err)
 {
     struct scrubber_options options = {
@@ -357,6 +387,7 @@ static int serve_http(struct server *server, struct err *err)
         .dir = &server->dir,
         .leader = server->leader,
         .projector = server->projector,
+        .notifier = server->notifier,
         .scrubber = server->scrubber,
         .server = server->rpc,
         .api = server->api,
@@ -394,9 +425,9 @@ static int take_up_lost(struct server *server, struct err *err)
 static int start_all(struct server *server, struct err *err)
 {
     static int (*const steps[])(struct server *, struct err *) = {
-        open_files,  start_leader,    wait_ready,     take_up_lost,
-        make_api,    start_projector, start_scrubber, serve_grpc,
-        write_token, start_executor,  serve_http,
+        open_files, start_leader,    wait_ready,     take_up_lost,
+        make_api,   start_projector, start_notifier, start_scrubber,
+        serve_grpc, write_token,     start_executor, serve_http,
     };
 
     server->queues = queue_table_create();
@@ -538,6 +569,7 @@ void server_stop(struct server *server)
         rpc_server_stop(server->rpc, SERVER_STOP_GRACE_MS);
     }
     leader_stop(server->leader);
+    notifier_stop(server->notifier);
     projector_stop(server->projector);
     rpc_server_destroy(server->rpc);
     api_destroy(server->api);

@@ -1,5 +1,6 @@
 #include "control/round/planner.h"
 #include "main/config/config_failures.h"
+#include "main/config/config_notifications.h"
 #include "wire/training/training_job.h"
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
@@ -423,6 +424,9 @@ static const struct setting config_keys[] = {
     SECTION("store", config, store, store_table, "The query store."),
     SECTION("executor", config, executor, executor_table,
             "The executor inside berthd --standalone, or berth-executor."),
+    SECTION("notifications", config, notifications,
+            config_notifications_settings,
+            "Whom to tell when jobs and job sets have ended."),
     SECTION("hardening", config, hardening, hardening_table,
             "What berthd and berth-executor give up after their start."),
 };
@@ -510,6 +514,8 @@ static void init_config(void *record)
     config->messages = (struct config_messages){STR("info"), STR("logfmt")};
     config->store = (struct config_store){42 * DAY_MS, 7 * DAY_MS, 256 << 20};
     default_executor(&config->executor);
+    config->notifications = (struct config_notifications){
+        .queued_count_max = 10000, .keep_ms = 6 * (int64_t)HOUR_MS};
     config->hardening =
         (struct config_hardening){.has_filter = true, .user = STR("berth")};
 }

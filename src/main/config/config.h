@@ -19,6 +19,7 @@ enum {
     CONFIG_FAKE_GROUPS_MAX = 64,
     CONFIG_CATEGORIES_MAX = 64,
     CONFIG_CATEGORY_RULES_MAX = 64,
+    CONFIG_NOTIFY_TARGETS_MAX = 32,
 };
 
 /* PEM files; "" is none. */
@@ -207,6 +208,21 @@ struct config_hardening {
     struct str user; /* to become, when started as root; "": stay root */
 };
 
+/* Whom to tell of ends (notify/target.h). */
+struct config_notify_target {
+    struct str name, url, ca_file, secret_file;
+    struct setting_texts events, states, queues;
+    bool is_on_request;
+    int64_t timeout_ms;
+};
+
+struct config_notifications {
+    struct config_notify_target targets[CONFIG_NOTIFY_TARGETS_MAX];
+    uint32_t target_count;
+    int64_t queued_count_max; /* of one target */
+    int64_t keep_ms;          /* how long a note is tried */
+};
+
 struct config {
     struct setting_texts warnings; /* of keys by their old names */
     struct config_server server;
@@ -218,6 +234,7 @@ struct config {
     struct config_planner planner;
     struct config_store store;
     struct config_executor executor;
+    struct config_notifications notifications;
     struct config_hardening hardening;
 };
 

@@ -3,7 +3,13 @@
 #include "wire/message/field.h"
 
 /* Field numbers of armadaevents. */
-enum { SUBMIT_OBJECT_META = 4, META_LABELS = 6, ENTRY_KEY = 1, ENTRY_VALUE };
+enum {
+    SUBMIT_OBJECT_META = 4,
+    META_ANNOTATIONS = 5,
+    META_LABELS = 6,
+    ENTRY_KEY = 1,
+    ENTRY_VALUE,
+};
 
 static bool tell(struct str entry, spec_label_fn *each, void *ctx)
 {
@@ -21,27 +27,44 @@ static bool tell(struct str entry, spec_label_fn *each, void *ctx)
     return each(ctx, key, value);
 }
 
-/* Of a submission's metadata or, with `number` META_LABELS, of the metadata
- * themselves.  Whether to go on. */
-static bool walk(struct str message, uint32_t number, spec_label_fn *each,
-                 void *ctx)
+/* Of one map of metadata; whether to go on. */
+static bool walk_meta(struct str meta, uint32_t map_number, spec_label_fn *each,
+                      void *ctx)
 {
-    struct field_cursor cursor = field_cursor_make(message);
+    struct field_cursor cursor = field_cursor_make(meta);
     struct field field;
     bool goes_on = true;
 
     while (goes_on && !field_cursor_is_done(&cursor) &&
            field_read(&cursor, &field)) {
-        if (field.number == number && field.type == FIELD_BYTES) {
-            goes_on = number == META_LABELS
-                          ? tell(field.bytes, each, ctx)
-                          : walk(field.bytes, META_LABELS, each, ctx);
+        if (field.number == map_number && field.type == FIELD_BYTES) {
+            goes_on = tell(field.bytes, each, ctx);
         }
     }
     return goes_on;
 }
 
+static void walk(struct str spec, uint32_t map_number, spec_label_fn *each,
+                 void *ctx)
+{
+    struct field_cursor cursor = field_cursor_make(spec);
+    struct field field;
+    bool goes_on = true;
+
+    while (goes_on && !field_cursor_is_done(&cursor) &&
+           field_read(&cursor, &field)) {
+        if (field.number == SUBMIT_OBJECT_META && field.type == FIELD_BYTES) {
+            goes_on = walk_meta(field.bytes, map_number, each, ctx);
+        }
+    }
+}
+
 void spec_labels(struct str spec, spec_label_fn *each, void *ctx)
 {
-    (void)walk(spec, SUBMIT_OBJECT_META, each, ctx);
+    walk(spec, META_LABELS, each, ctx);
+}
+
+void spec_annotations(struct str spec, spec_label_fn *each, void *ctx)
+{
+    walk(spec, META_ANNOTATIONS, each, ctx);
 }

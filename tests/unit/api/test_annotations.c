@@ -156,7 +156,32 @@ static void test_unknown_own_annotations_are_refused(void **state)
         "berth.dev/fakeRunMs, berth.dev/fakeExitCode, berth.dev/hold, "
         "berth.dev/beginTime, berth.dev/maxWaitSeconds, berth.dev/dependsOn, "
         "berth.dev/retryPolicy, berth.dev/concurrencyGroup, "
-        "berth.dev/concurrencyLimit; it says \"60\"");
+        "berth.dev/concurrencyLimit, berth.dev/notify; it says \"60\"");
+}
+
+static void a_job_names_only_targets_that_there_are(void **state)
+{
+    static const struct {
+        const char *list, *text;
+    } rows[] = {
+        {"chat", ""},
+        {" pager,chat, ", ""},
+        {"", ""},
+        {"chat,http://evil/",
+         "annotation berth.dev/notify: there is no target of notifications "
+         "http://evil/; there are chat, pager"},
+        {"cha",
+         "annotation berth.dev/notify: there is no target of notifications "
+         "cha; there are chat, pager"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        auto_arena arena = {0};
+        Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+        sample_annotation(&arena, item, "berth.dev/notify", rows[i].list);
+        assert_string_equal(text_of_rest(item, &arena), rows[i].text);
+    }
 }
 
 static void test_concurrency_groups(void **state)
@@ -234,6 +259,7 @@ int main(void)
         TEST(test_own_annotations),
         TEST(test_unknown_own_annotations_are_refused),
         TEST(test_concurrency_groups),
+        TEST(a_job_names_only_targets_that_there_are),
         TEST(test_lifetimes),
     };
 

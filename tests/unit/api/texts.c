@@ -23,8 +23,13 @@ const char *text_of_request(Berth__Submission__Request *request,
 const char *text_of_rest(Berth__Submission__Item *item, struct arena *arena)
 {
     struct refusal *refusal = arena_alloc(arena, sizeof(*refusal));
+    struct submit_rules rules;
 
-    return validate_item_rest(item, refusal) < 0 ? refusal->text : "";
+    submit_rules_defaults(&rules);
+    rules.notify_targets[0] = STR("chat");
+    rules.notify_targets[1] = STR("pager");
+    rules.notify_target_count = 2;
+    return validate_item_rest(item, &rules, refusal) < 0 ? refusal->text : "";
 }
 
 const char *text_of_usual_pod(K8s__Io__Api__Core__V1__PodSpec *pod,
