@@ -30,6 +30,9 @@ bool cooldown_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
 /* What was decided since `mark` starts a job or a gang: whether it does so for
  * fairness is said in its first lease. */
 void cooldown_mark(struct round *round, size_t mark);
+/* The cooldown of a job, or of its gang, that is kept; it may be over.  NULL:
+ * none. */
+struct cooldown *cooldown_find(const struct sched *sched, uint32_t job);
 /* Something came from outside. */
 void cooldown_news(struct sched *sched);
 /* Time went on. */
