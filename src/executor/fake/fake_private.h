@@ -1,7 +1,8 @@
 /*
  * fake_private - what the files of the fake runtime share:
  *
- *     fake.c       pods that begin, run and end
+ *     fake.c       the port's operations
+ *     fake_pods.c  pods that begin, run and end
  *     fake_play.c  what goes wrong in a cluster, on demand
  *
  * Not for use outside the folder.
@@ -87,6 +88,18 @@ void fake_heap_push(struct fake *fake, int64_t at_ms, struct run_id run);
 void fake_set_end(struct fake_end_of_creation *end,
                   enum runtime_change_kind kind, enum runtime_scope scope,
                   struct str text);
+/* Forget a pod. */
+void fake_remove(struct fake *fake, struct fake_pod *pod);
+/* Push a change of a run that says no more than its kind. */
+void fake_push(struct fake *fake, enum runtime_change_kind kind,
+               struct run_id run);
+/* How the creation of a pod that has just been added will end. */
+void fake_foresee_end(struct fake *fake, struct fake_pod *pod,
+                      struct str node_name);
+/* Free that. */
+void fake_drop_end(struct fake_pod *pod);
+/* Push what has happened until now. */
+void fake_look(struct fake *fake);
 /* Let a pod end at once. */
 void fake_end_pod(struct fake *fake, struct fake_pod *pod,
                   enum runtime_cause cause);
