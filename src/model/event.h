@@ -155,7 +155,7 @@ enum selection_action {
     SELECTION_PREEMPT = 1,
 };
 
-/* The scheduler's two gaits. */
+/* The two kinds of rounds. */
 enum round_kind {
     ROUND_FAST = 0,
     ROUND_BALANCE = 1,

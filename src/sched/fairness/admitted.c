@@ -187,7 +187,7 @@ void admitted_leave(struct sched *sched, uint32_t job)
     }
 }
 
-/* Members came or went: the standings count what waits now. */
+/* Members came or went: usage ledgers count what waits now. */
 static void recount_gang(struct sched *sched, uint32_t gang)
 {
     for (uint32_t p = 0; p < sched->pools.count; p++) {

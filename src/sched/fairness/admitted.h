@@ -54,7 +54,7 @@ void admitted_forget_revocable(struct sched *sched, uint32_t run);
 void admitted_pack(const struct sched *sched, struct strbuf *buf);
 /* See admitted_pack(). */
 void admitted_unpack(struct sched *sched, struct history_reader *reader);
-/* The standings count what a pool's list holds, as it asks now. */
+/* Usage ledgers count what a pool's list holds, as it asks now. */
 void admitted_count_all(struct sched *sched, uint32_t pool);
 /* It is known since when an entry is there. */
 void admitted_date(struct sched *sched, uint32_t job, int64_t since_ms);

@@ -115,7 +115,7 @@ void admitted_note_revocable(struct sched *sched, uint32_t index,
     run->yields_at_once = is_at_once;
     run->yields_from_ms = from_ms;
     node_count_change(sched, run->node);
-    run->yield_place = (uint32_t)sched->revocables.count;
+    run->revocable_place = (uint32_t)sched->revocables.count;
     VEC_PUSH(&sched->revocables, index);
 }
 
@@ -126,11 +126,12 @@ void admitted_forget_revocable(struct sched *sched, uint32_t index)
     if (run->revocable_for == 0) {
         return;
     }
-    ASSERT(run->yield_place < sched->revocables.count); /* it stands there */
-    ASSERT(sched->revocables.items[run->yield_place] == index);
+    ASSERT(run->revocable_place <
+           sched->revocables.count); /* it stands there */
+    ASSERT(sched->revocables.items[run->revocable_place] == index);
     uint32_t last = sched->revocables.items[--sched->revocables.count];
-    sched->revocables.items[run->yield_place] = last;
-    sched->runs.items[last].yield_place = run->yield_place;
+    sched->revocables.items[run->revocable_place] = last;
+    sched->runs.items[last].revocable_place = run->revocable_place;
     run->revocable_for = 0;
     run->yields_at_once = false;
     run->yields_from_ms = 0;

@@ -3,10 +3,10 @@
  * was admitted (u_all of model.md 6.2), the flows of it, and what its excess
  * budget is charged with.
  *
- * Standings are kept only while some pool or queue has a use for them
+ * Usage ledgers are kept only while some pool or queue has a use for them
  * (a half-life, an over-share limit or a budget); else nothing here costs
- * anything.  A queue's standings live as long as the queue: flows of one that
- * is idle decay on, and count when it comes back.
+ * anything.  A queue's usage ledgers live as long as the queue: flows of one
+ * that is idle decay on, and count when it comes back.
  *
  * A charge belongs to a job and is given back as it was booked, when the job
  * ends or waits again.  Private to src/sched.
@@ -15,12 +15,13 @@
 
 #include "sched/state/history.h"
 
-/* Whether standings are wanted, from the policy and the queues; makes or
+/* Whether usage ledgers are wanted, from the policy and the queues; makes or
  * drops them all when that changes. */
 void usage_ledgers_sync(struct sched *sched);
 /* The policy is about to change: settle what went by the old one. */
 void usage_ledgers_settle(struct sched *sched);
-/* The standing of a queue in a pool, or NULL: it never had anything there. */
+/* The usage ledger of a queue in a pool, or NULL: it never had anything there.
+ */
 const struct usage_ledger *usage_ledger_find(const struct sched *sched,
                                              uint32_t queue, uint32_t pool);
 /* The usage of a list's queue of a pool changes, by a job of the list more (+1)

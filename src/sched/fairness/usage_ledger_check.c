@@ -3,9 +3,9 @@
 #include "sched/fairness/usage_ledger.h"
 #include "sched/state/borrowed.h"
 
-/* Recomputing what standings keep. */
+/* Recomputing what usage ledgers keep. */
 
-/* The sum that is made for a standing, NULL if there is none to check. */
+/* The sum that is made for a usage ledger, NULL if there is none to check. */
 static struct usage_ledger *sum_of(const struct sched *sched,
                                    struct usage_ledger *sums, uint32_t queue,
                                    uint32_t pool)
@@ -33,7 +33,7 @@ static const struct class *class_of(const struct sched *sched, uint32_t job)
     return &sched->classes.items[list->class_index];
 }
 
-/* False when what a job has belongs to no standing. */
+/* False when what a job has belongs to no usage ledger. */
 static bool add_job(const struct sched *sched, struct usage_ledger *sums,
                     uint32_t index)
 {

@@ -2,7 +2,7 @@
 
 #include "sched/data/cost.h"
 
-/* A standing as it was. */
+/* A usage ledger as it was. */
 struct held {
     uint32_t usage_ledger;
     double all, infinite; /* fractions of the pool */

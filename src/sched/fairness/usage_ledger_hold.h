@@ -15,7 +15,7 @@
 
 #include "sched/fairness/usage_ledger.h"
 
-/* Whether flows are held; then note that a standing is about to change. */
+/* Whether flows are held; then note that a usage ledger is about to change. */
 bool usage_ledger_hold(struct sched *sched, struct usage_ledger *usage_ledger);
 /* Free what is held. */
 void usage_ledger_hold_fini(struct sched *sched);

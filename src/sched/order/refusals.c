@@ -85,8 +85,8 @@ static bool is_current(const struct sched *sched, const struct refusal *refusal)
 }
 
 /* Whether a job stands before the one at which its queue's turn ended: it is
- * new since, or its standing is.  Where leases or reservations change the order
- * nobody can tell. */
+ * new since, or its place in the order is.  Where leases or reservations change
+ * the order nobody can tell. */
 static bool is_before(const struct sched *sched, uint32_t p, uint32_t job,
                       const struct refusal *refusal)
 {

@@ -50,7 +50,8 @@ static void forget_revocables(const struct sched *sched,
 {
     for (size_t i = 0; i < sched->revocables.count; i++) {
         uint32_t node = sched->runs.items[sched->revocables.items[i]].node;
-        ASSERT(sched->runs.items[sched->revocables.items[i]].yield_place == i);
+        ASSERT(sched->runs.items[sched->revocables.items[i]].revocable_place ==
+               i);
         if (node < m->nodes.count) {
             *reserve_seen(m, node) = PROFILE_NEVER_SEEN;
             reserve_tree_note(m, node);

@@ -5,7 +5,7 @@
  *     state_links.h    indexes
  *     state_class.h    scheduling classes
  *     state_jobs.h     jobs, lists, gangs, runs
- *     state_queues.h   queues, accounts, standings
+ *     state_queues.h   queues, accounts, usage ledgers
  *     state_apps.h     applications
  *     state_nodes.h    nodes, pools
  *     state_reserve.h  what is admitted and reserved

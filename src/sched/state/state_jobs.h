@@ -129,9 +129,9 @@ struct run {
     int64_t longest_ms;        /* likewise */
     int64_t penalty_until_ms;  /* it ended, and counts on till then; or 0 */
     int64_t started_ms; /* its age counts from then; INT64_MAX: not started */
-    int64_t yields_from_ms; /* to whom it yields; not before */
-    uint32_t revocable_for; /* serial number of an admitted gang; 0: nobody */
-    uint32_t yield_place;   /* in sched.revocables */
+    int64_t yields_from_ms;   /* to whom it yields; not before */
+    uint32_t revocable_for;   /* serial number of an admitted gang; 0: nobody */
+    uint32_t revocable_place; /* in sched.revocables */
     uint8_t level;
     uint8_t state;               /* enum run_state; STEADY between plans */
     bool is_urgency_preemptible; /* a more urgent class may take its place */

@@ -1,7 +1,7 @@
 /*
  * state_queues - queues, and what each holds in a pool (queues.c, shares.c).
  *
- * *Accounts* hold the sums per queue, pool and priority class, *standings*
+ * *Accounts* hold the sums per queue, pool and priority class, *usage ledgers*
  * what is remembered of its usage.
  *
  * A part of state.h; private to src/sched.

@@ -19,7 +19,7 @@ struct admitted {
     bool is_gang;
     int64_t start_ms; /* promised, or SCHED_START_UNKNOWN */
     int64_t since_ms; /* of its admission */
-    /* What its queue's standing counts for it: see usage_ledger.h. */
+    /* What its queue's usage ledger counts for it: see usage_ledger.h. */
     bool is_counted;
     struct resource_vec all, infinite;
     int64_t charge;

@@ -68,7 +68,7 @@ uint32_t revocables_find(const struct search *search)
     for (size_t i = 0; round->reserve.asking && i < sched->revocables.count;
          i++) {
         const struct run *run = &sched->runs.items[sched->revocables.items[i]];
-        ASSERT(run->yield_place == i && run->revocable_for > 0);
+        ASSERT(run->revocable_place == i && run->revocable_for > 0);
         if (!revocables_has(round, run) ||
             revocables_is_looked_at(round, run->node)) {
             continue;

@@ -6,8 +6,8 @@
  * which they are to be filled, by what they would have free without their
  * urgency-preemptible work below that level, none for 0, and without what is
  * evicted up to the level of the class, or below it (see cooldown.h).  Made
- * when first asked for in a round, then kept up to date. Yielders (reserve.h)
- * count as any other work.
+ * when first asked for in a round, then kept up to date. Revocable runs
+ * (revocable.h) count as any other work.
  *
  * Private to src/sched; lives with the round.
  */
