@@ -229,7 +229,7 @@ struct executor *executor_create(const struct executor_options *options,
     executor->transport = transport;
     executor->runtime = runtime;
     executor->report.classes = options->classes;
-    executor->room = room_create();
+    executor->capacity = node_capacity_create();
     executor->forgotten =
         mem_alloc_array(EXECUTOR_FORGOTTEN_MAX, sizeof(*executor->forgotten));
     executor->out = strbuf_make(EXECUTOR_MESSAGE_BYTES_MAX);
@@ -248,7 +248,7 @@ void executor_destroy(struct executor *executor)
         }
     }
     SLOTS_FREE(&executor->runs);
-    room_destroy(executor->room);
+    node_capacity_destroy(executor->capacity);
     map_fini(&executor->by_id);
     map_fini(&executor->is_forgotten);
     mem_free(executor->forgotten);

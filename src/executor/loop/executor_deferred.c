@@ -6,7 +6,7 @@ bool executor_defer(struct executor *executor, uint32_t index,
 {
     struct run *run = &executor->runs.items[index];
     int64_t now_ms = executor_now_ms(executor);
-    uint32_t node = room_node(executor->room, node_name);
+    uint32_t node = node_capacity_node(executor->capacity, node_name);
 
     ASSERT(run->lease && !run->is_deferred);
     if (run->deferred_until_ms == 0) {
@@ -18,8 +18,9 @@ bool executor_defer(struct executor *executor, uint32_t index,
     run->is_deferred = true;
     executor->deferred_count++;
     VEC_PUSH(&executor->deferred,
-             (struct deferred_run){run->row.id, run->deferred_until_ms, node,
-                                   room_freed_count(executor->room, node)});
+             (struct deferred_run){
+                 run->row.id, run->deferred_until_ms, node,
+                 node_capacity_freed_count(executor->capacity, node)});
     return true;
 }
 
@@ -49,7 +50,7 @@ static bool is_due(const struct executor *executor,
 {
     return deferred->until_ms <= executor_now_ms(executor) ||
            deferred->freed_count !=
-               room_freed_count(executor->room, deferred->node);
+               node_capacity_freed_count(executor->capacity, deferred->node);
 }
 
 void executor_try_deferred(struct executor *executor)

@@ -135,7 +135,7 @@ static void take_ids(struct executor *executor, char **ids, size_t count,
         if (run && run->row.want != RECONCILE_WANT_STOP) {
             run->row.want = want;
             /* The server counts its room as free from now on. */
-            room_end(executor->room, &run->share);
+            node_capacity_end(executor->capacity, &run->share);
             executor_mark(executor, index);
         }
     }

@@ -44,14 +44,14 @@ static int find_room(struct executor *executor, uint32_t index, struct err *err)
     }
     const struct node_record *nodes = node_set_all(
         executor->runtime->ops->nodes(executor->runtime), &node_count);
-    if (!room_choose(executor->room, nodes, node_count, run->node_name,
-                     &request, &node_name)) {
+    if (!node_capacity_choose(executor->capacity, nodes, node_count,
+                              run->node_name, &request, &node_name)) {
         return err_set(
             err, -ERR_UNAVAILABLE,
             "node %.*s no longer has room for the pod, and no equal node has",
             STR_ARG(run->node_name));
     }
-    if (!room_is_free(executor->room, node_name, &request)) {
+    if (!node_capacity_is_free(executor->capacity, node_name, &request)) {
         return executor_defer(executor, index, node_name)
                    ? 1
                    : err_set(err, -ERR_UNAVAILABLE,
@@ -62,7 +62,7 @@ static int find_room(struct executor *executor, uint32_t index, struct err *err)
     run->is_repacked = !str_equal(node_name, run->node_name);
     run->node_name = node_name;
     executor->stats.repack_count += run->is_repacked;
-    room_take(executor->room, node_name, &request, &run->share);
+    node_capacity_take(executor->capacity, node_name, &request, &run->share);
     return 0;
 }
 
@@ -70,7 +70,7 @@ static int find_room(struct executor *executor, uint32_t index, struct err *err)
 static void end_lease(struct executor *executor, struct run *run,
                       enum reconcile_phase phase)
 {
-    room_drop(executor->room, &run->share);
+    node_capacity_drop(executor->capacity, &run->share);
     run->row.is_creating = false;
     run->row.phase = phase;
     run->created_ms = run->ended_ms = executor_wall_ms(executor);
@@ -192,7 +192,7 @@ static void take_phase(struct executor *executor,
     if (change->phase == RECONCILE_RUNNING) {
         run->started_ms = executor_wall_ms(executor);
     } else if (reconcile_is_ended(change->phase)) {
-        room_drop(executor->room, &run->share);
+        node_capacity_drop(executor->capacity, &run->share);
         run->ended_ms = executor_wall_ms(executor);
         run->started_ms =
             run->started_ms ? run->started_ms : began_ms(executor, run);

@@ -33,7 +33,8 @@ struct run {
     char *text;     /* owned: why refused or returned; NULL */
     char *warnings; /* owned: not yet reported; NULL */
     int64_t created_ms, started_ms, ended_ms;
-    struct room_share share; /* of its node, while its pod is to be there */
+    struct node_capacity_share
+        share; /* of its node, while its pod is to be there */
     bool is_used, is_dirty, is_refused, is_returned;
     bool has_pod;              /* in the runtime, of whatever phase */
     bool has_facts;            /* that are to be told */
@@ -47,7 +48,7 @@ struct run {
 struct deferred_run {
     struct run_id id;
     int64_t until_ms;     /* then it goes back */
-    uint32_t node;        /* room_node() */
+    uint32_t node;        /* node_capacity_node() */
     uint32_t freed_count; /* of the node, when it was last tried */
 };
 
@@ -101,7 +102,7 @@ struct executor {
     bool is_listed;        /* the runtime has told all that was there */
     bool may_have_changes; /* something was asked since the last look */
     struct map by_id;      /* run id -> index */
-    struct room *room;     /* owned */
+    struct node_capacity *capacity; /* owned */
     VEC(uint32_t) dirty;
     VEC(struct reconcile_row) plan_rows;
     VEC(uint32_t) plan_indexes;

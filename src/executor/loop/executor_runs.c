@@ -75,7 +75,7 @@ void executor_remove(struct executor *executor, uint32_t index)
     struct run *run = &executor->runs.items[index];
 
     executor_drop_lease(executor, run);
-    room_drop(executor->room, &run->share);
+    node_capacity_drop(executor->capacity, &run->share);
     (void)map_remove(&executor->by_id, run->row.id.v);
     VEC_PUSH(&executor->removed, run->row.id);
     mem_free(run->texts);

@@ -14,40 +14,44 @@
 #include "model/node.h"
 #include "reconcile/repack.h"
 
-struct room;
+struct node_capacity;
 
 /* What a pod has of a node; zeroed memory is nothing. */
-struct room_share {
-    struct room_amount *amounts; /* owned */
+struct node_capacity_share {
+    struct node_capacity_amount *amounts; /* owned */
     uint32_t amount_count;
     uint32_t node;
-    bool is_ending; /* room_end() was told */
+    bool is_ending; /* node_capacity_end() was told */
 };
 
 /* The caller owns it. */
-struct room *room_create(void) must_check;
+struct node_capacity *node_capacity_create(void) must_check;
 /* Free it; shares are the caller's to drop before. */
-void room_destroy(struct room *room);
+void node_capacity_destroy(struct node_capacity *capacity);
 /* Where a pod leased for the node of this name goes among `nodes`
- * (repack_choose()); the name lives as long as the room.  A node that is not
+ * (repack_choose()); the name lives as long as the table.  A node that is not
  * there is left to the runtime.  False: no node has room. */
-bool room_choose(struct room *room, const struct node_record *nodes,
-                 uint32_t node_count, struct str name,
-                 const struct resource_list *request, struct str *ret_name);
+bool node_capacity_choose(struct node_capacity *capacity,
+                          const struct node_record *nodes, uint32_t node_count,
+                          struct str name, const struct resource_list *request,
+                          struct str *ret_name);
 /* A pod has `request` of a node from now on; the share is empty before. */
-void room_take(struct room *room, struct str name,
-               const struct resource_list *request,
-               struct room_share *ret_share);
-/* Whether a node that room_choose() has named has room now, beside the pods
- * that are being ended there too. */
-bool room_is_free(struct room *room, struct str name,
-                  const struct resource_list *request);
+void node_capacity_take(struct node_capacity *capacity, struct str name,
+                        const struct resource_list *request,
+                        struct node_capacity_share *ret_share);
+/* Whether a node that node_capacity_choose() has named has room now, beside the
+ * pods that are being ended there too. */
+bool node_capacity_is_free(struct node_capacity *capacity, struct str name,
+                           const struct resource_list *request);
 /* The pod is being ended: its room is promised to others, and free once it has
  * ended.  Nothing happens to an empty share. */
-void room_end(struct room *room, struct room_share *share);
+void node_capacity_end(struct node_capacity *capacity,
+                       struct node_capacity_share *share);
 /* How a node is called below. */
-uint32_t room_node(struct room *room, struct str name);
+uint32_t node_capacity_node(struct node_capacity *capacity, struct str name);
 /* How many pods that were being ended have left the node. */
-uint32_t room_freed_count(const struct room *room, uint32_t node);
+uint32_t node_capacity_freed_count(const struct node_capacity *capacity,
+                                   uint32_t node);
 /* It has it no longer; nothing happens to an empty share. */
-void room_drop(struct room *room, struct room_share *share);
+void node_capacity_drop(struct node_capacity *capacity,
+                        struct node_capacity_share *share);
