@@ -57,9 +57,9 @@ enum sched_wait {
     /* Places that it is due are reserved for `for_job` from `until_ms` on, less
      * than a cooldown away; said with what it needs. */
     SCHED_WAIT_RESERVED_SOON,
-    /* It is due places of `kept_count` gangs that stay, since evicting them
-     * would do more harm than good; `for_job` is of the first.  At `until_ms`,
-     * if known, they may go; said with what it needs. */
+    /* It is due places of `protected_count` gangs that stay, since evicting
+     * them would do more harm than good; `for_job` is of the first.  At
+     * `until_ms`, if known, they may go; said with what it needs. */
     SCHED_WAIT_GANG_PROTECTION,
     /* It is due places of others, and has not waited long enough for what has
      * run and waited there: `asked` hours times its size at the least, of which
@@ -128,17 +128,18 @@ struct sched_explanation {
     int64_t promised_ms; /* admitted, it starts by then; 0: nobody can tell */
     int64_t broken_ms;   /* it was to, and that was not kept; 0: no such */
     uint32_t for_job;    /* of a reservation, or SCHED_NONE */
-    uint32_t kept_count;
-    bool kept_is_young; /* KEPT: only since the gang is; else while every queue
-                           has half of what it is due and wants */
-    uint32_t behind;    /* the job ahead of it that the reason is about, or
-                           SCHED_NONE: itself */
-    struct str pool;    /* of a share or budget; borrowed */
-    double asked, allowed;  /* likewise */
-    struct str application; /* that goes before its own; borrowed */
-    int64_t since_ms;       /* that one is in its state */
-    uint32_t ahead;         /* waiting jobs of its queue that go before it */
-    struct str domain;      /* of the topology; borrowed until nodes change */
+    uint32_t protected_count;
+    bool is_protected_young; /* GANG_PROTECTION: only since the gang is; else
+                           while every queue has half of what it is due and
+                           wants */
+    uint32_t behind;         /* the job ahead of it that the reason is about, or
+                                SCHED_NONE: itself */
+    struct str pool;         /* of a share or budget; borrowed */
+    double asked, allowed;   /* likewise */
+    struct str application;  /* that goes before its own; borrowed */
+    int64_t since_ms;        /* that one is in its state */
+    uint32_t ahead;          /* waiting jobs of its queue that go before it */
+    struct str domain;       /* of the topology; borrowed until nodes change */
     uint32_t hops, empty;
     /* Of that column, by the job or all that its gang needs at once; where it
      * is more than the limit itself nothing that ends helps. */

@@ -72,16 +72,16 @@ struct sched_gang_over_share {
     double part;           /* of the pool: what of it runs or starts at once */
     double kept;           /* of the pool: its queue's, whoever wants more */
     int64_t lifetime_ms;   /* the shortest of its members */
-    int64_t kept_ms;       /* it is kept so long at least, if its queue has no
-                              more (gang_protection.h); 0: it is not */
+    int64_t protected_ms;  /* it is protected so long at least, if its queue has
+                         no more (gang_protection.h); 0: it is not */
     uint32_t member_count; /* that are `part` */
 };
 
 /* Whether the gang of a job is so large that its queue is above its share
  * whenever it runs, in each pool where it may: it is then preempted for
  * fairness (model.md 6.6 d) once its lifetime has passed and others want
- * theirs, unless it is kept.  Told of the pool where that is least so.  False
- * for jobs without a gang, and for what is not preempted so. */
+ * theirs, unless it is protected.  Told of the pool where that is least so.
+ * False for jobs without a gang, and for what is not preempted so. */
 bool sched_gang_is_over_share(
     struct sched *sched, uint32_t job,
     struct sched_gang_over_share *ret_gang_over_share);

@@ -19,14 +19,14 @@ static void put_gang_over_share_time(struct strbuf *buf,
                                      const struct sched_gang_over_share *o)
 {
     int64_t after_ms =
-        o->lifetime_ms > o->kept_ms ? o->lifetime_ms : o->kept_ms;
+        o->lifetime_ms > o->protected_ms ? o->lifetime_ms : o->protected_ms;
 
     if (after_ms > 0) {
         strbuf_addf(buf, "%" PRId64 " s after its start", after_ms / MILLI);
     } else {
         strbuf_add_text(buf, "at any time");
     }
-    if (o->kept_ms > 0) {
+    if (o->protected_ms > 0) {
         strbuf_add_text(buf,
                         " if one of them has less than half of what it is due, "
                         "or sooner if its queue runs other work as well");

@@ -210,7 +210,7 @@ put_json_gang_over_share(struct strbuf *buf,
                 "\"lifetimeMs\":%" PRId64 ",\"keptMs\":%" PRId64 "}",
                 gang_over_share->part, gang_over_share->kept,
                 gang_over_share->member_count, gang_over_share->lifetime_ms,
-                gang_over_share->kept_ms);
+                gang_over_share->protected_ms);
 }
 
 /* Of one that runs; when it gives way is left out where nobody knows. */

@@ -28,9 +28,9 @@ static void put_kept(struct strbuf *buf, struct control *c,
 {
     char until[WIRE_RFC3339_TEXT_BYTES_MAX];
 
-    strbuf_add_text(buf, e->kept_count > 1 ? "The first of " : "It is ");
-    if (e->kept_count > 1) {
-        strbuf_addf(buf, "%u protected gangs is ", e->kept_count);
+    strbuf_add_text(buf, e->protected_count > 1 ? "The first of " : "It is ");
+    if (e->protected_count > 1) {
+        strbuf_addf(buf, "%u protected gangs is ", e->protected_count);
     }
     strbuf_add_text(buf, "that of ");
     put_who(buf, c, e->for_job);
@@ -39,10 +39,10 @@ static void put_kept(struct strbuf *buf, struct control *c,
         strbuf_addf(buf,
                     "%s at %s (starvedAfter), unless every queue has half of "
                     "what it is due by then.\n",
-                    e->kept_count > 1 ? "The last of them may be preempted"
-                                      : "It may be preempted",
+                    e->protected_count > 1 ? "The last of them may be preempted"
+                                           : "It may be preempted",
                     moment_put(e->until_ms, until));
-    } else if (e->kept_is_young) {
+    } else if (e->is_protected_young) {
         strbuf_add_text(buf, "It may be preempted once all its members have "
                              "run for the pool's starvedAfter.\n");
     } else {

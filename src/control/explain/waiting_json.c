@@ -138,7 +138,7 @@ static void put_json_reason(struct strbuf *buf, struct control *c,
                               digest.gang_id);
     }
     if (is_kept) {
-        strbuf_addf(buf, ",\"keptGangs\":%u", why->kept_count);
+        strbuf_addf(buf, ",\"keptGangs\":%u", why->protected_count);
     }
 }
 

@@ -78,21 +78,21 @@ static bool find_out(struct round *round, const struct share *share,
                      const struct gang *gang, int64_t youth_ms)
 {
     const struct sched *sched = round->sched;
-    struct what_if_gang kept = {.until_ms = INT64_MAX};
+    struct what_if_gang found = {.until_ms = INT64_MAX};
 
     if (!is_needed(round, share, gang)) {
         return false;
     }
-    kept.gang = (uint32_t)(gang - sched->gangs.items);
-    kept.is_young = is_any_poor(round);
-    if (kept.is_young) {
-        kept.until_ms = old_at(round, gang, youth_ms);
-        if (kept.until_ms <= round->now_ms) {
+    found.gang = (uint32_t)(gang - sched->gangs.items);
+    found.is_young = is_any_poor(round);
+    if (found.is_young) {
+        found.until_ms = old_at(round, gang, youth_ms);
+        if (found.until_ms <= round->now_ms) {
             return false;
         }
-        round_wake_by(round, kept.until_ms);
+        round_wake_by(round, found.until_ms);
     }
-    return !what_if_takes_gang(round->what_if, &kept);
+    return !what_if_takes_gang(round->what_if, &found);
 }
 
 bool gang_protection_holds(struct round *round, const struct share *share,
@@ -103,9 +103,9 @@ bool gang_protection_holds(struct round *round, const struct share *share,
     if (youth_ms == 0 || gang->leased.count < 2) {
         return false;
     }
-    if (gang->kept_stamp != round->sched->stamp) { /* one member asked */
-        gang->kept_stamp = round->sched->stamp;
-        gang->is_kept = find_out(round, share, gang, youth_ms);
+    if (gang->protected_stamp != round->sched->stamp) { /* one member asked */
+        gang->protected_stamp = round->sched->stamp;
+        gang->is_protected = find_out(round, share, gang, youth_ms);
     }
-    return gang->is_kept;
+    return gang->is_protected;
 }

@@ -18,13 +18,13 @@
 
 #include "sched/order/round.h"
 
-/* For how long a gang of a pool is kept where others have too little; 0: none
- * is kept. */
+/* For how long a gang of a pool is protected where others have too little; 0:
+ * none is. */
 int64_t gang_protection_ms(const struct sched *sched, uint32_t pool);
 /* Whether a queue that is due so much is no nearer to that with `rest` of its
  * pool than with `all`. */
 bool gang_protection_is_as_near(double due, double all, double rest);
-/* Whether a gang of the share's queue is kept in the round; if it is only for
- * its youth, the pool is planned again when that ends. */
+/* Whether a gang of the share's queue is protected in the round; if it is only
+ * for its youth, the pool is planned again when that ends. */
 bool gang_protection_holds(struct round *round, const struct share *share,
                            struct gang *gang);

@@ -95,7 +95,7 @@ static bool is_over_in(struct sched *sched, uint32_t queue, uint32_t pool,
         ret->pool = name;
         ret->part = part;
         ret->kept = kept;
-        ret->kept_ms =
+        ret->protected_ms =
             ret->member_count > 1 && gang_protection_is_as_near(kept, part, 0)
                 ? gang_protection_ms(sched, pool)
                 : 0;

@@ -78,7 +78,7 @@ static bool find_near(struct trials *trials,
     return true;
 }
 
-/* Whether a queue that is over its share has a gang that might be kept. */
+/* Whether a queue that is over its share has a gang that might be protected. */
 static bool has_gang_over_share(struct trials *trials)
 {
     struct sched *sched = trials->sched;
@@ -132,32 +132,32 @@ static bool is_for_queue(const struct trials *trials,
                trial_list(trials)->queue;
 }
 
-/* Tell of the kept gangs that the trial preempts: of the first, how many, and
- * until when the last is kept. */
-static void tell_kept(const struct trials *trials, struct what_if_met *met,
-                      struct sched_explanation *explanation)
+/* Tell of the protected gangs that the trial preempts: of the first, how many,
+ * and until when the last is protected. */
+static void tell_protected(const struct trials *trials, struct what_if_met *met,
+                           struct sched_explanation *explanation)
 {
     const struct sched *sched = trials->sched;
 
     for (size_t i = 0; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];
         uint32_t g = sched->jobs.items[decision->job].gang;
-        struct what_if_gang *kept = decision->action == SCHED_PREEMPT &&
+        struct what_if_gang *gang = decision->action == SCHED_PREEMPT &&
                                             g != NONE &&
                                             is_for_queue(trials, decision)
                                         ? find_gang(met, g)
                                         : NULL;
-        if (!kept || kept->is_told) {
+        if (!gang || gang->is_told) {
             continue;
         }
-        kept->is_told = true;
-        if (explanation->kept_count++ == 0) {
+        gang->is_told = true;
+        if (explanation->protected_count++ == 0) {
             explanation->for_job = decision->job;
             explanation->until_ms = 0;
-            explanation->kept_is_young = kept->is_young;
+            explanation->is_protected_young = gang->is_young;
         }
-        if (kept->until_ms > explanation->until_ms) {
-            explanation->until_ms = kept->until_ms;
+        if (gang->until_ms > explanation->until_ms) {
+            explanation->until_ms = gang->until_ms;
         }
     }
     if (explanation->until_ms == INT64_MAX) {
@@ -165,8 +165,8 @@ static void tell_kept(const struct trials *trials, struct what_if_met *met,
     }
 }
 
-static void find_kept(struct trials *trials,
-                      struct sched_explanation *explanation)
+static void find_protected(struct trials *trials,
+                           struct sched_explanation *explanation)
 {
     struct what_if_met met = {.reserved_job = NONE};
     struct what_if what_if = {
@@ -174,8 +174,8 @@ static void find_kept(struct trials *trials,
     struct sched_explanation told = *explanation;
 
     if (has_gang_over_share(trials) && is_cause(trials, what_if)) {
-        tell_kept(trials, &met, &told);
-        if (told.kept_count && !starts_anyway(trials)) {
+        tell_protected(trials, &met, &told);
+        if (told.protected_count && !starts_anyway(trials)) {
             *explanation = told;
             explanation->wait = SCHED_WAIT_GANG_PROTECTION;
         }
@@ -218,6 +218,6 @@ void need_waiver(struct trials *trials, struct sched_explanation *explanation)
 
     if (is_about_room && !find_cooldown(trials, explanation) &&
         !find_near(trials, explanation) && !find_price(trials, explanation)) {
-        find_kept(trials, explanation);
+        find_protected(trials, explanation);
     }
 }

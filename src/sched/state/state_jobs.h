@@ -88,9 +88,9 @@ struct gang {
     uint64_t planned; /* the last plan (sched.plan_count) that starts members
                          of it or preempts it: it does not do both */
     bool is_live;
-    bool is_admitted; /* in a pool's list */
-    bool is_kept;     /* in the round of kept_stamp: gang_protection.h */
-    uint32_t kept_stamp;
+    bool is_admitted;  /* in a pool's list */
+    bool is_protected; /* in the round of protected_stamp: gang_protection.h */
+    uint32_t protected_stamp;
     int64_t scaled_ms;      /* the last time; INT64_MIN: never */
     int64_t starting_ms;    /* found to be starting then; see scale.c */
     uint32_t elastic_place; /* in sched.elastic, or NONE */

@@ -124,10 +124,10 @@ static void test_who_waits_is_told_of_the_gang(void **state)
 
     sched_explain_need(w->sched, gang + 10, 2 * SECOND, &why, &need);
     assert_int_equal(why.wait, SCHED_WAIT_GANG_PROTECTION);
-    assert_int_equal(why.kept_count, 1);
+    assert_int_equal(why.protected_count, 1);
     assert_in_range(why.for_job, gang, gang + 5);
     assert_int_equal(why.until_ms, 0);
-    assert_false(why.kept_is_young);
+    assert_false(why.is_protected_young);
     assert_int_equal(need.kind, SCHED_NEED_ROOM);
     assert_true(need.is_exact);
 }
@@ -143,7 +143,7 @@ static void test_who_is_poor_is_told_until_when(void **state)
     sched_explain_need(w->sched, gang + 10, 2 * SECOND, &why, &need);
     assert_int_equal(why.wait, SCHED_WAIT_GANG_PROTECTION);
     assert_in_range(why.for_job, gang, gang + 8);
-    assert_true(why.kept_is_young);
+    assert_true(why.is_protected_young);
     assert_int_equal(why.until_ms, HOUR_MS);
     sched_explain_need(w->sched, gang + 10, HOUR_MS, &why, &need);
     assert_int_not_equal(why.wait, SCHED_WAIT_GANG_PROTECTION);
