@@ -172,7 +172,7 @@ bool accounts_are_right(const struct sched *sched, struct arena *scratch)
         }
         if (job->run == NONE) {
             struct account *sum = &sums[sched->lists.items[job->list].account];
-            if (!sub_group_is_spare(sched, i)) {
+            if (!sub_group_is_optional(sched, i)) {
                 amounts_add(&sum->queued, request_of(sched, i));
             }
             sum->queued_count++;

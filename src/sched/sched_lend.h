@@ -40,11 +40,11 @@ bool sched_gang_may_fit_at(struct sched *sched, uint32_t job,
 void sched_explain_at(struct sched *sched, uint32_t job,
                       const struct sched_elsewhere *there, int64_t now_ms,
                       struct sched_explanation *ret_explanation);
-/* The members of a job's gang that wait, in order, the spare ones last; in the
- * arena. */
+/* The members of a job's gang that wait, in order, the optional ones last; in
+ * the arena. */
 uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
                              struct arena *arena, uint32_t *ret_count);
-/* How many of these are not spare. */
+/* How many of these are required. */
 uint32_t sched_gang_asked(const struct sched *sched, uint32_t job);
 
 /* What a queue has in all other states together, which its quota counts too;

@@ -12,7 +12,7 @@ static bool is_too_far(struct question *question, uint32_t pool,
 {
     const struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
-    uint32_t wanted = sub_group_asked(gang, sub_group)->count;
+    uint32_t wanted = sub_group_required(gang, sub_group)->count;
     int64_t end_ms = distance_cap_end_ms(sched, gang, sub_group);
     struct locality_fit fit;
 

@@ -66,7 +66,7 @@ static void ask_need(struct question *question, struct sched_need *ret_need)
     asked.sub_group = question->lacking;
     if (asked.sub_group != NONE) {
         const struct gang *gang = &sched->gangs.items[question->record->gang];
-        const struct seq *lacking = sub_group_asked(gang, asked.sub_group);
+        const struct seq *lacking = sub_group_required(gang, asked.sub_group);
         explain_near_of(question, seq_get(lacking, (struct seq_cursor){0}),
                         &asked.near);
     }

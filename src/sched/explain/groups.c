@@ -46,7 +46,7 @@ bool explain_sub_groups(struct question *question, const struct gang *gang)
         memcpy(left, sched->free, sched->nodes.count * sizeof(*left));
     }
     for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
-        const struct seq *asked = sub_group_asked(gang, i);
+        const struct seq *asked = sub_group_required(gang, i);
         if (asked->count == 0) {
             continue;
         }

@@ -191,7 +191,7 @@ static void find_crowd(const struct trials *trials,
     const struct seq *seq = !gang ? NULL
                             : question->sub_group == NONE
                                 ? &gang->waiting
-                                : sub_group_asked(gang, question->sub_group);
+                                : sub_group_required(gang, question->sub_group);
     uint32_t count = seq ? seq->count : 1;
 
     *ret_crowd = (struct crowd){

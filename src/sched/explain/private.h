@@ -98,7 +98,7 @@ void explain_near_of(const struct question *question, uint32_t job,
 void explain_reach(struct question *question);
 /* Whether a node is there. */
 bool explain_is_in_reach(const struct question *question, uint32_t index);
-/* What keeps a spare member of a gang that runs from starting. */
+/* What keeps a optional member of a gang that runs from starting. */
 void explain_growth(const struct question *question);
 /* Whether its queue may not have what is asked for, of its quota. */
 bool explain_quota(const struct question *question);

@@ -105,8 +105,8 @@ static bool is_incomplete(struct question *question)
     if (!gang || gang->position != NONE) {
         return false;
     }
-    answer->present =
-        gang->waiting.count + gang->leased.count + sub_groups_spare(gang);
+    answer->present = gang->waiting.count + gang->leased.count +
+                      sub_groups_optional_count(gang);
     answer->wanted = gang->cardinality;
     answer->wait = SCHED_WAIT_GANG;
     return true;

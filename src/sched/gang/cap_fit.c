@@ -15,7 +15,7 @@ void cap_fit_init(struct cap_fit *fit, struct sched *sched,
     }
     for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
         const struct sub_group *group = sub_group_terms(gang, i);
-        uint32_t asked = sub_group_asked(gang, i)->count;
+        uint32_t asked = sub_group_required(gang, i)->count;
         if (asked && group->hops_max != HOPS_ANY && !group->hops_wait_ms) {
             fit->caps[fit->count++] =
                 (struct cap){.sub_group = i, .asked = asked, .kind = NONE};

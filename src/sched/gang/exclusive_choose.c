@@ -247,9 +247,9 @@ bool exclusive_choose(struct exclusive_choice *choice, uint32_t sub_group_first,
 
     ASSERT(sub_group_first + sub_group_count <= sub_groups_count(choice->gang));
     for (uint32_t i = 0; i < sub_group_count; i++) {
-        count = add_members(choice,
-                            sub_group_asked(choice->gang, sub_group_first + i),
-                            items, count);
+        count = add_members(
+            choice, sub_group_required(choice->gang, sub_group_first + i),
+            items, count);
     }
     ASSERT(count <= asked_count); /* kinds of members, none without any */
     sort_members(items, count);

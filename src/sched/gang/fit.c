@@ -136,13 +136,13 @@ uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
         return NULL;
     }
     const struct gang *gang = &sched->gangs.items[at];
-    uint32_t count = gang->waiting.count + sub_groups_spare(gang);
+    uint32_t count = gang->waiting.count + sub_groups_optional_count(gang);
     uint32_t *jobs = arena_alloc_array(arena, count, sizeof(*jobs));
     add_all(&gang->waiting, jobs, ret_count);
     for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
-        add_all(sub_group_spare(gang, i), jobs, ret_count);
+        add_all(sub_group_optional(gang, i), jobs, ret_count);
     }
-    ASSERT(*ret_count == count); /* each spare member is of a sub-group */
+    ASSERT(*ret_count == count); /* each optional member is of a sub-group */
     return jobs;
 }
 

@@ -64,7 +64,7 @@ uint32_t locality_order(struct round *round, const struct gang *gang,
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
-        uint32_t asked = sub_group_asked(gang, i)->count;
+        uint32_t asked = sub_group_required(gang, i)->count;
         if (asked == 0) {
             continue;
         }
@@ -72,9 +72,10 @@ uint32_t locality_order(struct round *round, const struct gang *gang,
         uint32_t at = count++;
         while (at > 0) {
             uint32_t other = order[at - 1];
-            bool is_before = level_max[i] != level_max[other]
-                                 ? level_max[i] < level_max[other]
-                                 : asked > sub_group_asked(gang, other)->count;
+            bool is_before =
+                level_max[i] != level_max[other]
+                    ? level_max[i] < level_max[other]
+                    : asked > sub_group_required(gang, other)->count;
             if (!is_before) {
                 break;
             }

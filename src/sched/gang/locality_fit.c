@@ -94,7 +94,7 @@ static void count_domains(struct fitting *fitting, struct arena *arena)
 /* The first member that is asked for, or NONE. */
 static uint32_t first_asked(const struct gang *gang, uint32_t sub_group)
 {
-    const struct seq *asked = sub_group_asked(gang, sub_group);
+    const struct seq *asked = sub_group_required(gang, sub_group);
 
     return asked->count ? seq_get(asked, (struct seq_cursor){0}) : NONE;
 }
@@ -156,7 +156,7 @@ bool locality_may_ever_fit(const struct sched *sched, uint32_t pool,
     }
     for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
         const struct sub_group *group = sub_group_terms(gang, i);
-        uint32_t asked = sub_group_asked(gang, i)->count;
+        uint32_t asked = sub_group_required(gang, i)->count;
         struct locality_fit fit;
         if (asked == 0 || group->hops_max == HOPS_ANY ||
             group->hops_wait_ms > 0) {

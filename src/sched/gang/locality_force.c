@@ -154,7 +154,7 @@ static bool put(struct near *near, uint32_t sub_group,
         is_put = exclusive_node_place_sub_group(attempt, sub_group);
     } else {
         is_put = locality_place_members(
-            near, sub_group_asked(attempt->gang, sub_group), group);
+            near, sub_group_required(attempt->gang, sub_group), group);
     }
     attempt->only = NULL;
     return is_put;
@@ -236,7 +236,8 @@ static bool force_near(struct near *near, uint32_t index)
     struct round *round = near->attempt->round;
     uint32_t sub_group = near->order[index];
     const struct topology *topology = near->topology;
-    const struct seq *asked = sub_group_asked(near->attempt->gang, sub_group);
+    const struct seq *asked =
+        sub_group_required(near->attempt->gang, sub_group);
     size_t most = (size_t)topology->node_count + topology->domain_count;
     struct grounds grounds = {
         .near = near,

@@ -81,7 +81,8 @@ static bool put_at(struct near *near, uint32_t sub_group, bool alike,
                    const struct domain_room *room,
                    const struct locality_pick *pick)
 {
-    const struct seq *asked = sub_group_asked(near->attempt->gang, sub_group);
+    const struct seq *asked =
+        sub_group_required(near->attempt->gang, sub_group);
     bool is_placed;
 
     if (!near->is_whole && alike) {
@@ -143,7 +144,7 @@ bool locality_place_free(struct near *near, uint32_t index,
     struct attempt *attempt = near->attempt;
     struct round *round = attempt->round;
     uint32_t sub_group = near->order[index];
-    const struct seq *asked = sub_group_asked(attempt->gang, sub_group);
+    const struct seq *asked = sub_group_required(attempt->gang, sub_group);
     uint32_t first = seq_get(asked, (struct seq_cursor){0});
     bool alike = locality_is_alike(round->sched, asked);
     uint32_t skip_count = 0;

@@ -10,7 +10,7 @@ static uint32_t only_sub_group(const struct gang *gang)
     uint32_t only = NONE;
 
     for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
-        if (sub_group_asked(gang, i)->count == 0) {
+        if (sub_group_required(gang, i)->count == 0) {
             continue;
         }
         if (only != NONE) {

@@ -68,7 +68,7 @@ static uint32_t hops_of(const struct attempt *attempt)
         }
     }
     for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
-        levels += sub_group_asked(gang, i)->count
+        levels += sub_group_required(gang, i)->count
                       ? locality_anchor_level(topology, &anchors[i])
                       : 0;
     }

@@ -47,10 +47,10 @@ struct growth_team {
 /* A sub-group of it. */
 struct growth_part {
     uint32_t team, sub_group;
-    struct seq_cursor next; /* of its spare members, but see is_next_taken */
+    struct seq_cursor next; /* of its optional members, but see is_next_taken */
     uint32_t example;       /* the first of them, or of those that run */
     uint32_t example_class;
-    bool has_spare;     /* so `example` is one */
+    bool has_optional;  /* so `example` is one */
     bool is_next_taken; /* `next` is to go on by one: most grow by one, and
                            their members lie far away */
     uint32_t change;    /* the last of it in growth.changes, or NONE */
@@ -131,7 +131,7 @@ bool growth_asks_for_gpu(const struct sched *sched,
                          const struct resource_vec *request);
 /* Whether nodes with GPUs are to be kept for work that asks for them. */
 bool growth_keeps_gpus(const struct round *round);
-/* The next spare member of a part, or NONE (growth_place.c). */
+/* The next optional member of a part, or NONE (growth_place.c). */
 uint32_t growth_next_spare(const struct growth *growth,
                            struct growth_part *part);
 /* The class of one of its members. */

@@ -14,24 +14,24 @@ uint32_t growth_next_spare(const struct growth *growth,
 {
     const struct sched *sched = growth->round->sched;
 
-    if (part->has_spare && !part->is_next_taken && part->next.block == 0 &&
+    if (part->has_optional && !part->is_next_taken && part->next.block == 0 &&
         part->next.offset == 0 &&
         !(sched->job_flags.items[part->example] & JOB_PLANNED)) {
         return part->example;
     }
-    const struct seq *spare =
-        sub_group_spare(growth_team_of(growth, part)->gang, part->sub_group);
+    const struct seq *optional =
+        sub_group_optional(growth_team_of(growth, part)->gang, part->sub_group);
     if (part->is_next_taken) {
         part->is_next_taken = false;
-        seq_next(spare, &part->next);
+        seq_next(optional, &part->next);
     }
-    while (!seq_is_end(spare, part->next)) {
-        uint32_t job = seq_get(spare, part->next);
+    while (!seq_is_end(optional, part->next)) {
+        uint32_t job = seq_get(optional, part->next);
         if (!(sched->job_flags.items[job] & JOB_PLANNED)) {
-            ASSERT_SLOW(sub_group_is_spare(sched, job));
+            ASSERT_SLOW(sub_group_is_optional(sched, job));
             return job;
         }
-        seq_next(spare, &part->next);
+        seq_next(optional, &part->next);
     }
     return NONE;
 }

@@ -120,9 +120,9 @@ static void find_group(struct growth *growth, struct growth_team *team)
 /* A member to tell what pods of a sub-group ask for. */
 static uint32_t example_of(const struct gang *gang, uint32_t sub_group)
 {
-    const struct seq *spare = sub_group_spare(gang, sub_group);
+    const struct seq *optional = sub_group_optional(gang, sub_group);
     const struct seq *seq =
-        spare->count ? spare : sub_group_leased(gang, sub_group);
+        optional->count ? optional : sub_group_leased(gang, sub_group);
 
     ASSERT(seq->count > 0);
     return seq_get(seq, (struct seq_cursor){0});
@@ -145,12 +145,12 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
     const struct growth_team *team = &growth->teams[t];
     struct round *round = growth->round;
     const struct sched *sched = round->sched;
-    const struct seq *spare = sub_group_spare(team->gang, sub_group);
+    const struct seq *optional = sub_group_optional(team->gang, sub_group);
     uint32_t surplus = sub_group_surplus(sched, team->gang, sub_group);
     uint32_t count = count_of(sched, team, sub_group);
     int64_t frozen_ms = scale_frozen_until(sched, team->gang);
 
-    if (spare->count == 0 && surplus == 0) {
+    if (optional->count == 0 && surplus == 0) {
         return;
     }
     ASSERT(surplus <= count); /* it is part of what runs */
@@ -162,7 +162,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
         .change = NONE,
         .example = example,
         .example_class = example_class,
-        .has_spare = spare->count > 0,
+        .has_optional = optional->count > 0,
         .request = &class_at(round, example_class)->request,
     };
     struct elastic_unit *unit = &growth->units[growth->unit_count];
@@ -170,7 +170,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
         .key = *key,
         .lane = team->lane->rank,
         .min = count - surplus,
-        .max = count + spare->count,
+        .max = count + optional->count,
         .count = count,
         .is_frozen = frozen_ms > round->now_ms,
         .is_held =
@@ -179,7 +179,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
     };
     unit->key.part = sub_group;
     unit->key.pod = cfs_key_of(sched, example).pod;
-    if (spare->count) {
+    if (optional->count) {
         wake_for(round, unit, frozen_ms);
     }
 }

@@ -134,7 +134,8 @@ void gang_attach(struct sched *sched, uint32_t at)
         list_refresh(sched, gang->list);
     }
     admitted_check_gang(sched, at);
-    if (gang->waiting.count + gang->leased.count + sub_groups_spare(gang) ==
+    if (gang->waiting.count + gang->leased.count +
+            sub_groups_optional_count(gang) ==
         0) {
         gang_free(sched, at);
     }

@@ -224,7 +224,7 @@ static uint32_t count_asking(const struct gang *gang)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
-        count += sub_group_asked(gang, i)->count > 0;
+        count += sub_group_required(gang, i)->count > 0;
     }
     return count;
 }

@@ -194,7 +194,7 @@ static uint32_t take(struct reserve_near *near, uint32_t sub_group,
                      const struct depth *depth,
                      const struct locality_pick *pick)
 {
-    const struct seq *asked = sub_group_asked(near->gang, sub_group);
+    const struct seq *asked = sub_group_required(near->gang, sub_group);
 
     near->try_count++;
     near->looks += near->topology->node_count + near->topology->domain_count;
@@ -212,7 +212,7 @@ static bool fits_from(struct reserve_near *near, uint32_t index)
     }
     uint32_t sub_group = near->order[index];
     const struct depth *depth = &near->depths[index];
-    const struct seq *asked = sub_group_asked(near->gang, sub_group);
+    const struct seq *asked = sub_group_required(near->gang, sub_group);
     struct locality_pick pick = LOCALITY_NO_PICK;
     struct locality_query query = {
         .room = depth->room,
@@ -243,7 +243,7 @@ bool reserve_goes_near(const struct round *round, const struct gang *gang)
         return false;
     }
     for (uint32_t i = 0; i < sub_groups_count(gang); i++) {
-        const struct seq *asked = sub_group_asked(gang, i);
+        const struct seq *asked = sub_group_required(gang, i);
         if (asked->count && !locality_is_alike(round->sched, asked)) {
             return false;
         }
@@ -267,7 +267,7 @@ struct reserve_near *reserve_near_begin(struct round *round,
     near->covered = arena_alloc_array(arena, n, sizeof(*near->covered));
     near->count = locality_order(round, gang, near->order, near->level_max);
     for (uint32_t i = 0; i < near->count; i++) {
-        uint32_t asked = sub_group_asked(gang, near->order[i])->count;
+        uint32_t asked = sub_group_required(gang, near->order[i])->count;
         near->depths[i].room = domain_room_make(round);
         near->depths[i].takes = arena_alloc_array(
             arena, asked < n ? asked : n, sizeof(*near->depths[i].takes));

@@ -36,8 +36,8 @@ void sub_groups_destroy(struct sub_groups *subs)
         return;
     }
     for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
-        seq_fini(&subs->items[i].asked);
-        seq_fini(&subs->items[i].spare);
+        seq_fini(&subs->items[i].required);
+        seq_fini(&subs->items[i].optional);
         seq_fini(&subs->items[i].leased);
     }
     mem_free(subs->items);
@@ -98,37 +98,38 @@ static void ask(struct sched *sched, uint32_t job, int sign)
     ASSERT_SLOW(sched->jobs.items[job].run == NONE);
     if (sign > 0) {
         seq_insert(&gang->waiting, job, job_less, sched);
-        seq_insert(&members->asked, job, sub_groups_less, sched);
+        seq_insert(&members->required, job, sub_groups_less, sched);
     } else {
         seq_remove(&gang->waiting, job, job_less, sched);
-        seq_remove(&members->asked, job, sub_groups_less, sched);
+        seq_remove(&members->required, job, sub_groups_less, sched);
     }
 }
 
-static void spare(struct sched *sched, uint32_t job, int sign)
+static void make_optional(struct sched *sched, uint32_t job, int sign)
 {
     struct sub_members *members = sub_groups_members(sched, job);
 
-    /* Spare members of one sub-group are spare ones of the gang. */
-    ASSERT(members->spare.count <=
-           sub_groups_gang(sched, job)->subs->spare_count);
+    /* Optional members of one sub-group are optional ones of the gang. */
+    ASSERT(members->optional.count <=
+           sub_groups_gang(sched, job)->subs->optional_count);
     if (sign > 0) {
-        seq_insert(&members->spare, job, sub_groups_less, sched);
+        seq_insert(&members->optional, job, sub_groups_less, sched);
     } else {
-        seq_remove(&members->spare, job, sub_groups_less, sched);
+        seq_remove(&members->optional, job, sub_groups_less, sched);
     }
-    sub_groups_gang(sched, job)->subs->spare_count += (uint32_t)sign;
+    sub_groups_gang(sched, job)->subs->optional_count += (uint32_t)sign;
 }
 
-bool sub_group_is_spare(const struct sched *sched, uint32_t job)
+bool sub_group_is_optional(const struct sched *sched, uint32_t job)
 {
     if (!sub_groups_is_member(sched, job) ||
         sched->jobs.items[job].run != NONE) {
         return false;
     }
-    const struct seq *asked = &sub_groups_members(sched, job)->asked;
+    const struct seq *required = &sub_groups_members(sched, job)->required;
 
-    return asked->count == 0 || sub_groups_less(sched, seq_last(asked), job);
+    return required->count == 0 ||
+           sub_groups_less(sched, seq_last(required), job);
 }
 
 bool sub_groups_wait(struct sched *sched, uint32_t job)
@@ -136,16 +137,16 @@ bool sub_groups_wait(struct sched *sched, uint32_t job)
     if (!sub_groups_is_member(sched, job)) {
         return false;
     }
-    /* Members that the gang asks for have lower ids than spare ones: keep it
+    /* Members that the gang asks for have lower ids than optional ones: keep it
      * so. */
-    spare(sched, job, 1);
+    make_optional(sched, job, 1);
     struct sub_members *members = sub_groups_members(sched, job);
-    if (members->asked.count &&
-        sub_groups_less(sched, job, seq_last(&members->asked))) {
-        uint32_t last = seq_last(&members->asked);
+    if (members->required.count &&
+        sub_groups_less(sched, job, seq_last(&members->required))) {
+        uint32_t last = seq_last(&members->required);
         ask(sched, last, -1);
-        spare(sched, last, 1);
-        spare(sched, job, -1);
+        make_optional(sched, last, 1);
+        make_optional(sched, job, -1);
         ask(sched, job, 1);
     }
     return true;
@@ -156,12 +157,12 @@ bool sub_groups_unwait(struct sched *sched, uint32_t job)
     if (!sub_groups_is_member(sched, job)) {
         return false;
     }
-    const struct seq *asked = &sub_groups_members(sched, job)->asked;
+    const struct seq *required = &sub_groups_members(sched, job)->required;
 
-    if (asked->count && !sub_groups_less(sched, seq_last(asked), job)) {
+    if (required->count && !sub_groups_less(sched, seq_last(required), job)) {
         ask(sched, job, -1);
     } else {
-        spare(sched, job, -1);
+        make_optional(sched, job, -1);
     }
     return true;
 }
@@ -183,15 +184,15 @@ void sub_groups_choose(struct sched *sched, struct gang *gang)
     for (uint32_t i = 0; subs && i < subs->terms.sub_group_count; i++) {
         struct sub_members *members = &subs->items[i];
         uint32_t missing = missing_of(subs, i);
-        while (members->asked.count > missing) {
-            uint32_t job = seq_last(&members->asked);
+        while (members->required.count > missing) {
+            uint32_t job = seq_last(&members->required);
             ask(sched, job, -1);
-            spare(sched, job, 1);
+            make_optional(sched, job, 1);
         }
-        ASSERT(members->asked.count <= missing);
-        while (members->asked.count < missing && members->spare.count) {
-            uint32_t job = seq_get(&members->spare, (struct seq_cursor){0});
-            spare(sched, job, -1);
+        ASSERT(members->required.count <= missing);
+        while (members->required.count < missing && members->optional.count) {
+            uint32_t job = seq_get(&members->optional, (struct seq_cursor){0});
+            make_optional(sched, job, -1);
             ask(sched, job, 1);
         }
     }
@@ -202,7 +203,7 @@ bool sub_groups_are_complete(const struct gang *gang)
     const struct sub_groups *subs = gang->subs;
 
     for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
-        if (subs->items[i].asked.count < missing_of(subs, i)) {
+        if (subs->items[i].required.count < missing_of(subs, i)) {
             return false;
         }
     }
@@ -236,7 +237,7 @@ static bool is_part_right(const struct sched *sched, const struct seq *part,
 bool sub_groups_are_right(const struct sched *sched, const struct gang *gang)
 {
     const struct sub_groups *subs = gang->subs;
-    uint32_t asked = 0, spare_count = 0, leased = 0, succeeded = 0;
+    uint32_t required = 0, optional_count = 0, leased = 0, succeeded = 0;
 
     if (!subs) {
         return true;
@@ -244,19 +245,20 @@ bool sub_groups_are_right(const struct sched *sched, const struct gang *gang)
     for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
         const struct sub_members *members = &subs->items[i];
         uint32_t missing = missing_of(subs, i);
-        if (!is_part_right(sched, &members->asked, false, members) ||
-            !is_part_right(sched, &members->spare, false, members) ||
+        if (!is_part_right(sched, &members->required, false, members) ||
+            !is_part_right(sched, &members->optional, false, members) ||
             !is_part_right(sched, &members->leased, true, members) ||
-            members->asked.count > missing ||
-            (members->asked.count < missing && members->spare.count)) {
+            members->required.count > missing ||
+            (members->required.count < missing && members->optional.count)) {
             return false;
         }
-        asked += members->asked.count;
-        spare_count += members->spare.count;
+        required += members->required.count;
+        optional_count += members->optional.count;
         leased += members->leased.count;
         succeeded += members->succeeded_count;
     }
-    return asked == gang->waiting.count && spare_count == subs->spare_count &&
+    return required == gang->waiting.count &&
+           optional_count == subs->optional_count &&
            leased == gang->leased.count && succeeded == subs->succeeded_count;
 }
 
@@ -266,8 +268,8 @@ uint32_t sub_groups_first(const struct sched *sched, const struct gang *gang)
     uint32_t first = NONE;
 
     for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
-        const struct seq *parts[] = {&subs->items[i].asked,
-                                     &subs->items[i].spare,
+        const struct seq *parts[] = {&subs->items[i].required,
+                                     &subs->items[i].optional,
                                      &subs->items[i].leased};
         for (size_t p = 0; p < ARRAY_COUNT(parts); p++) {
             if (parts[p]->count) {

@@ -3,9 +3,9 @@
  * many of each wait, run and have succeeded, and which members the gang asks
  * for.
  *
- * What waits of a sub-group is in two parts: *asked* are as many as it lacks
+ * What waits of a sub-group is in two parts: *required* are as many as it lacks
  * of its minimum, those with the lowest ids; only these are in gang.waiting,
- * are demand, and start, all together.  The rest is *spare*: it starts when
+ * are demand, and start, all together.  The rest is *optional*: it starts when
  * the gang grows.  What runs above the minimum is *surplus*, a number and not
  * certain members, until some of it is to go.
  *
@@ -29,10 +29,10 @@ struct sub_groups *sub_groups_create(struct str packed) must_check;
 void sub_groups_destroy(struct sub_groups *subs);
 /* Remember of which sub-group a job of a gang with terms is. */
 void sub_groups_join(struct sched *sched, uint32_t job, uint32_t sub_group);
-/* A member waits from now on, as a spare one; false: it is no member of a gang
- * with terms. */
+/* A member waits from now on, as an optional one; false: it is no member of a
+ * gang with terms. */
 bool sub_groups_wait(struct sched *sched, uint32_t job);
-/* The reverse, spare or not. */
+/* The reverse, optional or not. */
 bool sub_groups_unwait(struct sched *sched, uint32_t job);
 /* A member has a lease (+1) or has it no longer (-1). */
 void sub_groups_run(struct sched *sched, uint32_t job, int sign);
@@ -79,8 +79,10 @@ void sub_groups_set_requeued(struct gang *gang, int64_t requeued_ms);
 
 /* Its members, by id; it has terms.  Those of a sub-group that it asks for,
  * that wait beyond that, and that run. */
-const struct seq *sub_group_asked(const struct gang *gang, uint32_t sub_group);
-const struct seq *sub_group_spare(const struct gang *gang, uint32_t sub_group);
+const struct seq *sub_group_required(const struct gang *gang,
+                                     uint32_t sub_group);
+const struct seq *sub_group_optional(const struct gang *gang,
+                                     uint32_t sub_group);
 const struct seq *sub_group_leased(const struct gang *gang, uint32_t sub_group);
 
 /* For plans. */
@@ -98,12 +100,12 @@ bool sub_groups_look(struct gang *gang, uint64_t look);
 bool sub_groups_is_member(const struct sched *sched, uint32_t job);
 /* The sub-group of a member of a gang with terms. */
 uint32_t sub_group_of(const struct sched *sched, uint32_t job);
-/* Whether a waiting job is spare: not asked for by its gang. */
-bool sub_group_is_spare(const struct sched *sched, uint32_t job);
+/* Whether a waiting job is optional: not asked for by its gang. */
+bool sub_group_is_optional(const struct sched *sched, uint32_t job);
 /* The gang has terms, runs, and lacks nothing of its minimums. */
 bool sub_groups_are_met(const struct gang *gang);
-/* How many members are spare; 0 of a gang without terms. */
-uint32_t sub_groups_spare(const struct gang *gang);
+/* How many members are optional; 0 of a gang without terms. */
+uint32_t sub_groups_optional_count(const struct gang *gang);
 /* The member with the lowest id of all, or NONE: there is none. */
 uint32_t sub_groups_first(const struct sched *sched, const struct gang *gang);
 /* How many of a sub-group run, without those that the plan in the making

@@ -63,16 +63,18 @@ void sub_groups_set_requeued(struct gang *gang, int64_t requeued_ms)
     gang->subs->requeued_ms = requeued_ms;
 }
 
-const struct seq *sub_group_asked(const struct gang *gang, uint32_t sub_group)
+const struct seq *sub_group_required(const struct gang *gang,
+                                     uint32_t sub_group)
 {
     ASSERT(sub_group < sub_groups_count(gang));
-    return &gang->subs->items[sub_group].asked;
+    return &gang->subs->items[sub_group].required;
 }
 
-const struct seq *sub_group_spare(const struct gang *gang, uint32_t sub_group)
+const struct seq *sub_group_optional(const struct gang *gang,
+                                     uint32_t sub_group)
 {
     ASSERT(sub_group < sub_groups_count(gang));
-    return &gang->subs->items[sub_group].spare;
+    return &gang->subs->items[sub_group].optional;
 }
 
 const struct seq *sub_group_leased(const struct gang *gang, uint32_t sub_group)
@@ -81,9 +83,9 @@ const struct seq *sub_group_leased(const struct gang *gang, uint32_t sub_group)
     return &gang->subs->items[sub_group].leased;
 }
 
-uint32_t sub_groups_spare(const struct gang *gang)
+uint32_t sub_groups_optional_count(const struct gang *gang)
 {
-    return gang->subs ? gang->subs->spare_count : 0;
+    return gang->subs ? gang->subs->optional_count : 0;
 }
 
 void sub_groups_note_start(const struct sched *sched, struct gang *gang)

@@ -9,7 +9,7 @@
 
 /* The members of one sub-group. */
 struct sub_members {
-    struct seq asked, spare, leased; /* jobs, by id */
+    struct seq required, optional, leased; /* jobs, by id */
     uint32_t succeeded_count;
     /* Preempted by the plan `lost_plan` (sched.plan_count) in the making. */
     uint32_t lost_count;
@@ -23,7 +23,7 @@ struct sub_groups {
     struct gang_terms terms; /* strings in `packed` */
     char *packed;            /* owned */
     uint32_t packed_bytes;
-    uint32_t spare_count; /* over all sub-groups */
+    uint32_t optional_count; /* over all sub-groups */
     uint32_t succeeded_count;
     uint64_t seen;        /* by the last look at a node's victims */
     uint64_t joined_plan; /* the last plan that started what it asked for */
