@@ -146,30 +146,37 @@ void last_run_put(const struct last_run *last, struct strbuf *text,
     }
 }
 
+void last_run_put_end(const struct last_run *last, struct strbuf *text,
+                      struct strbuf *json)
+{
+    const struct stored_job *job = &last->job;
+    struct str why =
+        job->error.byte_count > 0 ? job->error : job->cancel_reason;
+    char id[ID_TEXT_BYTES_MAX];
+
+    job_id_format(job->id, id);
+    put_json_text(json, "jobId", str_of(id));
+    strbuf_add_text(json, ",");
+    put_json_text(json, "state", str_of(state_word(job->state)));
+    strbuf_add_text(json, ",");
+    put_json_text(json, "reason", why);
+    strbuf_addf(json, ",\"runs\":%u", job->run_count);
+    strbuf_addf(text, "Job %s: %s%s", id, state_word(job->state),
+                why.byte_count > 0 ? ": " : ".");
+    wire_printable(why, PRINTABLE_INDENTED, text);
+    strbuf_add_char(text, '\n');
+    job_story_put(last, text, json);
+}
+
 /* What became of a job that the leader does not hold any more. */
 static void explain_ended(struct api_call *call, const struct last_run *last)
 {
     Berth__Api__ExplainJobResponse response =
         BERTH__API__EXPLAIN_JOB_RESPONSE__INIT;
-    const struct stored_job *job = &last->job;
-    struct str why =
-        job->error.byte_count > 0 ? job->error : job->cancel_reason;
-    char id[ID_TEXT_BYTES_MAX];
     auto_strbuf text = {0}, json = {0};
 
-    job_id_format(job->id, id);
     strbuf_add_char(&json, '{');
-    put_json_text(&json, "jobId", str_of(id));
-    strbuf_add_text(&json, ",");
-    put_json_text(&json, "state", str_of(state_word(job->state)));
-    strbuf_add_text(&json, ",");
-    put_json_text(&json, "reason", why);
-    strbuf_addf(&json, ",\"runs\":%u", job->run_count);
-    strbuf_addf(&text, "Job %s: %s%s", id, state_word(job->state),
-                why.byte_count > 0 ? ": " : ".");
-    wire_printable(why, PRINTABLE_INDENTED, &text);
-    strbuf_add_char(&text, '\n');
-    job_story_put(last, &text, &json);
+    last_run_put_end(last, &text, &json);
     strbuf_add_char(&json, '}');
     response.text = message_copy(&call->arena, strbuf_str(&text));
     response.json = message_copy(&call->arena, strbuf_str(&json));

@@ -35,3 +35,8 @@ bool last_run_check(struct api_call *call,
  * say. */
 void last_run_put(const struct last_run *last, struct strbuf *text,
                   struct strbuf *json);
+
+/* Append what became of a job that the leader does not hold any more (rc 1): to
+ * a text, and to a JSON object, which is open, as its first members. */
+void last_run_put_end(const struct last_run *last, struct strbuf *text,
+                      struct strbuf *json);

@@ -24,13 +24,26 @@ static void on_report(struct command *command, void *ctx)
     command_destroy(command);
 }
 
-/* A job that is unknown is told of as text, not as an error. */
+/* A job that has ended, or is unknown, is told of as text, not as an error. */
+static void report_ended(struct api_call *call, const struct last_run *last,
+                         struct str unknown)
+{
+    auto_strbuf text = {0}, json = {0};
+
+    if (last->rc > 0) {
+        last_run_put_end(last, &text, &json);
+    } else {
+        strbuf_add_str(&text, unknown);
+    }
+    reply_text(call, strbuf_str(&text));
+}
+
 static void on_job_report(struct command *command, void *ctx)
 {
     struct api_call *call = ctx;
 
     if (command->result == COMMAND_NOT_FOUND) {
-        reply_text(call, command->result_text);
+        report_ended(call, call->data, command->result_text);
     } else if (!api_call_fail_command(call, command, "Failed to make report")) {
         auto_strbuf text = {0};
         strbuf_add_str(&text, command->explain.text);

@@ -32,7 +32,8 @@ struct watch {
     struct intern *ids; /* owned; job id to index */
     VEC(uint8_t) states;
     uint32_t counts[WATCHED_STATE_COUNT];
-    char *last_id; /* of the stream, owned */
+    uint32_t excused_count; /* of those cancelled */
+    char *last_id;          /* of the stream, owned */
     /* Whether what comes is awaited.  A watch that is to end with the last job
      * reads first what there is: a job set may have been idle before. */
     bool is_live;
@@ -51,6 +52,7 @@ struct seen {
     int pod_number;               /* -1 where the type has none */
     enum watched_state state;     /* NONE: unchanged */
     bool is_submission;
+    bool is_excused; /* cancelled since its group has succeeded */
 };
 
 /* Members that every event type has. */
@@ -65,6 +67,7 @@ struct seen {
                                   NULL,                     \
                                   -1,                       \
                                   state_,                   \
+                                  false,                    \
                                   false};                   \
         break
 
@@ -114,6 +117,7 @@ static void see_rest(const Api__EventMessage *message, struct seen *seen)
         break;
     case API__EVENT_MESSAGE__EVENTS_CANCELLED:
         seen->requestor = message->cancelled->requestor;
+        seen->is_excused = event_stream_end(message).has_succeeded;
         break;
     case API__EVENT_MESSAGE__EVENTS_REPRIORITIZING:
         seen->requestor = message->reprioritizing->requestor;
@@ -157,6 +161,8 @@ static uint32_t count(struct watch *watch, const struct seen *seen)
         watch->counts[WATCHED_NONE]++;
     }
     if (seen->state != WATCHED_NONE) {
+        watch->excused_count +=
+            seen->is_excused && watch->states.items[index] != seen->state;
         watch->counts[watch->states.items[index]]--;
         watch->counts[seen->state]++;
         watch->states.items[index] = (uint8_t)seen->state;
@@ -416,7 +422,8 @@ enum cli_exit cmd_watch(struct cli *cli)
     }
     watch_screen_fini(&screen);
     if (rc == CLI_OK && cli_has(cli, "exit-code") &&
-        watch.counts[WATCHED_SUCCEEDED] < watch.states.count) {
+        watch.counts[WATCHED_SUCCEEDED] + watch.excused_count <
+            watch.states.count) {
         rc = CLI_JOB_FAILED;
     }
     intern_destroy(watch.ids);

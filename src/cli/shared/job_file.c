@@ -93,11 +93,13 @@ static enum cli_exit read_job(struct cli *cli, const json_t *json, size_t index,
     if (code != CLI_OK) {
         return code;
     }
-
+    if (!json_is_object(json)) {
+        return cli_fail(cli, CLI_INVALID, "jobs[%zu]: must be a map", index);
+    }
     int rc = wire_json_read(&api__job_submit_request_item__descriptor, json, 0,
                             &cli->arena, &message, &err);
     if (rc < 0) {
-        return cli_fail(cli, CLI_INVALID, "jobs[%zu]: %s", index, err.text);
+        return cli_fail(cli, CLI_INVALID, "jobs[%zu].%s", index, err.text);
     }
     *ret_item = (Api__JobSubmitRequestItem *)(void *)message;
     return check_priority(cli, index, (*ret_item)->priority);

@@ -56,13 +56,48 @@ static bool is_beyond_nodes(const struct waiting *waiting)
     return false;
 }
 
-static void put_room(struct strbuf *buf, const struct control *c,
-                     const struct sched_need *need)
+/* How many nodes there are on which it could run. */
+static uint32_t node_count(const struct waiting *waiting)
 {
+    uint32_t count = waiting->left_out_count;
+
+    for (uint32_t i = 0; i < waiting->kind_count; i++) {
+        count += waiting->kinds[i].node_count;
+    }
+    return count;
+}
+
+/* The only node would have to have more free than it has at all. */
+static void put_beyond_only_node(struct strbuf *buf, const struct control *c,
+                                 const struct waiting *waiting)
+{
+    const struct sched_need *need = &waiting->need;
+
+    strbuf_add_text(buf, waiting->is_of_gang
+                             ? "The whole gang and the jobs that go first need "
+                             : "Other jobs go first: it and they need ");
+    amounts_put(buf, c, &need->missing);
+    strbuf_add_text(buf, " more than is free on node ");
+    put_node(buf, c, need->node);
+    strbuf_add_text(buf, ", the only one on which it could run; that is more "
+                         "than the node has at all.\n");
+}
+
+static void put_room(struct strbuf *buf, const struct control *c,
+                     const struct waiting *waiting)
+{
+    const struct sched_need *need = &waiting->need;
+    bool is_only = node_count(waiting) == 1;
+
+    if (is_only && is_beyond_nodes(waiting)) {
+        put_beyond_only_node(buf, c, waiting);
+        return;
+    }
     if (need->is_exact) {
         strbuf_add_text(buf, "It would start if node ");
         put_node(buf, c, need->node);
-        strbuf_add_text(buf, " (or an equivalent node) had ");
+        strbuf_add_text(buf,
+                        is_only ? " had " : " (or an equivalent node) had ");
         amounts_put(buf, c, &need->missing);
         strbuf_add_text(buf, " more free; with less it would not.\n");
         return;
@@ -119,15 +154,16 @@ static void put_limit(struct strbuf *buf, const struct control *c,
 }
 
 static void put_need(struct strbuf *buf, const struct control *c,
-                     const struct sched_need *need)
+                     const struct waiting *waiting)
 {
+    const struct sched_need *need = &waiting->need;
     char text[WIRE_RFC3339_TEXT_BYTES_MAX];
 
     switch (need->kind) {
     case SCHED_NEED_NONE:
         break;
     case SCHED_NEED_ROOM:
-        put_room(buf, c, need);
+        put_room(buf, c, waiting);
         break;
     case SCHED_NEED_LIMIT:
     case SCHED_NEED_QUOTA:
@@ -174,9 +210,10 @@ static void put_kind(struct strbuf *buf, const struct control *c,
 void waiting_put_text(struct strbuf *buf, struct control *c,
                       const struct waiting *waiting)
 {
-    put_need(buf, c, &waiting->need);
+    put_need(buf, c, waiting);
     if (waiting->need.kind == SCHED_NEED_ROOM && waiting->kind_count > 0 &&
-        waiting->left_out_count == 0 && is_beyond_nodes(waiting)) {
+        waiting->left_out_count == 0 && node_count(waiting) > 1 &&
+        is_beyond_nodes(waiting)) {
         strbuf_add_text(buf, "No single node has that much. It must become "
                              "free on several nodes, ");
         strbuf_add_text(buf, waiting->is_of_gang

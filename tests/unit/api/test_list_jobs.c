@@ -215,6 +215,19 @@ static void arrays_are_listed_once(void **state)
     fixture_fini(&f);
 }
 
+/* A job is told so by GetJobReport. */
+static void assert_reported(struct fixture *f, char *id, const char *text)
+{
+    Schedulerobjects__JobReportRequest request =
+        SCHEDULEROBJECTS__JOB_REPORT_REQUEST__INIT;
+
+    request.job_id = id;
+    Schedulerobjects__JobReport *report =
+        fixture_call(f, "/schedulerobjects.SchedulerReporting/GetJobReport",
+                     &request.base, &schedulerobjects__job_report__descriptor);
+    assert_string_equal(report->report, text);
+}
+
 static void
 job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
 {
@@ -238,6 +251,7 @@ job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
                    ids[1]);
     assert_memory_equal(response->text, text, strlen(text));
     assert_non_null(strstr(response->json, ",\"submittedMs\":"));
+    assert_reported(&f, ids[1], response->text);
     request.job_id = unknown;
     assert_int_equal(
         fixture_code(&f, "/berth.api.Berth/ExplainJob", &request.base),
@@ -291,19 +305,6 @@ static Berth__Api__ExplainJobResponse *explain(struct fixture *f, char *id)
     request.job_id = id;
     return fixture_call(f, "/berth.api.Berth/ExplainJob", &request.base,
                         &berth__api__explain_job_response__descriptor);
-}
-
-/* The same as a report. */
-static void assert_reported(struct fixture *f, char *id, const char *text)
-{
-    Schedulerobjects__JobReportRequest request =
-        SCHEDULEROBJECTS__JOB_REPORT_REQUEST__INIT;
-
-    request.job_id = id;
-    Schedulerobjects__JobReport *report =
-        fixture_call(f, "/schedulerobjects.SchedulerReporting/GetJobReport",
-                     &request.base, &schedulerobjects__job_report__descriptor);
-    assert_string_equal(report->report, text);
 }
 
 /* A job's first run is preempted. */

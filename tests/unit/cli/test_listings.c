@@ -104,6 +104,39 @@ static void watch_ends_with_the_last_job_that_there_is(void **state)
     assert_int_equal(script->call_count, 3);
 }
 
+/* The auxiliary members of a group that has succeeded are cancelled. */
+static void watch_forgives_what_a_succeeded_group_cancels(void **state)
+{
+    struct script *script = *state;
+    Api__EventMessage message = API__EVENT_MESSAGE__INIT;
+    Api__JobSucceededEvent succeeded = API__JOB_SUCCEEDED_EVENT__INIT;
+    Api__JobCancelledEvent cancelled = API__JOB_CANCELLED_EVENT__INIT;
+    char first[] = "01a", second[] = "01b";
+    char why[] = "The group has succeeded", other[] = "enough";
+    const char *raw = "JobSucceededEvent {\"jobId\":\"01a\"}\n"
+                      "JobCancelledEvent {\"jobId\":\"01b\",\"reason\":"
+                      "\"The group has succeeded\"}\n";
+
+    succeeded.job_id = first;
+    cancelled.job_id = second;
+    cancelled.reason = why;
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_SUCCEEDED,
+              &succeeded);
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_CANCELLED,
+              &cancelled);
+    check(ASK(script, "", "watch", "q", "s", "--exit-code", "--raw"), CLI_OK,
+          raw, "");
+    cancelled.job_id = first;
+    cancelled.reason = other;
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_CANCELLED,
+              &cancelled);
+    struct run_result result =
+        ASK(script, "", "watch", "q", "s", "--exit-code", "--raw");
+    assert_int_equal(result.code, CLI_JOB_FAILED);
+    free(result.out);
+    free(result.err);
+}
+
 /* The server takes a request for a mistyped id unseen and tells it. */
 static void watch_counts_no_job_that_was_only_asked_about(void **state)
 {
@@ -374,6 +407,7 @@ int main(void)
         SERVED(watch_prints_a_summary_before_each_event),
         SERVED(watch_says_why_a_job_was_preempted),
         SERVED(watch_ends_with_the_last_job_that_there_is),
+        SERVED(watch_forgives_what_a_succeeded_group_cancels),
         SERVED(watch_counts_no_job_that_was_only_asked_about),
         SERVED(jobs_are_listed_as_a_table),
         SERVED(pages_of_jobs_are_written_as_one_list),

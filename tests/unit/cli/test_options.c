@@ -129,7 +129,9 @@ static void file_that_is_missing_or_wrong_is_refused(void **state)
     check(RUN("queue: q\n", "submit", "-"), CLI_INVALID, "",
           "the file has no jobs");
     check(RUN("queue: q\njobs: [{podSpecs: 3}]\n", "submit", "-"), CLI_INVALID,
-          "", "jobs[0]: ");
+          "", "jobs[0].podSpecs: must be a list");
+    check(RUN("queue: q\njobs: [3]\n", "submit", "-"), CLI_INVALID, "",
+          "jobs[0]: must be a map");
     check(RUN("kind: Queue\n", "create", "-f", "-"), CLI_INVALID, "",
           "apiVersion must be armadaproject.io/v1beta1");
 }

@@ -168,25 +168,44 @@ static void a_waiting_job_is_explained(void **state)
 }
 
 /* It is no gang that needs more than a node has. */
-static void a_job_behind_others_is_told_that_they_go_first(void **state)
+static void explain_last_of(uint32_t node_count, int job_count,
+                            const char *const parts[2])
 {
-    struct stage *s = stage_begin(1);
+    struct stage *s = stage_begin(node_count);
     struct job_id last = {{0}};
 
-    (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < job_count; i++) {
         last = stage_leased(s, (struct stage_job){.cpu_milli = 10000});
     }
     struct command *why = command_create(COMMAND_EXPLAIN);
     why->explain.job = last;
     stage_do(s, why);
     auto_mem char *text = str_dup(s->answer->explain.text);
-    if (!strstr(text, "had 20 cpu more free") ||
-        !strstr(text,
-                "free on several nodes, because other jobs go first.\n")) {
+    if (!strstr(text, parts[0]) || !strstr(text, parts[1])) {
         fail_msg("%s", text);
     }
     stage_end(s);
+}
+
+static void a_job_behind_others_is_told_that_they_go_first(void **state)
+{
+    (void)state;
+    explain_last_of(
+        2, 4,
+        (const char *const[]){
+            "(or an equivalent node) had 20 cpu more free",
+            "free on several nodes, because other jobs go first.\n"});
+    explain_last_of(1, 3,
+                    (const char *const[]){
+                        "\nOther jobs go first: it and they need 20 cpu more "
+                        "than is free on node n0, the only one on which it "
+                        "could run; that is more than the node has at all.\n",
+                        "Nodes on which it could run"});
+    explain_last_of(1, 2,
+                    (const char *const[]){
+                        "It would start if node n0 had 10 cpu more free; with "
+                        "less it would not.\nNodes",
+                        ""});
 }
 
 int main(void)
