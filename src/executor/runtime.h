@@ -182,6 +182,9 @@ struct runtime_ops {
      * backend without budgets. */
     const struct run_id *(*protected_runs)(struct runtime *,
                                            uint32_t *ret_count);
+    /* Why it does not see its pods now, for people; "": it does.  Valid until
+     * the next call.  NULL: a backend that always does. */
+    const char *(*trouble)(struct runtime *);
     /* Lines "time text" of a pod's log: 0, or 1 when there is more than
      * `byte_count_max` let through.  Any thread.  -ERR_NOT_FOUND. */
     int (*logs)(struct runtime *, const struct runtime_log_query *query,

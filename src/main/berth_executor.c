@@ -12,6 +12,7 @@
 #include "main/common/say.h"
 #include "main/common/usage.h"
 #include "main/executor/executor_thread.h"
+#include "main/executor/kubernetes_setup.h"
 #include "main/executor/privileges.h"
 #include "main/executor/runtime_setup.h"
 #include "rpc/rpc_channel.h"
@@ -39,8 +40,9 @@ static const struct usage_option usage_options[] = {
                        "name of this executor, unique at its server (local)"},
     [OPTION_POOL - 1] = {"pool", "NAME", "pool of its nodes (default)"},
     [OPTION_RUNTIME - 1] = {"runtime", "NAME",
-                            "process (the default), or fake: no processes run, "
-                            "and pods start again after a restart"},
+                            "process (the default); kubernetes: pods of a "
+                            "cluster; or fake: nothing runs, and pods start "
+                            "again after a restart"},
     [OPTION_DATA - 1] = {"data", "DIR",
                          "data directory of the runtime process (berth-data)"},
     [OPTION_CONFIG -
@@ -143,14 +145,18 @@ static struct config *read_config(const struct options *options,
     override(options, OPTION_DATA, &config->server.data);
     executor->process.is_root_allowed |= options->flags[OPTION_ALLOW_ROOT_JOBS];
     if (!str_equal(executor->runtime, STR("process")) &&
+        !str_equal(executor->runtime, STR("kubernetes")) &&
         !str_equal(executor->runtime, STR("fake"))) {
         auto_strbuf text = {0};
-        strbuf_addf(&text, "--runtime: \"%.*s\" is not one of: process fake",
+        strbuf_addf(&text,
+                    "--runtime: \"%.*s\" is not one of: process kubernetes "
+                    "fake",
                     STR_ARG(executor->runtime));
         note(findings, strbuf_text(&text));
     }
     config_check_all(config, findings);
     check_tls(&executor->tls, findings);
+    kubernetes_setup_check(config, findings);
     return config;
 }
 
@@ -176,21 +182,23 @@ static void on_helper_lost(void *ctx)
 }
 
 /* Start the helper and give up what only that needs. */
-static int give_up(const struct config *config, struct arena *arena,
-                   struct helper **ret_helper, struct err *err)
+static int give_up(const struct config *config, const struct kube_config *kube,
+                   struct arena *arena, struct helper **ret_helper,
+                   struct err *err)
 {
     const struct config_executor *executor = &config->executor;
     const struct str files[] = {executor->tls.certificate, executor->tls.key,
-                                executor->tls.client_ca};
+                                executor->tls.client_ca,
+                                kubernetes_setup_token_file(kube)};
     const struct privileges_needs needs = {NULL, files, ARRAY_COUNT(files)};
-    bool is_fake = str_equal(executor->runtime, STR("fake"));
+    bool has_data = str_equal(executor->runtime, STR("process"));
     struct data_dir dir = {0};
     struct privileges plan;
 
-    /* What is made up is not kept. */
-    int rc = is_fake ? 0
-                     : data_dir_open(arena_strdup(arena, config->server.data),
-                                     arena, &dir, err);
+    /* What is made up, or in a cluster, is not kept here. */
+    int rc = has_data ? data_dir_open(arena_strdup(arena, config->server.data),
+                                      arena, &dir, err)
+                      : 0;
     struct runtime_setup_process setup = {
         .config = executor,
         .jobs_dir = dir.jobs,
@@ -204,6 +212,7 @@ static int give_up(const struct config *config, struct arena *arena,
 }
 
 static struct executor_thread *start(const struct config *config,
+                                     const struct kube_config *kube,
                                      struct helper *helper, struct arena *arena,
                                      struct err *err)
 {
@@ -217,6 +226,7 @@ static struct executor_thread *start(const struct config *config,
         .user_name = has_user ? arena_strdup(arena, executor->user_name) : NULL,
         .password = arena_strdup(arena, executor->password),
         .helper = helper,
+        .kube = kube,
         .serves_logs = true,
         .clock = &machine_clock,
     };
@@ -245,12 +255,15 @@ static int run(const struct options *options, const sigset_t *signals)
     }
     say_set_by_name(config->messages.level, config->messages.format);
     struct helper *helper = NULL;
-    struct executor_thread *thread = give_up(config, &arena, &helper, &err) < 0
-                                         ? NULL
-                                         : start(config, helper, &arena, &err);
+    struct kube_config *kube = NULL;
+    int rc = kubernetes_setup_read(&config->executor, &kube, &err);
+    rc = rc < 0 ? rc : give_up(config, kube, &arena, &helper, &err);
+    struct executor_thread *thread =
+        rc < 0 ? NULL : start(config, kube, helper, &arena, &err);
     if (!thread) {
         fprintf(stderr, "berth-executor: %s\n", err.text);
         helper_stop(helper);
+        kubernetes_setup_free(kube);
         return EXIT_FAILURE;
     }
     printf("ready id=%.*s\n", STR_ARG(config->executor.id));
@@ -259,6 +272,7 @@ static int run(const struct options *options, const sigset_t *signals)
     executor_thread_stop(thread, options->flags[OPTION_STOP_JOBS],
                          JOBS_GRACE_MS);
     helper_stop(helper);
+    kubernetes_setup_free(kube);
     say(SAY_INFO, "executor.stopped", say_int("signal", signal_number));
     return has_lost_helper ? EXIT_FAILURE : 0;
 }

@@ -16,6 +16,7 @@
 #include "main/berthd/tls_files.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
+#include "main/executor/kubernetes_setup.h"
 #include "main/executor/privileges.h"
 #include "main/executor/runtime_setup.h"
 
@@ -129,6 +130,7 @@ static int give_up(struct server_options *options, const char *config_path,
         tls[1]->key,
         tls[1]->client_ca,
         config_path ? str_of(config_path) : STR(""),
+        kubernetes_setup_token_file(options->kube),
     };
     const struct config_notifications *notified = &config->notifications;
     struct data_dir dir;
@@ -170,6 +172,9 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
         tls_files_check(config, &findings);
         notify_setup_check(config, &findings);
     }
+    if (!options->prints_config && config->executor.is_enabled) {
+        kubernetes_setup_check(config, &findings);
+    }
     if (complain(&findings)) {
         return EXIT_USAGE;
     }
@@ -188,20 +193,25 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
         .accepts_loss = options->accepts_loss,
         .failed = on_failed,
     };
-    if (give_up(&server_options, options->config_path, &arena, &err) < 0) {
-        fprintf(stderr, "berthd: %s\n", err.text);
-        helper_stop(server_options.helper);
-        return EXIT_FAILURE;
+    struct kube_config *kube = NULL;
+    int rc = config->executor.is_enabled
+                 ? kubernetes_setup_read(&config->executor, &kube, &err)
+                 : 0;
+    server_options.kube = kube;
+    if (rc == 0) {
+        rc = give_up(&server_options, options->config_path, &arena, &err);
     }
-    struct server *server = server_start(&server_options, &err);
+    struct server *server = rc < 0 ? NULL : server_start(&server_options, &err);
     if (!server) {
         fprintf(stderr, "berthd: %s\n", err.text);
         helper_stop(server_options.helper);
+        kubernetes_setup_free(kube);
         return EXIT_FAILURE;
     }
     serve(server, options, signals);
     server_stop(server);
     helper_stop(server_options.helper);
+    kubernetes_setup_free(kube);
     say(SAY_INFO, "server.stopped",
         say_int("code", has_failed ? EXIT_FAILURE : 0));
     return has_failed ? EXIT_FAILURE : 0;

@@ -5,7 +5,7 @@
  *     contract_runtime_kubernetes [KUBECONFIG]
  *
  * There it needs a node "n1", and somebody who plays its kubelet as
- * kube/fake/fake_api.h says.
+ * tests/kube/stages.yaml says.
  */
 #include <stdio.h>
 
@@ -14,11 +14,16 @@
 #include "runtime_backends.h"
 
 static const char *config_path; /* NULL: in memory */
+static struct kube_config config;
+/* Each test has an executor, for a real server keeps the pods of all. */
+static char executor_id[32];
 
 static void *place_create(void)
 {
     struct fake_api *api = fake_api_create(&machine_clock);
+    static int count;
 
+    (void)snprintf(executor_id, sizeof(executor_id), "contract-%d", ++count);
     fake_api_put_node(api, "n1", true);
     return api;
 }
@@ -26,18 +31,15 @@ static void *place_create(void)
 static struct runtime *open_place(void *place)
 {
     struct kubernetes_options options;
-    struct kube_config config;
     struct runtime *runtime = NULL;
     struct err err = {""};
     int rc;
 
     kubernetes_options_default(&options);
-    options.executor_id = STR("contract");
+    options.executor_id = str_of(executor_id);
     if (config_path) {
-        rc = kube_config_load(config_path, STR(""), &config, &err);
-        rc = rc ? rc
-                : kubernetes_connect(&options, &config, &machine_clock,
-                                     &machine_rng, &runtime, &err);
+        rc = kubernetes_connect(&options, &config, &machine_clock, &machine_rng,
+                                &runtime, &err);
     } else {
         rc = kubernetes_open(&options, fake_api_port(place), &machine_clock,
                              &machine_rng, &runtime, &err);
@@ -70,8 +72,15 @@ static void place_destroy(void *place)
 
 int main(int argc, char **argv)
 {
+    struct err err;
+
     config_path = argc > 1 ? argv[1] : NULL;
-    return runtime_contract_run(&(struct runtime_contract){
+    if (config_path &&
+        kube_config_load(config_path, STR(""), &config, &err) < 0) {
+        fprintf(stderr, "%s\n", err.text);
+        return EXIT_FAILURE;
+    }
+    int failed_count = runtime_contract_run(&(struct runtime_contract){
         .name = config_path ? "kubernetes, a real API server" : "kubernetes",
         .remembers = true,
         .place_create = place_create,
@@ -80,4 +89,8 @@ int main(int argc, char **argv)
         .wait = backend_wait,
         .place_destroy = place_destroy,
     });
+    if (config_path) {
+        kube_config_fini(&config);
+    }
+    return failed_count;
 }

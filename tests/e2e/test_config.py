@@ -157,6 +157,35 @@ class Config(unittest.TestCase):
         done = run("berth-executor", "--config", str(path), "--check-config")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_kubeconfig_is_checked_before_it_is_used(self):
+        kubeconfig = self.folder / "kubeconfig"
+        kubeconfig.write_text(json.dumps({
+            "current-context": "c",
+            "contexts": [{"name": "c",
+                          "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c",
+                          "cluster": {"server": "https://127.0.0.1:1"}}],
+            "users": [{"name": "u", "user": {"exec": {
+                "apiVersion": "client.authentication.k8s.io/v1",
+                "command": "aws"}}}]}))
+        path = self.folder / "executor.yaml"
+
+        def check(executor, rest=""):
+            path.write_text(f"executor: {{runtime: kubernetes, {executor}}}\n"
+                            + rest)
+            return run("berth-executor", "--config", str(path),
+                       "--check-config").stderr
+
+        self.assertIn("does not run in a pod; name a kubeconfig", check(""))
+        named = f"kubernetes: {{kubeconfig: {kubeconfig}}}"
+        self.assertIn("the program aws, which the filter of system calls "
+                      "denies; use a token file", check(named))
+        self.assertEqual(
+            check(named, "hardening: {systemCallFilter: false}\n"), "")
+        self.assertIn("executor.id: ", check("id: a b, " + named))
+        self.assertIn("no context", check(
+            f"kubernetes: {{kubeconfig: {kubeconfig}, context: x}}"))
+
     def test_no_ca_is_named_for_a_server_without_tls(self):
         self.assertIn(
             "executor.tls.ca: the executor of --standalone would use TLS, but "

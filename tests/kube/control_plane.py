@@ -1,4 +1,5 @@
-"""A real Kubernetes control plane for tests: etcd and kube-apiserver.
+"""A real Kubernetes control plane for tests: etcd, kube-apiserver, and kwok in
+the place of kubelets where a test wants it.
 
 They listen on loopback only, keep their data in a folder of their own, and are
 killed at the end.  See the script testbed for where they come from.
@@ -24,7 +25,7 @@ READY_S_MAX = 90
 def programs():
     """The folder of the programs; ends the test as skipped without them."""
     found = subprocess.run(
-        [HERE / "testbed", "--find", "etcd", "kube-apiserver"],
+        [HERE / "testbed", "--find", "etcd", "kube-apiserver", "kwok"],
         capture_output=True, text=True, check=False)
     if found.returncode != 0:
         print("skipped: no control plane is built here; tests/kube/testbed "
@@ -82,12 +83,13 @@ class ControlPlane:
                      "-CAkey", "ca.key", "-days", "2", "-CAcreateserial",
                      "-out", "user.crt")
         (self.dir / "tokens.csv").write_text(
-            'secret,admin,1,"system:masters"\n')
+            'secret,admin,1,"system:masters"\nfew,limited,2,""\n')
 
-    def start(self, name, arguments):
+    def start(self, name, arguments, **environment):
         log = open(self.dir / f"{name}.log", "ab")  # pylint: disable=R1732
         process = subprocess.Popen([self.bin / name, *arguments], stdout=log,
-                                   stderr=log, cwd=self.dir)
+                                   stderr=log, cwd=self.dir,
+                                   env=os.environ | environment)
         log.close()
         self.started.append(process)
         return process
@@ -116,6 +118,24 @@ class ControlPlane:
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
             "--endpoint-reconciler-type=none", "--profiling=false"])
         self.wait_ready()
+
+    def start_kwok(self, config):
+        """Plays the kubelets of nodes that add_nodes() makes (stages.yaml)."""
+        self.start("kwok", [
+            "--kubeconfig", config, "--config", HERE / "stages.yaml",
+            "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
+            "--node-lease-duration-seconds=0", "--server-address=127.0.0.1:0"],
+            HOME=str(self.dir))
+
+    def add_nodes(self, *names, cpu="8", memory="32Gi"):
+        amounts = {"cpu": cpu, "memory": memory, "pods": "110",
+                   "ephemeral-storage": "100Gi"}
+        for name in names:
+            self.ask("POST", "/api/v1/nodes", {
+                "metadata": {"name": name,
+                             "annotations": {"kwok.x-k8s.io/node": "fake"},
+                             "labels": {"kubernetes.io/hostname": name}},
+                "status": {"capacity": amounts, "allocatable": amounts}})
 
     def restart_api(self):
         """As after a crash, on the same port."""
@@ -155,6 +175,7 @@ class ControlPlane:
         users = {
             "token": {"token": "secret"},
             "stranger": {"token": "wrong"},
+            "limited": {"token": "few"},
             "certificate": {"client-certificate": "user.crt",
                             "client-key": "user.key"},
             "file": {"tokenFile": "token"},

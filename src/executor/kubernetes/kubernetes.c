@@ -131,6 +131,20 @@ static const struct resource_list *pending(struct runtime *runtime)
     return &kubernetes_of(runtime)->pending;
 }
 
+static const char *trouble(struct runtime *runtime)
+{
+    const struct kubernetes *k = kubernetes_of(runtime);
+    const struct follow_stats *all[] = {follow_stats(k->pods_follow),
+                                        follow_stats(k->nodes_follow)};
+
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+        if (all[i]->is_failing) {
+            return all[i]->failure.text;
+        }
+    }
+    return "";
+}
+
 static int logs(struct runtime *runtime, const struct runtime_log_query *query,
                 struct strbuf *buf, struct err *err)
 {
@@ -154,10 +168,6 @@ static void close_runtime(struct runtime *runtime)
         }
     }
     http_client_destroy(k->client);
-    if (k->config) {
-        kube_config_fini(k->config);
-        mem_free(k->config);
-    }
     SLOTS_FREE(&k->rows);
     VEC_FREE(&k->creating);
     map_fini(&k->by_run);
@@ -181,6 +191,7 @@ static const struct runtime_ops kubernetes_ops = {
     .status = status,
     .nodes = nodes,
     .pending = pending,
+    .trouble = trouble,
     .logs = logs,
     .close = close_runtime,
 };
@@ -232,24 +243,19 @@ int kubernetes_open(const struct kubernetes_options *options,
 }
 
 int kubernetes_connect(const struct kubernetes_options *options,
-                       struct kube_config *config, const struct clock *clock,
-                       const struct rng *rng, struct runtime **ret_runtime,
-                       struct err *err)
+                       const struct kube_config *config,
+                       const struct clock *clock, const struct rng *rng,
+                       struct runtime **ret_runtime, struct err *err)
 {
-    struct kube_config *own = mem_alloc(sizeof(*own));
-
-    *own = *config;
-    struct http_client *client = http_client_create(own, clock, err);
+    struct http_client *client = http_client_create(config, clock, err);
     int rc = client ? kubernetes_open(options, http_client_port(client), clock,
                                       rng, ret_runtime, err)
                     : -ERR_IO;
+
     if (rc < 0) {
         http_client_destroy(client);
-        kube_config_fini(own);
-        mem_free(own);
         return rc;
     }
-    kubernetes_of(*ret_runtime)->config = own;
     kubernetes_of(*ret_runtime)->client = client;
     return 0;
 }

@@ -64,11 +64,11 @@ int kubernetes_open(const struct kubernetes_options *options,
                     const struct rng *rng, struct runtime **ret_runtime,
                     struct err *err) must_check;
 
-/* The same over a connection of its own.  It takes the configuration, and on
- * an error has freed it. */
+/* The same over a connection of its own, by a configuration that it borrows. */
 int kubernetes_connect(const struct kubernetes_options *options,
-                       struct kube_config *config, const struct clock *clock,
-                       const struct rng *rng, struct runtime **ret_runtime,
+                       const struct kube_config *config,
+                       const struct clock *clock, const struct rng *rng,
+                       struct runtime **ret_runtime,
                        struct err *err) must_check;
 
 /* How it goes. */

@@ -72,8 +72,7 @@ struct kubernetes {
     struct kubernetes_options options;
     struct arena arena; /* of the options */
     struct kube_port *port;
-    struct kube_config *config; /* owned; NULL: the port is another's */
-    struct http_client *client; /* likewise */
+    struct http_client *client; /* owned; NULL: the port is another's */
     const struct clock *clock;
     const struct rng *rng;
     struct follow *nodes_follow, *pods_follow; /* owned */

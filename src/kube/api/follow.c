@@ -97,6 +97,7 @@ static void fail(struct follow *follow, int64_t after_ms, int status,
     }
     wire_printable(message, PRINTABLE_LINE, &shown);
     follow->stats.failure_count++;
+    follow->stats.is_failing = true;
     (void)snprintf(follow->stats.failure.text, ERR_TEXT_BYTES_MAX,
                    "%.100s: status %d: %.*s", follow->path, status,
                    MESSAGE_BYTES_MAX, strbuf_text(&shown));
@@ -216,6 +217,7 @@ static void take_page(struct follow *follow, struct str body)
         return;
     }
     retry_succeeded(&follow->list_retry);
+    follow->stats.is_failing = false;
     follow->due_ms = now_of(follow);
     if (follow->continue_.byte_count == 0) {
         end_list(follow);
@@ -278,6 +280,7 @@ static bool take_event(struct follow *follow, struct str type,
         return end_badly(follow, "an event has no usable resourceVersion");
     }
     follow->watch_events++;
+    follow->stats.is_failing = false;
     if (str_equal(type, STR("DELETED"))) {
         follow->stats.gone_count++;
         follow->told.gone(follow->told.ctx, object);
@@ -370,6 +373,7 @@ static void on_watch_end(void *ctx, const struct http_result *result)
         fail(follow, -1, result->status, str_of(follow->bad));
     } else if (has_lasted) {
         retry_succeeded(&follow->watch_retry);
+        follow->stats.is_failing = false;
     } else if (follow->is_watching) {
         fail_by(follow, result);
     } else {

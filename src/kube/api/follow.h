@@ -55,6 +55,7 @@ struct follow_stats {
     uint64_t failure_count;
     uint64_t bad_count; /* events that could not be taken */
     bool is_listed;     /* at least once */
+    bool is_failing;    /* nothing has come since the last failure */
     struct err failure; /* the last one; "" */
 };
 

@@ -369,6 +369,7 @@ static int start_executor(struct server *server, struct err *err)
         .user_name = server->local_user.name,
         .password = server->local_user.password,
         .helper = server->options.helper,
+        .kube = server->options.kube,
         .clock = &machine_clock,
     };
 

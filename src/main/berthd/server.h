@@ -28,10 +28,11 @@ struct server;
 /* Everything that a start wants; borrowed until server_stop(). */
 struct server_options {
     const struct config *config;
-    struct helper *helper; /* of the runtime process; NULL: none */
-    uint32_t own_user_id;  /* whose programs are administrators, as root's */
-    bool ends_jobs;        /* at the stop */
-    bool accepts_loss;     /* of records of the log */
+    struct helper *helper;          /* of the runtime process; NULL: none */
+    const struct kube_config *kube; /* of the runtime kubernetes; NULL */
+    uint32_t own_user_id; /* whose programs are administrators, as root's */
+    bool ends_jobs;       /* at the stop */
+    bool accepts_loss;    /* of records of the log */
     /* Told from any thread when it cannot go on; may be told more than
      * once. */
     void (*failed)(void *ctx);

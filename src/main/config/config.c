@@ -292,6 +292,28 @@ static const struct setting process_keys[] = {
 static const struct settings process_table =
     SETTINGS(process_keys, config_process, NULL);
 
+static const struct setting kubernetes_keys[] = {
+    SETTING("kubeconfig", TEXT, config_kubernetes, kubeconfig,
+            .about = "kubeconfig file that says how to reach the cluster; "
+                     "empty: the service account of the pod that the executor "
+                     "runs in."),
+    SETTING("context", TEXT, config_kubernetes, context,
+            .about = "Context of the kubeconfig; empty: its current one."),
+    SETTING("namespaces", TEXTS, config_kubernetes, namespaces,
+            .about = "Namespaces in which pods of jobs may be created; []: in "
+                     "all. A job of another namespace fails."),
+    SETTING("poolLabel", TEXT, config_kubernetes, pool_label,
+            .about = "Label of nodes whose value is their pool; nodes without "
+                     "it are in executor.pool."),
+    SETTING("nodeTypeLabel", TEXT, config_kubernetes, node_type_label,
+            .about = "Label of nodes whose value is their type."),
+    SETTING("priorityClassName", TEXT, config_kubernetes, priority_class,
+            .about = "PriorityClass of all pods; empty: that of each job, "
+                     "which the cluster must have."),
+};
+static const struct settings kubernetes_table =
+    SETTINGS(kubernetes_keys, config_kubernetes, NULL);
+
 static void init_fake_group(void *record)
 {
     struct config_fake_group *group = record;
@@ -375,9 +397,9 @@ static const struct setting executor_keys[] = {
     SECTION("tls", config_executor, tls, client_tls_table,
             "TLS to the server."),
     SETTING("runtime", TEXT, config_executor, runtime,
-            .choices = "process fake",
-            .about = "process: pods are processes of this machine. fake: no "
-                     "processes run."),
+            .choices = "process kubernetes fake",
+            .about = "process: pods are processes of this machine. kubernetes: "
+                     "pods are pods of a cluster. fake: nothing runs."),
     SETTING("heldStream", BOOL, config_executor, has_held_stream,
             .about =
                 "Whether the server pushes leases as soon as it decides them."),
@@ -390,6 +412,8 @@ static const struct setting executor_keys[] = {
             "Names for failures of pods, which retry policies match on."),
     SECTION("process", config_executor, process, process_table,
             "Runtime process."),
+    SECTION("kubernetes", config_executor, kubernetes, kubernetes_table,
+            "Runtime kubernetes."),
     SECTION("fake", config_executor, fake, fake_table, "Runtime fake."),
 };
 static const struct settings executor_table =
@@ -483,6 +507,8 @@ static void default_executor(struct config_executor *executor)
                     .devices = STR("/dev"),
                     .has_cgroups = true,
                     .has_namespaces = true},
+        .kubernetes = {.pool_label = STR("armadaproject.io/pool"),
+                       .node_type_label = STR("armadaproject.io/node-type")},
         .fake = {.distribution = STR("fixed"),
                  .run_a_ms = SECOND_MS,
                  .run_b_ms = SECOND_MS,

@@ -152,6 +152,15 @@ struct config_fake {
     struct resource_list pending;
 };
 
+/* The runtime kubernetes. */
+struct config_kubernetes {
+    struct str kubeconfig;           /* "": the account of our own pod */
+    struct str context;              /* "": the kubeconfig's current one */
+    struct setting_texts namespaces; /* where pods may be made; empty: all */
+    struct str pool_label, node_type_label; /* of nodes; "": none */
+    struct str priority_class; /* of all pods; "": each job's own */
+};
+
 /* Exit codes that a rule of a failure category looks for. */
 struct config_failure_codes {
     struct str operator_; /* In, NotIn */
@@ -194,11 +203,12 @@ struct config_executor {
     struct str user_name, password;
     struct config_tls tls; /* client_ca is the authority to trust */
     bool is_plain;         /* no TLS to the server */
-    struct str runtime;    /* process, fake */
+    struct str runtime;    /* process, kubernetes, fake */
     bool has_held_stream;
     int64_t lease_period_ms;
     struct config_failures failures;
     struct config_process process;
+    struct config_kubernetes kubernetes;
     struct config_fake fake;
 };
 

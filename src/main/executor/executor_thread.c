@@ -29,6 +29,7 @@ struct executor_thread {
     pthread_mutex_t lock;
     struct executor_stats stats; /* guarded */
     bool was_connected, has_spoken;
+    bool was_in_trouble; /* the runtime */
     pthread_t thread;
 };
 
@@ -59,6 +60,24 @@ static void note_stats(struct executor_thread *thread)
     }
 }
 
+/* Say when the runtime's cluster is out of reach, and when it is there again.
+ */
+static void note_trouble(struct executor_thread *thread)
+{
+    struct runtime *runtime = thread->runtime;
+    const char *text =
+        runtime->ops->trouble ? runtime->ops->trouble(runtime) : "";
+    bool is_in_trouble = *text != '\0';
+
+    if (is_in_trouble && !thread->was_in_trouble) {
+        say(SAY_WARN, "runtime.trouble", say_text("error", text));
+    } else if (!is_in_trouble && thread->was_in_trouble) {
+        say(SAY_INFO, "runtime.recovered",
+            say_text("info", "it answers again"));
+    }
+    thread->was_in_trouble = is_in_trouble;
+}
+
 /* One step; then wait for what may come, at most as long as it said. */
 static void step(struct executor_thread *thread, int64_t pause_ms_max)
 {
@@ -71,6 +90,7 @@ static void step(struct executor_thread *thread, int64_t pause_ms_max)
 
     pause_ms = pause_ms < pause_ms_max ? pause_ms : pause_ms_max;
     note_stats(thread);
+    note_trouble(thread);
     (void)poll(waits, ARRAY_COUNT(waits), pause_ms < 0 ? 0 : (int)pause_ms);
     transport_clear_wake(thread->transport);
 }

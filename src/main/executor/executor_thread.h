@@ -20,8 +20,10 @@ struct executor_thread_options {
     const char *user_name;        /* NULL: anonymous */
     const char *password;
     struct helper *helper; /* that has the runtime process; borrowed; NULL with
-                            * the fake */
-    bool serves_logs;      /* the server is not this program: it must ask */
+                            * others */
+    const struct kube_config *kube; /* of the runtime kubernetes; borrowed
+                                     * until the stop */
+    bool serves_logs; /* the server is not this program: it must ask */
     const struct clock *clock;
 };
 

@@ -9,6 +9,7 @@
 #include "executor/process/process.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
+#include "main/executor/kubernetes_setup.h"
 #include "wire/kube/entries.h"
 
 static const char *text_of(struct str text, struct arena *arena)
@@ -260,8 +261,12 @@ static int open_fake(const struct executor_thread_options *options,
 int runtime_setup_open(const struct executor_thread_options *options,
                        struct runtime **ret_runtime, struct err *err)
 {
-    return str_equal(options->config->runtime, STR("fake"))
+    struct str runtime = options->config->runtime;
+
+    return str_equal(runtime, STR("fake"))
                ? open_fake(options, ret_runtime, err)
+           : str_equal(runtime, STR("kubernetes"))
+               ? kubernetes_setup_open(options, ret_runtime, err)
                : open_helped(options, ret_runtime, err);
 }
 

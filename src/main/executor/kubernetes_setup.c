@@ -1,0 +1,131 @@
+#include "main/executor/kubernetes_setup.h"
+
+#include <stdlib.h>
+
+#include "executor/kubernetes/kubernetes.h"
+#include "kube/config/kube_config.h"
+#include "main/common/machine.h"
+#include "main/common/say.h"
+#include "wire/kube/kube_name.h"
+
+static bool is_chosen(const struct config_executor *config)
+{
+    return str_equal(config->runtime, STR("kubernetes"));
+}
+
+/* The account of our pod: the kubelet tells it by variables alone. */
+static int read_account(struct kube_config *kube, struct err *err)
+{
+    const char *host = getenv("KUBERNETES_SERVICE_HOST");
+    const char *port = getenv("KUBERNETES_SERVICE_PORT");
+
+    if (!host || !port) {
+        return err_set(err, -ERR_INVALID,
+                       "empty, and this program does not run in a pod; name "
+                       "a kubeconfig file");
+    }
+    return kube_config_in_cluster(KUBE_ACCOUNT_DIR, host, port, kube, err);
+}
+
+int kubernetes_setup_read(const struct config_executor *config,
+                          struct kube_config **ret_kube, struct err *err)
+{
+    const struct config_kubernetes *from = &config->kubernetes;
+    struct err why = {""};
+
+    *ret_kube = NULL;
+    if (!is_chosen(config)) {
+        return 0;
+    }
+    struct kube_config *kube = mem_alloc(sizeof(*kube));
+    int rc =
+        from->kubeconfig.byte_count > 0
+            ? kube_config_load(from->kubeconfig.p, from->context, kube, &why)
+            : read_account(kube, &why);
+    if (rc < 0) {
+        mem_free(kube);
+        return err_set(err, rc, "executor.kubernetes.kubeconfig: %s", why.text);
+    }
+    *ret_kube = kube;
+    return 0;
+}
+
+void kubernetes_setup_free(struct kube_config *kube)
+{
+    if (kube) {
+        kube_config_fini(kube);
+        mem_free(kube);
+    }
+}
+
+struct str kubernetes_setup_token_file(const struct kube_config *kube)
+{
+    return kube ? str_of(kube->token_file) : STR("");
+}
+
+static void note(struct config_findings *findings, const struct strbuf *text)
+{
+    setting_texts_add(&findings->texts, SETTING_ERRORS_MAX, findings->arena,
+                      strbuf_str(text));
+}
+
+void kubernetes_setup_check(const struct config *config,
+                            struct config_findings *findings)
+{
+    const struct config_executor *executor = &config->executor;
+    struct kube_config *kube = NULL;
+    auto_strbuf text = strbuf_make(0);
+    struct err err;
+
+    if (!is_chosen(executor)) {
+        return;
+    }
+    if (!kube_is_label_value(executor->id)) {
+        strbuf_addf(&text,
+                    "executor.id: \"%.*s\" cannot be the value of a label, "
+                    "which marks pods in a cluster: at most %d letters, "
+                    "digits, '-', '_' and '.'",
+                    STR_ARG(executor->id), KUBE_LABEL_BYTES_MAX);
+        note(findings, &text);
+        strbuf_clear(&text);
+    }
+    if (kubernetes_setup_read(executor, &kube, &err) < 0) {
+        strbuf_add_text(&text, err.text);
+        note(findings, &text);
+        return;
+    }
+    if (kube->exec.command && config->hardening.has_filter) {
+        strbuf_addf(&text,
+                    "executor.kubernetes.kubeconfig: its user runs the program "
+                    "%.200s, which the filter of system calls denies; use a "
+                    "token file or a certificate, or set "
+                    "hardening.systemCallFilter: false",
+                    kube->exec.command);
+        note(findings, &text);
+    }
+    kubernetes_setup_free(kube);
+}
+
+int kubernetes_setup_open(const struct executor_thread_options *options,
+                          struct runtime **ret_runtime, struct err *err)
+{
+    const struct config_executor *config = options->config;
+    const struct config_kubernetes *from = &config->kubernetes;
+    struct kubernetes_options kubernetes;
+
+    ASSERT(options->kube);
+    kubernetes_options_default(&kubernetes);
+    kubernetes.executor_id = config->id;
+    kubernetes.pool_label = from->pool_label;
+    kubernetes.node_type_label = from->node_type_label;
+    kubernetes.priority_class = from->priority_class;
+    kubernetes.namespaces = from->namespaces.items;
+    kubernetes.namespace_count = from->namespaces.count;
+    int rc = kubernetes_connect(&kubernetes, options->kube, options->clock,
+                                &machine_rng, ret_runtime, err);
+    if (rc == 0) {
+        say(SAY_INFO, "runtime.kubernetes",
+            say_text("server", options->kube->server));
+    }
+    return rc;
+}

@@ -1,0 +1,208 @@
+"""The runtime kubernetes against a real API server; kwok plays the kubelets."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import control_plane
+
+try:
+    import yaml
+except ImportError:
+    print("skipped: Python has no yaml; Debian has it as python3-yaml")
+    sys.exit(control_plane.SKIPPED)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "e2e"))
+import harness  # noqa: E402 pylint: disable=C0413
+
+BUILD = pathlib.Path(os.environ["BERTH_BUILD"])
+PODS = "/api/v1/namespaces/default/pods"
+CONTEXT = "limited"  # a user with the rights of deploy/kubernetes/rbac.yaml
+FOR_EVER = 1000000000
+PATHS = {
+    "Namespace": "/api/v1/namespaces",
+    "ServiceAccount": "/api/v1/namespaces/berth/serviceaccounts",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding":
+        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "PriorityClass": "/apis/scheduling.k8s.io/v1/priorityclasses",
+}
+
+
+def job(run_ms=0, exit_code=0, cpu="1"):
+    amounts = {"cpu": cpu, "memory": "16Mi", "ephemeral-storage": "16Mi"}
+    return {
+        "priority": 0, "namespace": "default",
+        "annotations": {"berth.dev/fakeRunMs": str(run_ms),
+                        "berth.dev/fakeExitCode": str(exit_code)},
+        "podSpec": {
+            "restartPolicy": "Never", "terminationGracePeriodSeconds": 1,
+            "priorityClassName": "armada-preemptible",
+            "containers": [{
+                "name": "main", "image": "none",
+                "resources": {"requests": amounts, "limits": amounts}}]}}
+
+
+class TestRuntime(unittest.TestCase):
+    """One control plane, one server and one executor for all."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()  # pylint: disable=R1732
+        cls.addClassCleanup(folder.cleanup)
+        cls.plane = control_plane.ControlPlane(folder.name)
+        cls.enterClassContext(cls.plane)
+        config = cls.plane.write_kubeconfig()
+        cls.config = config
+        cls.apply(ROOT / "deploy" / "kubernetes" / "rbac.yaml")
+        cls.plane.start_kwok(config)
+        cls.plane.add_nodes("n1", "n2")
+        cls.berth = harness.Berth(standalone=False).start()
+        cls.addClassCleanup(cls.berth.close)
+        cls.executor = harness.Executor(
+            cls.berth.grpc, "k", cls.berth.folder / "k",
+            json.dumps({"executor": {"kubernetes": {
+                "kubeconfig": str(config), "context": CONTEXT}}}),
+            "kubernetes").start()
+        cls.addClassCleanup(lambda: cls.executor.stop())
+        cls.berth.ctl("create", "queue", "q")
+
+    @classmethod
+    def apply(cls, path):
+        """As kubectl apply does, and for the user of the test as well."""
+        for thing in yaml.safe_load_all(path.read_text()):
+            for subject in thing.get("subjects", []):
+                subject.clear()
+                subject.update(kind="User", name=CONTEXT,
+                               apiGroup="rbac.authorization.k8s.io")
+            cls.plane.ask("POST", PATHS[thing["kind"]], thing)
+
+    def setUp(self):
+        self.set = self.id().rsplit(".", 1)[1]
+
+    def submit(self, *jobs):
+        out = self.berth.ctl("submit", "-", input_text=json.dumps(
+            {"queue": "q", "jobSetId": self.set, "jobs": jobs})).stdout
+        return [line.split()[4] for line in out.splitlines()
+                if line.startswith("Submitted")]
+
+    def job(self, job_id):
+        return json.loads(self.berth.ctl("get", "jobs", job_id, "-o",
+                                         "json").stdout)[0]
+
+    def wait_state(self, job_id, state):
+        return harness.wait_for(
+            f"{job_id} is {state}", lambda: self.job(job_id)
+            .get("state", "QUEUED") == state and self.job(job_id))
+
+    def events(self):
+        """How often each kind of event was, by job."""
+        lines = self.berth.ctl("watch", "q", self.set, "-o", "json",
+                               "--exit-if-inactive").stdout.splitlines()
+        events = [json.loads(line) for line in lines]
+        return collections.Counter(
+            (event["event"]["jobId"], event["type"]) for event in events)
+
+    def pods(self):
+        return {pod["metadata"]["name"]: pod
+                for pod in self.plane.ask("GET", PODS)["items"]}
+
+    def wait_no_pods(self):
+        harness.wait_for("no pod is left", lambda: not self.pods())
+
+    def test_the_contract_of_runtimes(self):
+        done = subprocess.run(
+            [BUILD / "tests/contract/contract_runtime_kubernetes",
+             self.config], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for name in self.pods():
+            self.plane.ask("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0")
+
+    def test_jobs_succeed_and_fail_with_their_exit_code(self):
+        good, bad = self.submit(job(), job(exit_code=3))
+        self.assertEqual(self.wait_state(good, "SUCCEEDED")["runCount"], 1)
+        self.assertEqual(self.wait_state(bad, "FAILED")["exitCode"], 3)
+        self.wait_no_pods()
+
+    def test_a_pod_says_whose_it_is(self):
+        job_id, = self.submit(job(FOR_EVER))
+        self.wait_state(job_id, "RUNNING")
+        pod = self.pods()[f"armada-{job_id}-0"]
+        labels, spec = pod["metadata"]["labels"], pod["spec"]
+        self.assertEqual(
+            {key: labels[key] for key in (
+                "armada_job_id", "armada_queue_id", "armada_pod_number",
+                "berth.dev/executor")},
+            {"armada_job_id": job_id, "armada_queue_id": "q",
+             "armada_pod_number": "0", "berth.dev/executor": "k"})
+        self.assertEqual(pod["metadata"]["annotations"]["armada_jobset_id"],
+                         self.set)
+        self.assertIn(spec["nodeName"], ("n1", "n2"))
+        self.assertNotIn("nodeSelector", spec)
+        env = {e["name"]: e.get("value") for e in spec["containers"][0]["env"]}
+        self.assertEqual(env["ARMADA_JOB_ID"], job_id)
+        self.berth.ctl("cancel", "job", job_id)
+        self.wait_no_pods()
+
+    def test_a_cancelled_job_leaves_the_cluster(self):
+        job_id, = self.submit(job(FOR_EVER))
+        self.wait_state(job_id, "RUNNING")
+        self.berth.ctl("cancel", "job", job_id)
+        self.wait_state(job_id, "CANCELLED")
+        self.wait_no_pods()
+
+    def test_a_pod_that_somebody_deletes_fails_its_job(self):
+        job_id, = self.submit(job(FOR_EVER))
+        self.wait_state(job_id, "RUNNING")
+        self.plane.ask("DELETE", f"{PODS}/armada-{job_id}-0")
+        self.wait_state(job_id, "FAILED")
+        self.wait_no_pods()
+
+    def test_what_the_cluster_refuses_fails_with_its_words(self):
+        wrong = job()
+        wrong["podSpec"]["volumes"] = [{"name": "v", "hostPath": {"path": ""}}]
+        job_id, = self.submit(wrong)
+        told = self.wait_state(job_id, "FAILED")
+        self.assertIn("422", json.dumps(told))
+
+    def test_nobody_notices_that_the_executor_was_killed(self):
+        jobs = self.submit(*[job(FOR_EVER)] * 3, *[job(3000)] * 3)
+        for job_id in jobs:
+            self.wait_state(job_id, "RUNNING")
+        uids = {p["metadata"]["uid"] for p in self.pods().values()}
+        self.executor.kill()
+        more = self.submit(*[job()] * 5)
+        self.executor.start()
+        for job_id in [*jobs[3:], *more]:
+            self.assertEqual(self.wait_state(job_id, "SUCCEEDED")["runCount"],
+                             1)
+        kept = {p["metadata"]["uid"] for p in self.pods().values()}
+        self.assertTrue(kept <= uids)
+        self.assertEqual(len(kept), 3)
+        for job_id in jobs[:3]:
+            self.berth.ctl("cancel", "job", job_id)
+        self.wait_no_pods()
+        events = self.events()
+        for event, count in events.items():
+            self.assertEqual(count, 1, event)
+        self.assertIn((jobs[0], "JobRunningEvent"), events)
+
+    def test_the_api_server_may_crash(self):
+        running, = self.submit(job(FOR_EVER))
+        self.wait_state(running, "RUNNING")
+        self.plane.restart_api()
+        more, = self.submit(job())
+        self.wait_state(more, "SUCCEEDED")
+        self.assertEqual(self.job(running)["state"], "RUNNING")
+        self.berth.ctl("cancel", "job", running)
+        self.wait_no_pods()
+
+
+if __name__ == "__main__":
+    unittest.main()
