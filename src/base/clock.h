@@ -1,6 +1,9 @@
 /*
  * clock - time as a port: the loops take one of these and never ask the
  * machine, so that a simulator can drive them on virtual time.
+ *
+ * Threads: the real one answers any; virtual time belongs to the simulation's
+ * thread.
  */
 #pragma once
 

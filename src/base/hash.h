@@ -2,6 +2,8 @@
  * hash - 64-bit hash of bytes, the same on every machine and in every run.
  *
  * Not keyed: tables that a stranger can fill at will pass a random `seed`.
+ *
+ * Pure.  Threads: any.
  */
 #pragma once
 

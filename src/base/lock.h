@@ -5,6 +5,9 @@
  * with them the lock, for a moment longer than a parent that was killed just
  * then: so a lock that is taken is asked for again for LOCK_WAIT_MS before it
  * counts as somebody's.
+ *
+ * Threads: any may take one, and waits for it; the lock then belongs to the
+ * descriptor.
  */
 #pragma once
 

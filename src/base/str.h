@@ -1,6 +1,8 @@
 /*
  * str - a borrowed run of bytes.  Not NUL-terminated, may hold NUL; its creator
  * defines how long it stays valid.  The empty string may have p NULL.
+ *
+ * Pure.  Threads: any that may read the bytes.
  */
 #pragma once
 

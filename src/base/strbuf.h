@@ -5,6 +5,8 @@
  * that would pass `byte_count_max` is dropped whole and sets `is_over`: the
  * caller asks once, at the end.  Zeroed memory is an empty buffer whose bound
  * is STRBUF_DEFAULT_MAX.
+ *
+ * Threads: one owner.
  */
 #pragma once
 

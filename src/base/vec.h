@@ -6,6 +6,8 @@
  *
  * Growth doubles; memory is the caller's to free with VEC_FREE.  A vec that a
  * client can grow is checked against its named _MAX before the push.
+ *
+ * Threads: one owner.
  */
 #pragma once
 

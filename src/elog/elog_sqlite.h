@@ -6,6 +6,8 @@
  * synchronous=FULL).  Beside the file lie SQLite's own `-wal` and `-shm`;
  * `-lock`, which names the process that has the log open; and `-end`, which
  * tells where the log ended (log_end.h).
+ *
+ * Threads: as in elog.h.
  */
 #pragma once
 

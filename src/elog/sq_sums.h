@@ -8,6 +8,9 @@
  * where it was written, fails the statement (SQLITE_IOERR_DATA, -ERR_CORRUPT of
  * sq.h).  The write-ahead file has checksums of SQLite's own.  A database
  * without that room is read and written as ever.
+ *
+ * Threads: a connection's file belongs to the thread of its connection; scans
+ * may run on any, beside it.
  */
 #pragma once
 

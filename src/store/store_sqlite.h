@@ -3,6 +3,8 @@
  *
  * WAL with synchronous=NORMAL: what a power loss takes is replayed from the
  * log.
+ *
+ * Threads: as in store.h.
  */
 #pragma once
 

@@ -3,6 +3,8 @@
  * what, and the result.
  *
  * Everything is borrowed until the callback returns.
+ *
+ * Threads: the one that ends the call; see the callback.
  */
 #pragma once
 

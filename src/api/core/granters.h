@@ -3,6 +3,8 @@
  *
  * Callers with create_queue grant a queue's verbs in the queue; the operator of
  * the server grants permissions in auth.permissionGroupMapping.
+ *
+ * Pure: the configuration is only read.  Threads: any.
  */
 #pragma once
 

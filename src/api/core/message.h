@@ -1,5 +1,7 @@
 /*
  * message - protobuf-c messages made in an arena.
+ *
+ * Threads: the arena's owner.
  */
 #pragma once
 

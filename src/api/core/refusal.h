@@ -3,6 +3,8 @@
  * search for (armada-api.md 1-3).
  *
  * Longer than a `struct err`, because the words quote what users wrote.
+ *
+ * Threads: that of the call whose request it is.
  */
 #pragma once
 

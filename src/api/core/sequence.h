@@ -1,6 +1,8 @@
 /*
  * sequence - an armadaevents.EventSequence under construction, in a command
  * for the leader.
+ *
+ * Threads: the command's owner, until it is posted.
  */
 #pragma once
 

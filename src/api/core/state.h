@@ -1,5 +1,10 @@
 /*
  * state - what the API keeps between calls.  Internal to it.
+ *
+ * Threads: the server's threads, the leader's and the projector's.  All is made
+ * before the first call and only read after that, but for what is atomic here
+ * and what has a lock of its own: `auth`, `rate`, `readers`, `specs` and the
+ * hubs.
  */
 #pragma once
 

@@ -3,6 +3,8 @@
  * configuration; armada-api.md appendix A).
  *
  * Strings are borrowed from the configuration and outlive the server.
+ *
+ * Threads: any; they are not changed once the server has started.
  */
 #pragma once
 

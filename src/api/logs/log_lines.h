@@ -1,5 +1,7 @@
 /*
  * log_lines - the text of a log as lines with their times.
+ *
+ * Pure.  Threads: any.
  */
 #pragma once
 

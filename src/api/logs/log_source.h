@@ -3,6 +3,8 @@
  *
  * main wires it to the process runtime inside this program.  Pods that run
  * elsewhere are not found here: log_hub.h asks their executors.
+ *
+ * Threads: `read` is called on any of the server's threads, on several at once.
  */
 #pragma once
 

@@ -4,6 +4,8 @@
  *
  * The strings and messages that are added live in the arena or with the
  * rules; both outlive the item.
+ *
+ * Threads: any; nothing is shared but the rules, which are only read.
  */
 #pragma once
 

@@ -1,6 +1,8 @@
 /*
  * pod_resources - what a pod takes as a whole: for each resource the larger
  * of the main containers' sum and the largest init container.
+ *
+ * Pure.  Threads: any.
  */
 #pragma once
 

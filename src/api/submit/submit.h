@@ -2,6 +2,8 @@
  * submit - the command that a submission asks the leader for.
  *
  * Internal to the API.
+ *
+ * Threads: that of the call, until the command is posted.
  */
 #pragma once
 

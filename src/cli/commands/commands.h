@@ -1,6 +1,8 @@
 /*
  * commands - what each command of berthctl does, and what one command's file
  * does for another's.
+ *
+ * Threads: berthctl's only one.
  */
 #pragma once
 

@@ -6,6 +6,8 @@
  * containers find the index in BERTH_ARRAY_INDEX and JOB_COMPLETION_INDEX, and
  * which has it in the label berth.dev/arrayIndex.  Members of an array have its
  * id in the label berth.dev/array.
+ *
+ * Threads: one.
  */
 #pragma once
 

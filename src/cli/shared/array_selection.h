@@ -1,6 +1,8 @@
 /*
  * array_selection - arrays and their members by what people call them: ID, and
  * ID_7 for the member of index 7.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -9,6 +9,8 @@
  *
  * A server that does not know these questions, such as Armada's, or a caller
  * who may not ask them, changes nothing: then there are no remarks.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -4,6 +4,8 @@
  *
  * A path is of kubectl's kind, as far as answers need it: .key, [N], [*].  What
  * is not there is empty (custom columns: <none>).
+ *
+ * Threads: one.
  */
 #pragma once
 

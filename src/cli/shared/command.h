@@ -3,6 +3,8 @@
  * its parsed options, and the words to talk to the server and to people.
  *
  * Memory of one invocation is in `cli->arena`.
+ *
+ * Threads: berthctl's only one; an invocation has a `struct cli` of its own.
  */
 #pragma once
 

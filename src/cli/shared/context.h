@@ -4,6 +4,8 @@
  *
  * Keys that only armadactl knows are ignored, so that one file serves both
  * programs.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -2,6 +2,8 @@
  * depends - turns the key `dependsOn` of the jobs of a file into an annotation
  * for the server, and sorts the jobs so that each comes after those that it
  * depends on.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -1,5 +1,7 @@
 /*
  * event_stream - the events of a job set, as they come.
+ *
+ * Threads: one.
  */
 #pragma once
 

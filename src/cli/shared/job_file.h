@@ -1,5 +1,7 @@
 /*
  * job_file - a file of jobs as the requests of a submission need it.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -15,6 +15,8 @@
  * Not taken over: parallelism below completions (Berth decides how many run
  * at once), backoffLimit (the queue's retry policies do that), and fields by
  * which the Job's controller tells pods apart.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -5,6 +5,8 @@
  * Armada's requests to preempt the jobs of a node, an executor or a queue are
  * answered without a word of the jobs that may not be preempted, so berthctl
  * asks for the list of jobs before it sends them.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -4,6 +4,8 @@
  * The server refuses requirements that it cannot meet, such as required
  * affinity to other pods.  The rest are preferences or settings of a cluster:
  * the job is submitted, and its owner is told.
+ *
+ * Threads: one.
  */
 #pragma once
 

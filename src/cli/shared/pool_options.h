@@ -1,6 +1,8 @@
 /*
  * pool_options - a pool from options: its selector, whose terms are K=V, K!=V,
  * K and !K, and its switches.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -1,5 +1,7 @@
 /*
  * pool_table - pools for people: the list, and the statistics of model.md 5.8.
+ *
+ * Threads: one.
  */
 #pragma once
 

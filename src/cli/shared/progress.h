@@ -1,5 +1,7 @@
 /*
  * progress - how much of something is done, as a bar for a terminal.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -1,5 +1,7 @@
 /*
  * queue_options - a queue from options.
+ *
+ * Threads: one.
  */
 #pragma once
 

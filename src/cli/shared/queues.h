@@ -1,6 +1,8 @@
 /*
  * queues - the queues that a command is about: those named, or those that the
  * server has, filtered by labels.
+ *
+ * Threads: one.
  */
 #pragma once
 

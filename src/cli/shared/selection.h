@@ -1,6 +1,8 @@
 /*
  * selection - the jobs that a command is about: those whose ids are named, or
  * those that match its options.
+ *
+ * Threads: one.
  */
 #pragma once
 

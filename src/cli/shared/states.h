@@ -1,5 +1,7 @@
 /*
  * states - job states by the names that people type.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -5,6 +5,8 @@
  * A text that is one parameter and no more becomes its value, whatever that is;
  * within a text it is written out.  What is not declared stays a text unless
  * it looks like a parameter: then it is an error.
+ *
+ * Threads: one.
  */
 #pragma once
 

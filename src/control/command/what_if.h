@@ -10,6 +10,8 @@
  * decisions are the leader's own.
  *
  * All that is pointed to lives in the command's arena.
+ *
+ * Threads: one at a time: who asks, then who finds the answer.
  */
 #pragma once
 

@@ -11,6 +11,8 @@
  *
  * docs/decisions/0036 says why calls are denied by name, and why they fail
  * instead of ending the process.
+ *
+ * Threads: each function says whether it binds its own thread or all of them.
  */
 #pragma once
 

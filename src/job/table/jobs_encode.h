@@ -5,6 +5,9 @@
  *     jobs_encode.c    the table at once
  *     jobs_snapshot.c  the table of a moment, a little at a time
  *     jobs_decode.c    back
+ *
+ * Threads: the table's owner, which also writes a snapshot, piece by piece
+ * between its changes.
  */
 #pragma once
 

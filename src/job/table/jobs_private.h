@@ -3,6 +3,8 @@
  *
  * Rows are plain and small; all text is in counted names.  What few jobs have
  * (requests not decided yet, errors, nodes tried) is in extras.
+ *
+ * Threads: the table's owner (jobs.h).
  */
 #pragma once
 

@@ -1,5 +1,7 @@
 /*
  * berthd_options - the command line of berthd.
+ *
+ * Threads: main's, before there are others.
  */
 #pragma once
 

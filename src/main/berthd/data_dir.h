@@ -7,6 +7,8 @@
  *     jobs/       runs of the process runtime
  *     notified    how far targets of notifications have been told
  *     backup/     copies under way
+ *
+ * Threads: main's, at the start; the paths are only read after that.
  */
 #pragma once
 

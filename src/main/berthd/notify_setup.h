@@ -1,6 +1,8 @@
 /*
  * notify_setup - the targets of notifications as the configuration names them,
  * with the keys that their files hold.
+ *
+ * Threads: main's, at the start.
  */
 #pragma once
 

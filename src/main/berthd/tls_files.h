@@ -1,6 +1,8 @@
 /*
  * tls_files - the PEM files that the configuration names, as the libraries take
  * them, and whether they can be used.
+ *
+ * Threads: main's, at the start.
  */
 #pragma once
 

@@ -1,6 +1,8 @@
 /*
  * machine - the real clock and the real randomness, for the ports of base,
  * and what this process asks of its machine.
+ *
+ * Threads: any.
  */
 #pragma once
 

@@ -6,6 +6,9 @@
  * all the same, so that one file serves both.
  *
  * Strings live in the arena that the file was read with.
+ *
+ * Threads: main reads it before it starts others; a configuration in use is not
+ * changed, so any may read it.
  */
 #pragma once
 

@@ -1,6 +1,9 @@
 /*
  * runtime_setup - makes the parts of an executor from the configuration: its
  * runtime and its channel to the server.
+ *
+ * Threads: main sets up the helper and the filters before there are others.
+ * Who starts an executor makes its runtime and channels, which its threads use.
  */
 #pragma once
 

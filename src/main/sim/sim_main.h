@@ -4,6 +4,8 @@
  *
  * Exit codes are API: 0, SIM_EXIT_FAILURE, SIM_EXIT_USAGE, and what a command
  * says in its help.
+ *
+ * Threads: berth-sim has one.
  */
 #pragma once
 

@@ -1,6 +1,9 @@
 /*
  * deltas - changes for a shard, applied at once or kept while its plan is in
  * progress.  Private to src/pools.
+ *
+ * Threads: the router's owner; the plan in progress may be another's, which is
+ * why changes are kept.
  */
 #pragma once
 

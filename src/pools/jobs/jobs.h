@@ -1,6 +1,8 @@
 /*
  * jobs - which shard each job and gang is in, and moves between shards.
  * Private to src/pools.
+ *
+ * Threads: the router's owner.
  */
 #pragma once
 

@@ -1,6 +1,8 @@
 /*
  * lent - which jobs wait with a lender; each still counts for its application
  * at home.  Private to src/pools.
+ *
+ * Threads: the router's owner.
  */
 #pragma once
 

@@ -1,6 +1,9 @@
 /*
  * quota - quotas are over all pools: what queues have in which shard, and what
  * plans of several shards may take of it at once.  Private to src/pools.
+ *
+ * Threads: the router's owner; a plan on another thread has its part before it
+ * begins.
  */
 #pragma once
 

@@ -1,6 +1,8 @@
 /*
  * nodes - which shard a node is in, and moves between shards.  Private to
  * src/pools.
+ *
+ * Threads: the router's owner.
  */
 #pragma once
 

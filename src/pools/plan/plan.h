@@ -1,6 +1,8 @@
 /*
  * plan - the decisions of shards' plans, the moves that follow from them, and
  * pools' last known figures.  Private to src/pools.
+ *
+ * Threads: the router's owner; a shard's plan is read once it is back.
  */
 #pragma once
 

@@ -2,6 +2,8 @@
  * classes - classes of jobs behind pools.h: the router's handle of each, and a
  * shard's, which learns of one with the first of its jobs there.  Private to
  * src/pools.
+ *
+ * Threads: the router's owner.
  */
 #pragma once
 

@@ -4,6 +4,8 @@
  *
  * A node whose shard is being planned stays in it, and is held: it is shifted
  * when the shard is back (nodes/nodes.h).
+ *
+ * Threads: the router's owner.
  */
 #pragma once
 

@@ -1,6 +1,8 @@
 /*
  * pool_names - pools by name: the number of each name, and the shard that is
  * the home of jobs that say it.  Private to src/pools.
+ *
+ * Threads: the router's owner.
  */
 #pragma once
 

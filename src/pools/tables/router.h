@@ -11,6 +11,9 @@
  * node_table.h, classes.h and pool_names.h of this one.
  *
  * Nothing is decided by the order of these tables, which depends on history.
+ *
+ * Threads: the router's owner.  A shard's planner is used by another thread
+ * while its plan is made, and nothing here reads it then (pools_plan_begin()).
  */
 #pragma once
 

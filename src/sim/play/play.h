@@ -4,6 +4,8 @@
  * Each stream of jobs draws from a stream of the scenario's seed, each
  * cluster's failures from one of their own: to change one leaves the draws of
  * the others.
+ *
+ * Threads: one.
  */
 #pragma once
 

@@ -4,6 +4,8 @@
  * An entry WORLD_ARRIVAL of the world's agenda, under the number of a stream,
  * says when its next request comes.  Stream i draws from stream i of the
  * scenario's seed.
+ *
+ * Threads: the world's.
  */
 #pragma once
 

@@ -4,6 +4,9 @@
  * (docs/guide/berth-sim.md).
  *
  * Strings live in the arena that the file was read with.
+ *
+ * Threads: the one that reads it; any may read the result, which nobody
+ * changes.
  */
 #pragma once
 

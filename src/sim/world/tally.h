@@ -19,6 +19,8 @@
  * not kept.
  *
  * Floating point is for reading only: nothing here decides anything.
+ *
+ * Threads: the world's.
  */
 #pragma once
 

@@ -1,5 +1,7 @@
 /*
  * text_file - a whole file in memory, unpacked if it is gzipped.
+ *
+ * Threads: any; the text is the caller's.
  */
 #pragma once
 
