@@ -619,5 +619,34 @@ class UserDay(unittest.TestCase):
         self.ends(0, "watch", self.queue, "ill", "--exit-if-inactive")
 
 
+class Retention(unittest.TestCase):
+    """What ended jobs leave is kept by rule, and it is said when it is gone."""
+
+    def test_logs_of_more_runs_than_are_kept_go(self):
+        config = CONFIG.replace("    resources:", "    retention: {maxRuns: 1, "
+                                "folders: 0s}\n    resources:")
+        self.assertIn("maxRuns", config)
+        with harness.Berth(config, arguments=["--stop-jobs"]) as berth:
+            berth.ctl("create", "queue", "q")
+            first, second = (berth.ctl(
+                "run", "-q", "q", *SMALL, "--", "sh", "-c",
+                f"echo {word}; echo {word} >file").stdout.split()[4]
+                for word in ("one", "two"))
+            berth.ctl("wait", first)
+            berth.ctl("wait", second)
+
+            def logs(job):
+                return berth.ctl("logs", job, check=False)
+            harness.wait_for("one of them has lost its logs", lambda: 1 == sum(
+                "executor.process.retention" in logs(job).stderr
+                for job in (first, second)))
+            texts = {logs(job).stdout for job in (first, second)}
+            self.assertIn("", texts)
+            self.assertTrue(texts & {"one\n", "two\n"}, texts)
+            spaces = berth.data / "jobs" / "spaces"
+            harness.wait_for("their folders are gone",
+                             lambda: not list(spaces.iterdir()))
+
+
 if __name__ == "__main__":
     unittest.main()

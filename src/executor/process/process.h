@@ -35,8 +35,10 @@ enum {
     PROCESS_RUNS_MAX = 65536,
     PROCESS_LOG_BYTES_DEFAULT = 64 << 20,
     PROCESS_PIDS_DEFAULT = 4096,
-    PROCESS_KEEP_MS_DEFAULT = 600 * 1000,
-    PROCESS_KEEP_COUNT_DEFAULT = 1000,
+    PROCESS_KEEP_MS_DEFAULT = 7 * 24 * 3600 * 1000,
+    PROCESS_KEEP_COUNT_DEFAULT = 10000,
+    PROCESS_FOLDER_MS_DEFAULT = 600 * 1000,
+    PROCESS_FOLDER_COUNT_DEFAULT = 1000,
     PROCESS_FORGOTTEN_MAX = 100000, /* ids that the file keeps */
     PROCESS_ATTEMPTS_MAX = 2,
     PROCESS_USER_DEFAULT = 65534, /* nobody */
@@ -45,6 +47,8 @@ enum {
 /* Storage is not limited, so the node offers what lets a thousand jobs with
  * Armada's default request of 8Gi run. */
 #define PROCESS_STORAGE_BYTES ((int64_t)8 << 40)
+
+#define PROCESS_KEEP_BYTES_DEFAULT ((int64_t)10 << 30)
 
 /* Zero or NULL means the default, but for the users. */
 struct process_options {
@@ -76,8 +80,11 @@ struct process_options {
     const char *hidden_dir;
     int64_t log_byte_count_max;
     int64_t pids_max;
-    int64_t keep_ms; /* of what has ended, for its logs */
+    /* Of what has ended: its logs, and the folders that it worked in. */
+    int64_t keep_ms, keep_byte_count_max;
     uint32_t keep_count_max;
+    int64_t folder_ms;
+    uint32_t folder_count_max;
 };
 
 /* The defaults; data_dir, shim_path and rng are the caller's to set. */

@@ -145,7 +145,10 @@ int process_logs(const char *data_dir, const struct runtime_log_query *query,
     int run_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (run_fd < 0) {
         return err_set(err, -ERR_NOT_FOUND,
-                       "this executor has no pod of job %s", id);
+                       "this executor has no logs of job %s: it has not "
+                       "started there, or the logs were removed, by "
+                       "executor.process.retention",
+                       id);
     }
     int rc = run_spec_read(run_fd, &spec, err);
     if (rc == 0) {

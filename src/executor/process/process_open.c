@@ -25,7 +25,10 @@ void process_options_default(struct process_options *ret_options)
         .log_byte_count_max = PROCESS_LOG_BYTES_DEFAULT,
         .pids_max = PROCESS_PIDS_DEFAULT,
         .keep_ms = PROCESS_KEEP_MS_DEFAULT,
+        .keep_byte_count_max = PROCESS_KEEP_BYTES_DEFAULT,
         .keep_count_max = PROCESS_KEEP_COUNT_DEFAULT,
+        .folder_ms = PROCESS_FOLDER_MS_DEFAULT,
+        .folder_count_max = PROCESS_FOLDER_COUNT_DEFAULT,
     };
 }
 

@@ -56,6 +56,7 @@ struct process_kept {
     struct run_id run;
     struct job_id job;
     int64_t done_ms; /* since the epoch */
+    int64_t log_bytes;
 };
 
 struct process {
@@ -78,6 +79,8 @@ struct process {
     struct change_queue changes;
     VEC(struct process_kept) kept; /* oldest first, from kept_first on */
     size_t kept_first;
+    size_t folder_first;          /* those before it have no folders any more */
+    int64_t kept_byte_count;      /* of logs */
     VEC(struct run_id) forgotten; /* read at opening */
     VEC(pid_t) exiting;           /* children to reap */
     struct node_set *nodes;       /* owned: this machine */
@@ -124,7 +127,7 @@ uint32_t process_add(struct process *process, struct run_id run,
 void process_remove(struct process *process, uint32_t index);
 /* The pod is done with: only its directory stays, since `done_ms`. */
 void process_keep(struct process *process, uint32_t index, int64_t done_ms);
-/* Remove the directories of what has been kept long enough. */
+/* Remove the folders, and later the logs, of what has been kept long enough. */
 void process_expire(struct process *process);
 
 /* A pod of the job is about to be made; -ERR_INVALID: that has ended this
@@ -151,6 +154,8 @@ bool process_space_name(const struct process *process, const char *run_name,
 void process_discard(struct process *process, int dir_fd, const char *name);
 /* The same for all of a run. */
 void process_discard_run(struct process *process, const char *run_name);
+/* The same of what its job could write, alone. */
+void process_discard_space(struct process *process, const char *run_name);
 /* Remove a little of what was taken away. */
 void process_empty_trash(struct process *process);
 /* Take away the spaces of no run. */

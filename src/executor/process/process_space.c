@@ -93,13 +93,18 @@ void process_discard(struct process *process, int dir_fd, const char *name)
     }
 }
 
-void process_discard_run(struct process *process, const char *run_name)
+void process_discard_space(struct process *process, const char *run_name)
 {
     char space[PROCESS_RANDOM_NAME_BYTES];
 
     if (process_space_name(process, run_name, space)) {
         process_discard(process, process->spaces_fd, space);
     }
+}
+
+void process_discard_run(struct process *process, const char *run_name)
+{
+    process_discard_space(process, run_name);
     process_discard(process, process->runs_fd, run_name);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "executor/files/file.h"
+#include "executor/files/run_file.h"
 #include "executor/process/process_private.h"
 
 static const char forgotten_name[] = "forgotten";
@@ -76,12 +77,35 @@ void process_remove(struct process *process, uint32_t index)
     mem_free(texts);
 }
 
+/* How long the logs of a run are. */
+static int64_t log_bytes_of(const struct process *process, struct run_id run)
+{
+    int fd = process_run_dir(process, run);
+    int64_t byte_count = 0;
+    char path[32];
+    struct stat st;
+
+    for (int i = 0; fd >= 0 && i < RUN_CONTAINERS_MAX; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%d", RUN_LOG_NAME, i);
+        if (fstatat(fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+            break;
+        }
+        byte_count += st.st_size;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return byte_count;
+}
+
 void process_keep(struct process *process, uint32_t index, int64_t done_ms)
 {
     const struct process_pod *pod = &process->pods.items[index];
+    int64_t log_bytes = log_bytes_of(process, pod->run);
 
     VEC_PUSH(&process->kept,
-             (struct process_kept){pod->run, pod->job, done_ms});
+             (struct process_kept){pod->run, pod->job, done_ms, log_bytes});
+    process->kept_byte_count += log_bytes;
     process_remove(process, index);
 }
 
@@ -120,25 +144,69 @@ static void remove_kept(struct process *process,
     }
 }
 
-void process_expire(struct process *process)
+/* The run keeps its logs alone. */
+static void remove_folders(struct process *process,
+                           const struct process_kept *kept)
 {
-    int64_t now = process_wall_ms(process);
+    char id[ID_TEXT_BYTES_MAX];
+    int fd = process_run_dir(process, kept->run);
 
-    while (process->kept_first < process->kept.count) {
+    process_discard_space(process, run_id_format(kept->run, id));
+    if (fd >= 0) {
+        (void)unlinkat(fd, RUN_SPACE_NAME, 0);
+        close(fd);
+    }
+}
+
+static void expire_folders(struct process *process, int64_t now_ms)
+{
+    const struct process_options *options = &process->options;
+
+    for (; process->folder_first < process->kept.count;
+         process->folder_first++) {
+        const struct process_kept *oldest =
+            &process->kept.items[process->folder_first];
+        size_t count = process->kept.count - process->folder_first;
+        if (count <= options->folder_count_max &&
+            now_ms - oldest->done_ms < options->folder_ms) {
+            break;
+        }
+        remove_folders(process, oldest);
+    }
+}
+
+static void expire_logs(struct process *process, int64_t now_ms)
+{
+    const struct process_options *options = &process->options;
+
+    for (; process->kept_first < process->kept.count; process->kept_first++) {
         const struct process_kept *oldest =
             &process->kept.items[process->kept_first];
         size_t count = process->kept.count - process->kept_first;
-        if (count <= process->options.keep_count_max &&
-            now - oldest->done_ms < process->options.keep_ms) {
+        if (count <= options->keep_count_max &&
+            process->kept_byte_count <= options->keep_byte_count_max &&
+            now_ms - oldest->done_ms < options->keep_ms) {
             break;
         }
+        process->kept_byte_count -= oldest->log_bytes;
         remove_kept(process, oldest);
-        process->kept_first++;
     }
+}
+
+void process_expire(struct process *process)
+{
+    int64_t now_ms = process_wall_ms(process);
+
+    expire_logs(process, now_ms);
+    if (process->folder_first < process->kept_first) {
+        process->folder_first = process->kept_first;
+    }
+    expire_folders(process, now_ms);
     if (process->kept_first > process->kept.count / 2) {
         process->kept.count -= process->kept_first;
         memmove(process->kept.items, process->kept.items + process->kept_first,
                 process->kept.count * sizeof(*process->kept.items));
+        process->folder_first -= process->kept_first;
         process->kept_first = 0;
     }
 }

@@ -3,7 +3,12 @@
 #include "main/config/config_notifications.h"
 #include "wire/training/training_job.h"
 
-enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
+enum {
+    SECOND_MS = 1000,
+    MINUTE_MS = 60000,
+    HOUR_MS = 3600000,
+    PROCESS_KEPT_RUNS_MAX = 100000, /* each is a directory to be listed */
+};
 
 #define DAY_MS (24 * (int64_t)HOUR_MS)
 #define YEAR_MS (366 * DAY_MS)
@@ -254,6 +259,29 @@ static const struct setting store_keys[] = {
 static const struct settings store_table =
     SETTINGS(store_keys, config_store, NULL);
 
+static const struct setting retention_keys[] = {
+    SETTING("logs", DURATION, config_retention, logs_ms, .min = MINUTE_MS,
+            .max = 20 * YEAR_MS,
+            .about = "How long the logs of a run are kept after its end."),
+    SETTING("maxRuns", INT, config_retention, log_run_count_max, .min = 1,
+            .max = PROCESS_KEPT_RUNS_MAX,
+            .about = "Ended runs whose logs are kept; the oldest go first."),
+    SETTING("maxBytes", BYTES, config_retention, log_byte_count_max,
+            .min = 1 << 20, .max = (int64_t)1 << 50,
+            .about = "Space for the logs of ended runs; the oldest go first."),
+    SETTING("folders", DURATION, config_retention, folders_ms,
+            .max = 20 * YEAR_MS,
+            .about = "How long a run's working directory and volumes are kept "
+                     "after its end, but never longer than its logs. They may "
+                     "have any size."),
+    SETTING("maxFolders", INT, config_retention, folder_count_max,
+            .max = PROCESS_KEPT_RUNS_MAX,
+            .about = "Ended runs whose working directories are kept; the "
+                     "oldest go first."),
+};
+static const struct settings retention_table =
+    SETTINGS(retention_keys, config_retention, NULL);
+
 static const struct setting process_keys[] = {
     SETTING("resources", AMOUNTS, config_process, resources,
             .about = "Resources that this machine offers; of cpu, memory and "
@@ -288,6 +316,8 @@ static const struct setting process_keys[] = {
             .about = "Whether pods get namespaces of their own where that is "
                      "allowed: processes, shared memory, /tmp. false: jobs "
                      "share the machine's."),
+    SECTION("retention", config_process, retention, retention_table,
+            "What is kept of runs that have ended."),
 };
 static const struct settings process_table =
     SETTINGS(process_keys, config_process, NULL);
@@ -506,7 +536,12 @@ static void default_executor(struct config_executor *executor)
                     .group_id = 65534,
                     .devices = STR("/dev"),
                     .has_cgroups = true,
-                    .has_namespaces = true},
+                    .has_namespaces = true,
+                    .retention = {.logs_ms = 7 * DAY_MS,
+                                  .log_run_count_max = 10000,
+                                  .log_byte_count_max = (int64_t)10 << 30,
+                                  .folders_ms = 10 * MINUTE_MS,
+                                  .folder_count_max = 1000}},
         .kubernetes = {.pool_label = STR("armadaproject.io/pool"),
                        .node_type_label = STR("armadaproject.io/node-type")},
         .fake = {.distribution = STR("fixed"),

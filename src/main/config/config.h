@@ -123,6 +123,12 @@ struct config_store {
     int64_t behind_bytes_max; /* of submissions that it has not got yet */
 };
 
+/* How long the process runtime keeps what ended runs leave. */
+struct config_retention {
+    int64_t logs_ms, log_run_count_max, log_byte_count_max;
+    int64_t folders_ms, folder_count_max;
+};
+
 struct config_process {
     struct resource_list resources; /* empty: what the machine has */
     struct setting_texts labels;    /* key=value, beside its host name's */
@@ -133,6 +139,7 @@ struct config_process {
     struct str devices;                 /* directory of GPUs; "": none */
     bool has_cgroups;
     bool has_namespaces;
+    struct config_retention retention;
 };
 
 struct config_fake_group {

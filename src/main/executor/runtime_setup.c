@@ -159,6 +159,11 @@ static int open_process(void *ctx, struct runtime **ret_runtime,
     process.has_no_cgroups = !config->has_cgroups;
     process.has_no_namespaces = !config->has_namespaces;
     process.hidden_dir = setup->data_dir;
+    process.keep_ms = config->retention.logs_ms;
+    process.keep_count_max = (uint32_t)config->retention.log_run_count_max;
+    process.keep_byte_count_max = config->retention.log_byte_count_max;
+    process.folder_ms = config->retention.folders_ms;
+    process.folder_count_max = (uint32_t)config->retention.folder_count_max;
     int rc = process_open(&process, setup->clock, ret_runtime, ret_info, err);
     if (rc == 0) {
         say_others(*ret_runtime, &process.others);

@@ -265,6 +265,19 @@ static void a_data_directory_has_one_executor(void **state)
     assert_int_equal(rc, -ERR_CONFLICT);
 }
 
+/* Let the runtime work until a path is gone. */
+static void wait_gone(struct fixture *fixture, const char *path)
+{
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+
+    while (access(path, F_OK) == 0) {
+        struct runtime_change change;
+        assert_true(machine_ms() < until_ms);
+        (void)fixture->runtime->ops->poll(fixture->runtime, &change, 1);
+        (void)poll(NULL, 0, 5);
+    }
+}
+
 static void what_is_forgotten_is_removed_in_time(void **state)
 {
     struct fixture *fixture = *state;
@@ -281,18 +294,74 @@ static void what_is_forgotten_is_removed_in_time(void **state)
     runtime_close(fixture->runtime);
     fixture->options.keep_ms = 1;
     fixture_open(fixture);
-    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
-    while (access(path, F_OK) == 0) {
-        struct runtime_change change;
-        assert_true(machine_ms() < until_ms);
-        (void)fixture->runtime->ops->poll(fixture->runtime, &change, 1);
-        (void)poll(NULL, 0, 5);
-    }
+    wait_gone(fixture, path);
     int count = reopen(fixture);
 
     assert_int_equal(count, 1);
     assert_int_equal(listed.phase, RECONCILE_FORGOTTEN);
     job_free(&job);
+}
+
+/* Also when it is opened anew, and not a second time. */
+static void folders_go_before_logs(void **state)
+{
+    struct fixture *fixture = *state;
+    char space[PATH_MAX], real[PATH_MAX], log[PATH_MAX];
+    char id[ID_TEXT_BYTES_MAX];
+    struct job job;
+    job_make(&job, 65, ARGS("sh", "-c", "echo hello; echo more >file"));
+
+    fixture_create(fixture, &job);
+    (void)fixture_wait_end(fixture, &job);
+    (void)run_id_format(job.run.run, id);
+    snprintf(space, sizeof(space), "%s/runs/%s/space", fixture->dir, id);
+    snprintf(log, sizeof(log), "%s/runs/%s/log/0", fixture->dir, id);
+    assert_non_null(realpath(space, real));
+    fixture->runtime->ops->forget(fixture->runtime, job.run.run);
+    for (int i = 0; i < 2; i++) {
+        runtime_close(fixture->runtime);
+        fixture->options.folder_ms = 0;
+        fixture_open(fixture);
+        wait_gone(fixture, real);
+        assert_int_equal(access(log, F_OK), 0);
+    }
+    struct stat st;
+    assert_int_equal(lstat(space, &st), -1);
+    job_free(&job);
+}
+
+static void the_oldest_logs_go_when_there_are_too_many(void **state)
+{
+    enum { JOBS = 3 };
+    struct fixture *fixture = *state;
+    char logs[JOBS][PATH_MAX], id[ID_TEXT_BYTES_MAX];
+    struct job jobs[JOBS];
+
+    for (int i = 0; i < JOBS; i++) {
+        job_make(&jobs[i], 66 + i,
+                 ARGS("sh", "-c", "head -c 20000 /dev/zero | tr '\\0' 'a'"));
+        fixture_create(fixture, &jobs[i]);
+        (void)fixture_wait_end(fixture, &jobs[i]);
+        fixture->runtime->ops->forget(fixture->runtime, jobs[i].run.run);
+        snprintf(logs[i], sizeof(logs[i]), "%s/runs/%s/log/0", fixture->dir,
+                 run_id_format(jobs[i].run.run, id));
+        assert_int_equal(access(logs[i], F_OK), 0);
+    }
+    /* Room for two of them: each takes 20,000 bytes and a little. */
+    runtime_close(fixture->runtime);
+    fixture->options.keep_byte_count_max = 60000;
+    fixture_open(fixture);
+    wait_gone(fixture, logs[0]);
+    assert_int_equal(access(logs[1], F_OK), 0);
+    assert_int_equal(access(logs[2], F_OK), 0);
+    runtime_close(fixture->runtime);
+    fixture->options.keep_count_max = 1;
+    fixture_open(fixture);
+    wait_gone(fixture, logs[1]);
+    assert_int_equal(access(logs[2], F_OK), 0);
+    for (int i = 0; i < JOBS; i++) {
+        job_free(&jobs[i]);
+    }
 }
 
 /* Whatever the order in which runs are found: those that are done do not take
@@ -342,6 +411,8 @@ int main(void)
         PROCESS_TEST(an_executor_that_is_not_root_says_what_its_jobs_can_do),
         PROCESS_TEST(a_data_directory_has_one_executor),
         PROCESS_TEST(what_is_forgotten_is_removed_in_time),
+        PROCESS_TEST(folders_go_before_logs),
+        PROCESS_TEST(the_oldest_logs_go_when_there_are_too_many),
         PROCESS_TEST(a_gang_that_runs_keeps_its_directory),
     };
     return RUN_TESTS(tests);
