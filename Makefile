@@ -11,7 +11,7 @@ PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
     berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
 .PHONY: all deps setup build programs run check sanitize bench bench-quality \
-    fuzz fuzz-workloads prop-long damage hostile install deb deb-test \
+    fuzz fuzz-workloads prop-long damage hostile hostile-v2 install deb deb-test \
     reproducible clean
 
 all: build
@@ -61,6 +61,10 @@ damage: setup
 hostile: build
 	@HOSTILE_FULL=1 BERTH_BUILD=$(abspath $(BUILD)) python3 \
 	    tests/e2e/guard.py tests/e2e/hostile/test_hostile_jobs.py
+
+# A machine of its own, in software: four minutes.
+hostile-v2: setup
+	@tools/hostile-v2 $(BUILD)
 
 # The prefix may be another than that of the last time; DESTDIR is Meson's.
 install: setup

@@ -6,6 +6,8 @@ test looks at the machine: who still lives, what is left, what has changed.
 What a layer defends that this machine does not allow is told, not demanded.
 
     HOSTILE_FULL=1    all combinations, with load, several times
+    HOSTILE_ROUNDS=1  so many times
+    HOSTILE_LOAD=4    beside so many processes that only compute
 """
 
 import json
@@ -27,7 +29,7 @@ ESCAPED = 3
 GRACE_SECONDS = 1
 GONE_SECONDS_MAX = GRACE_SECONDS + 5
 STILL_SECONDS = 1
-LOAD_PROCESSES = 4
+LOAD_PROCESSES = int(os.environ.get("HOSTILE_LOAD", 4))
 # It ends with the test, however that ends, and after its time.
 LOAD = """
 import ctypes, signal, time
@@ -36,7 +38,7 @@ end = time.monotonic() + 300
 while time.monotonic() < end:
     pass
 """
-ROUNDS = 3 if IS_FULL else 1
+ROUNDS = int(os.environ.get("HOSTILE_ROUNDS") or (3 if IS_FULL else 1))
 # Of control groups only version 2, without controllers if version 1 has them.
 ONLY_VERSION_2 = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
                   'umount -a -t cgroup; exec "$@"', "sh")
