@@ -215,16 +215,24 @@ static void get_turn(struct decoder *d, uint32_t job)
     }
 }
 
-static void get_extra(struct decoder *d, uint32_t job)
+/* The nodes that were tried. */
+static void get_tried(struct decoder *d, struct extra_row *extra)
 {
-    struct extra_row *extra = extra_of(d->jobs, job);
+    uint32_t count = unpack_count(&d->reader, JOBS_TRIED_MAX);
 
-    extra->priority = unpack_count(&d->reader, UINT32_MAX);
-    extra->priority_user = get_string(d);
-    extra->cancel_user = get_string(d);
-    extra->cancel_reason = get_string(d);
-    extra->preempt_user = get_string(d);
-    extra->preempt_reason = get_string(d);
+    if (count > 0) {
+        extra->tried = mem_alloc_array(JOBS_TRIED_MAX, sizeof(*extra->tried));
+    }
+    for (uint32_t i = 0; i < count && !d->reader.is_bad; i++) {
+        uint32_t executor = get_string(d);
+        uint32_t node = get_string(d);
+        extra->tried[extra->tried_count++] =
+            (struct tried_pair){executor, node};
+    }
+}
+
+static void get_error(struct decoder *d, struct extra_row *extra)
+{
     extra->error = get_string(d);
     extra->error_message = get_string(d);
     if (d->version >= 6) {
@@ -236,6 +244,19 @@ static void get_extra(struct decoder *d, uint32_t job)
     uint32_t error_bits = unpack_count(&d->reader, 3);
     extra->error_attempted = error_bits & 1;
     extra->error_is_foreign = error_bits & 2;
+}
+
+static void get_extra(struct decoder *d, uint32_t job)
+{
+    struct extra_row *extra = extra_of(d->jobs, job);
+
+    extra->priority = unpack_count(&d->reader, UINT32_MAX);
+    extra->priority_user = get_string(d);
+    extra->cancel_user = get_string(d);
+    extra->cancel_reason = get_string(d);
+    extra->preempt_user = get_string(d);
+    extra->preempt_reason = get_string(d);
+    get_error(d, extra);
     if (d->version >= 7) {
         extra->holds = unpack_count(&d->reader, JOB_HOLD_ALL);
         extra->hold_user = get_string(d);
@@ -252,16 +273,7 @@ static void get_extra(struct decoder *d, uint32_t job)
         get_turn(d, job);
         extra = extra_of(d->jobs, job);
     }
-    uint32_t count = unpack_count(&d->reader, JOBS_TRIED_MAX);
-    if (count > 0) {
-        extra->tried = mem_alloc_array(JOBS_TRIED_MAX, sizeof(*extra->tried));
-    }
-    for (uint32_t i = 0; i < count && !d->reader.is_bad; i++) {
-        uint32_t executor = get_string(d);
-        uint32_t node = get_string(d);
-        extra->tried[extra->tried_count++] =
-            (struct tried_pair){executor, node};
-    }
+    get_tried(d, extra);
 }
 
 /* What is kept of a job in its row; then its run and its extras. */

@@ -6,6 +6,17 @@ struct jobs *jobs_create(void)
     return mem_alloc(sizeof(struct jobs));
 }
 
+static void free_names(struct jobs *jobs)
+{
+    intern_fini(&jobs->queues);
+    intern_fini(&jobs->sets);
+    intern_fini(&jobs->classes);
+    intern_fini(&jobs->gangs);
+    intern_fini(&jobs->gang_ids);
+    intern_fini(&jobs->strings);
+    intern_fini(&jobs->executors);
+}
+
 void jobs_destroy(struct jobs *jobs)
 {
     if (!jobs) {
@@ -24,13 +35,7 @@ void jobs_destroy(struct jobs *jobs)
         named_group_leave(jobs, &jobs->gang_rows.items[i]);
     }
     named_groups_fini(jobs);
-    intern_fini(&jobs->queues);
-    intern_fini(&jobs->sets);
-    intern_fini(&jobs->classes);
-    intern_fini(&jobs->gangs);
-    intern_fini(&jobs->gang_ids);
-    intern_fini(&jobs->strings);
-    intern_fini(&jobs->executors);
+    free_names(jobs);
     SLOTS_FREE(&jobs->rows);
     SLOTS_FREE(&jobs->runs);
     SLOTS_FREE(&jobs->extras);

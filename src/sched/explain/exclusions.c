@@ -126,19 +126,43 @@ double explain_shortfall(const struct resource_vec *request,
     return sum;
 }
 
+/* The node that excludes the job for the least, so far. */
+struct nearest {
+    enum sched_exclusion why;
+    double lack;
+};
+
+/* A node that excludes it becomes the nearest one, if it is. */
+static void note_nearest(struct question *question, uint32_t index,
+                         enum sched_exclusion why, struct nearest *nearest)
+{
+    const struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    const struct resource_vec *room = why == SCHED_EXCLUDED_TOO_SMALL
+                                          ? &sched->nodes.items[index].capacity
+                                          : &sched->free[index];
+    double lack = explain_shortfall(&question->class->request, room);
+
+    if (answer->nearest_node == NONE || why > nearest->why ||
+        (why == nearest->why && lack < nearest->lack)) {
+        *nearest = (struct nearest){why, lack};
+        answer->nearest_node = index;
+        answer->available = *room;
+        floating_strip(sched, &answer->available);
+    }
+}
+
 static void look_at_nodes(struct question *question)
 {
     struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
-    enum sched_exclusion best_why = SCHED_EXCLUDED_POOL;
-    double best = 0;
+    struct nearest nearest = {.why = SCHED_EXCLUDED_POOL};
 
     answer->nearest_node = NONE;
     for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
          seq_next(&sched->nodes_by_name, &at)) {
         uint32_t index = seq_get(&sched->nodes_by_name, at);
-        const struct node *node = &sched->nodes.items[index];
-        if (!node->record) {
+        if (!sched->nodes.items[index].record) {
             continue;
         }
         enum sched_exclusion why = explain_exclusion(question, index);
@@ -154,20 +178,8 @@ static void look_at_nodes(struct question *question)
         }
         answer->nodes_excluded[why]++;
         answer->closed_count += is_closed_to_it(question, index, why);
-        if (why < SCHED_EXCLUDED_TOO_SMALL || why == SCHED_EXCLUDED_HELD) {
-            continue;
-        }
-        const struct resource_vec *room = why == SCHED_EXCLUDED_TOO_SMALL
-                                              ? &node->capacity
-                                              : &sched->free[index];
-        double lack = explain_shortfall(&question->class->request, room);
-        if (answer->nearest_node == NONE || why > best_why ||
-            (why == best_why && lack < best)) {
-            best_why = why;
-            best = lack;
-            answer->nearest_node = index;
-            answer->available = *room;
-            floating_strip(sched, &answer->available);
+        if (why >= SCHED_EXCLUDED_TOO_SMALL && why != SCHED_EXCLUDED_HELD) {
+            note_nearest(question, index, why, &nearest);
         }
     }
 }

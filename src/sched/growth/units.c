@@ -139,6 +139,25 @@ static void wake_for(struct round *round, const struct elastic_unit *unit,
     }
 }
 
+/* What pods of a sub-group ask for, and whether more of them wait. */
+static struct growth_part part_of(const struct growth *growth, uint32_t t,
+                                  uint32_t sub_group)
+{
+    const struct gang *gang = growth->teams[t].gang;
+    uint32_t example = example_of(gang, sub_group);
+    uint32_t example_class = class_of_job(growth->round->sched, example);
+
+    return (struct growth_part){
+        .team = t,
+        .sub_group = sub_group,
+        .change = NONE,
+        .example = example,
+        .example_class = example_class,
+        .has_optional = sub_group_optional(gang, sub_group)->count > 0,
+        .request = &class_at(growth->round, example_class)->request,
+    };
+}
+
 static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
                      const struct cfs_key *key)
 {
@@ -154,17 +173,8 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
         return;
     }
     ASSERT(surplus <= count); /* it is part of what runs */
-    uint32_t example = example_of(team->gang, sub_group);
-    uint32_t example_class = class_of_job(sched, example);
-    growth->parts[growth->unit_count] = (struct growth_part){
-        .team = t,
-        .sub_group = sub_group,
-        .change = NONE,
-        .example = example,
-        .example_class = example_class,
-        .has_optional = optional->count > 0,
-        .request = &class_at(round, example_class)->request,
-    };
+    const struct growth_part part = part_of(growth, t, sub_group);
+    growth->parts[growth->unit_count] = part;
     struct elastic_unit *unit = &growth->units[growth->unit_count];
     *unit = (struct elastic_unit){
         .key = *key,
@@ -178,7 +188,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
         .handle = growth->unit_count++,
     };
     unit->key.part = sub_group;
-    unit->key.pod = cfs_key_of(sched, example).pod;
+    unit->key.pod = cfs_key_of(sched, part.example).pod;
     if (optional->count) {
         wake_for(round, unit, frozen_ms);
     }

@@ -37,6 +37,21 @@ static bool has_labels_of(const struct node *node,
     return is_same;
 }
 
+/* A node has so much for jobs now; `is_counted` says whether its pool counts it
+ * already. */
+static void set_capacity(struct sched *sched, uint32_t index,
+                         const struct resource_vec *capacity, bool is_counted)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    amounts_subtract(&sched->free[index], &node->capacity);
+    amounts_add(&sched->free[index], capacity);
+    node->capacity = *capacity;
+    if (!is_counted) {
+        pool_nodes_count(sched, node, 1);
+    }
+}
+
 uint32_t sched_node_set(struct sched *sched, struct str executor,
                         const struct node_record *record, struct str pool)
 {
@@ -72,12 +87,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     }
     node->taint_set = taint_set;
     node_shapes_note_node(sched, index);
-    amounts_subtract(&sched->free[index], &node->capacity);
-    amounts_add(&sched->free[index], &capacity);
-    node->capacity = capacity;
-    if (!is_same) {
-        pool_nodes_count(sched, node, 1);
-    }
+    set_capacity(sched, index, &capacity, is_same);
     node_touch(sched, index);
     node_refresh(sched, index);
     return index;
