@@ -61,6 +61,8 @@ void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
     pool->starved_after_ms = has_window ? STARVED_AFTER_MS : 0;
     pool->backfill_order = BACKFILL_IN_ORDER;
     pool->backfill_candidates_max = BACKFILL_CANDIDATES;
+    pool->gpu_keeping =
+        profile == PROFILE_BERTH ? GPUS_KEPT_WAITING : GPUS_KEPT_NEVER;
     pool->preemption_price_milli =
         profile == PROFILE_BERTH ? PREEMPTION_PRICE_MILLI : 0;
     pool->over_share_price_milli =

@@ -110,6 +110,14 @@ enum backfill_order {
     BACKFILL_SHORTEST_AGED = 2,
 };
 
+/* When jobs that ask for no GPU keep off nodes with GPUs (gpu_nodes.h). */
+enum gpu_keeping {
+    GPUS_KEPT_NEVER = 0,
+    GPUS_KEPT_WAITING =
+        1, /* while a job that asks for one waits for the node */
+    GPUS_KEPT_ALWAYS = 2,
+};
+
 #define BACKFILL_AGING_MS (INT64_C(24) * 3600 * 1000)
 
 /* What a plan does in a ms, about: nodes that it looks at. */
@@ -160,6 +168,7 @@ struct pool_policy {
     bool has_backfill;
     enum backfill_order backfill_order;
     uint32_t backfill_candidates_max; /* in a round */
+    enum gpu_keeping gpu_keeping;
     /* A gang that was the first of its queue for so long is admitted out of
      * turn, and one that runs is kept for so long where others have too
      * little; 0: neither. */

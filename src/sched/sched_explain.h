@@ -80,6 +80,8 @@ enum sched_wait {
     /* The last round ended before it came to it: as many as may be tried would
      * have delayed `for_job`, which is admitted. */
     SCHED_WAIT_CANDIDATES,
+    SCHED_WAIT_GPUS_KEPT, /* what it would fit in is kept for jobs that ask for
+                             GPUs */
     /* Only of sched_wait_of(). */
     SCHED_WAIT_PRIORITY, /* others of its queue go before it */
 };
@@ -101,6 +103,7 @@ enum sched_exclusion {
     SCHED_EXCLUDED_RESERVED,   /* free enough, kept for an admitted job */
     SCHED_EXCLUDED_HELD, /* free enough, but a gang has it whole; or its own
                             would have to, and others are there */
+    SCHED_EXCLUDED_GPUS, /* free enough, but kept for jobs that ask for GPUs */
     SCHED_EXCLUSIONS,
 };
 

@@ -19,6 +19,7 @@ static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_FULL] = "full",
     [SCHED_EXCLUDED_RESERVED] = "reserved",
     [SCHED_EXCLUDED_HELD] = "held",
+    [SCHED_EXCLUDED_GPUS] = "keptForGpus",
 };
 
 static const char *const wait_names[] = {
@@ -59,6 +60,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_AWAY] = "away",
     [SCHED_WAIT_ADMITTED_FIRST] = "admittedFirst",
     [SCHED_WAIT_CANDIDATES] = "backfillCandidates",
+    [SCHED_WAIT_GPUS_KEPT] = "keptForGpus",
     [SCHED_WAIT_PRIORITY] = "priority",
 };
 

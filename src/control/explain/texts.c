@@ -18,6 +18,7 @@ static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_FULL] = "do not have enough free",
     [SCHED_EXCLUDED_RESERVED] = "are reserved for a job that it would delay",
     [SCHED_EXCLUDED_HELD] = "are reserved exclusively for one group",
+    [SCHED_EXCLUDED_GPUS] = "are kept for jobs that request GPUs (keepsGpus)",
 };
 
 static const char *const wait_texts[] = {
@@ -95,6 +96,9 @@ static const char *const wait_texts[] = {
         "An admitted job goes before it, and its pool starts no other job "
         "ahead "
         "of that one (strictOrder is on, or backfill is off).",
+    [SCHED_WAIT_GPUS_KEPT] =
+        "It requests no GPU, and the nodes where it fits are kept for jobs "
+        "that request GPUs (keepsGpus).",
     [SCHED_WAIT_CANDIDATES] =
         "Nodes are reserved for an admitted job, and the last round tried as "
         "many jobs for backfill as its limit (backfillMaxCandidates) allows "

@@ -105,7 +105,8 @@ static bool is_about_nodes(enum sched_wait wait)
 {
     return wait == SCHED_WAIT_NO_NODES || wait == SCHED_WAIT_NEVER_FITS ||
            wait == SCHED_WAIT_CAPACITY || wait == SCHED_WAIT_GANG_CAPACITY ||
-           wait == SCHED_WAIT_PASSED || wait == SCHED_WAIT_CLOSED;
+           wait == SCHED_WAIT_PASSED || wait == SCHED_WAIT_CLOSED ||
+           wait == SCHED_WAIT_GPUS_KEPT;
 }
 
 /* What limits say where there is room, and whose turn it is. */

@@ -1,6 +1,7 @@
 /* What nodes allow a job, and which of them exclude it. */
 #include "sched/explain/private.h"
 #include "sched/place/exclusive_node.h"
+#include "sched/place/gpu_nodes.h"
 #include "sched/reserve/reserve.h"
 #include "sched/state/floating.h"
 #include "sched/state/nodes.h"
@@ -28,6 +29,18 @@ static bool is_held(const struct question *question, uint32_t index)
                                            index)
                : exclusive_node_keeps_other(question->sched, question->is_whole,
                                             index);
+}
+
+/* Whether the node is kept for jobs that ask for GPUs. */
+static bool is_for_gpus(const struct question *question, uint32_t index)
+{
+    struct gpu_nodes *gpus =
+        question->gpus
+            ? question->gpus[question->sched->nodes.items[index].pool]
+            : NULL;
+    uint64_t looks = 0;
+
+    return gpus && gpu_nodes_keep(gpus, question->class_index, index, &looks);
 }
 
 /* As far as it is no matter how much the job asks for. */
@@ -83,6 +96,9 @@ enum sched_exclusion explain_exclusion(const struct question *question,
     }
     if (is_held(question, index)) {
         return SCHED_EXCLUDED_HELD;
+    }
+    if (is_for_gpus(question, index)) {
+        return SCHED_EXCLUDED_GPUS;
     }
     return !question->is_growth && /* it would yield at once */
                    reserve_keeps_from(sched, node->pool, question->job,
@@ -178,7 +194,7 @@ static void look_at_nodes(struct question *question)
         }
         answer->nodes_excluded[why]++;
         answer->closed_count += is_closed_to_it(question, index, why);
-        if (why >= SCHED_EXCLUDED_TOO_SMALL && why != SCHED_EXCLUDED_HELD) {
+        if (why >= SCHED_EXCLUDED_TOO_SMALL && why < SCHED_EXCLUDED_HELD) {
             note_nearest(question, index, why, &nearest);
         }
     }
@@ -198,6 +214,9 @@ static enum sched_wait capacity_of(const struct question *question)
     }
     if (answer->nodes_excluded[SCHED_EXCLUDED_RESERVED]) {
         return SCHED_WAIT_PASSED;
+    }
+    if (answer->nodes_excluded[SCHED_EXCLUDED_GPUS]) {
+        return SCHED_WAIT_GPUS_KEPT;
     }
     return answer->nodes_excluded[SCHED_EXCLUDED_FULL] ||
                    answer->nodes_excluded[SCHED_EXCLUDED_HELD] ||

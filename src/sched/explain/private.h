@@ -27,6 +27,8 @@ struct question {
     const struct requirement *requirement;
     struct str uniformity;
     bool is_whole;           /* one of another state wants nodes to itself */
+    struct gpu_nodes **gpus; /* by pool, each may be NULL; NULL: of another
+                                state, or no pool keeps any */
     const uint32_t *avoided; /* nodes that it avoids */
     uint32_t avoided_count;
     /* What of it, or of its gang, must start at once: explain_ask_for(). */

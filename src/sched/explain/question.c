@@ -1,5 +1,6 @@
 /* Questions about a job: which pools it may go to, and what it asks for. */
 #include "sched/explain/private.h"
+#include "sched/place/gpu_nodes.h"
 #include "sched/state/nodes.h"
 #include "sched/state/sub_groups.h"
 
@@ -35,6 +36,23 @@ static struct str unknown_of(const struct sched *sched,
     return (struct str){"", 0};
 }
 
+/* What each pool keeps for jobs that ask for GPUs; NULL: nothing. */
+static struct gpu_nodes **ask_gpus(struct sched *sched, struct arena *arena)
+{
+    struct gpu_nodes **gpus = NULL;
+
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        struct gpu_nodes *of_pool = gpu_nodes_make(sched, p, arena);
+        if (of_pool && !gpus) {
+            gpus = arena_alloc_array(arena, sched->pools.count, sizeof(*gpus));
+        }
+        if (of_pool) {
+            gpus[p] = of_pool;
+        }
+    }
+    return gpus;
+}
+
 void explain_ask(struct sched *sched, uint32_t job,
                  struct sched_explanation *answer, struct arena *arena,
                  struct question *ret_question)
@@ -54,6 +72,7 @@ void explain_ask(struct sched *sched, uint32_t job,
         .class = &sched->classes.items[list->class_index],
         .requirement = class_decode(sched, list->class_index, arena),
         .lacking = NONE,
+        .gpus = ask_gpus(sched, arena),
         .answer = answer,
     };
     if (record->gang != NONE) {

@@ -165,6 +165,7 @@ struct round {
     struct changes *changes;   /* place/changes.h */
     struct evicted *evicted;   /* evict/evicted.h */
     struct searches *searches; /* victims/searches.h */
+    struct gpu_nodes *gpus;    /* place/gpu_nodes.h; or NULL */
 
     size_t kinds_bytes; /* that classes note about kinds; see node_shapes.h */
     VEC(struct fall) falls;     /* see share_fall() */

@@ -1,6 +1,7 @@
 /* Whether a node may run a job: labels and taints, avoided nodes, reserved
  * nodes. */
 #include "sched/place/exclusive_node.h"
+#include "sched/place/gpu_nodes.h"
 #include "sched/place/place.h"
 #include "sched/state/away_variants.h"
 #include "sched/state/node_shapes.h"
@@ -63,7 +64,10 @@ bool place_matches_class(const struct search *search, uint32_t index)
         return false;
     }
     bool is_any = class->is_plain && !node->taint_set && !class->is_away;
-    return is_any || is_kind_match(search, index);
+    return (is_any || is_kind_match(search, index)) &&
+           !(round->gpus &&
+             gpu_nodes_keep(round->gpus, search->class_index, index,
+                            &round->counters->nodes_examined));
 }
 
 bool place_matches_ever(const struct search *search, uint32_t index)

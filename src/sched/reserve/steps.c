@@ -4,6 +4,7 @@
 #include "sched/gang/locality_place.h"
 #include "sched/order/lanes.h"
 #include "sched/order/round.h"
+#include "sched/place/gpu_nodes.h"
 #include "sched/place/place.h"
 #include "sched/reserve/private.h"
 
@@ -87,7 +88,7 @@ static void look(struct reserving *r, struct profile_memory *m, uint32_t index)
 }
 
 /* Which nodes allow the claim's class is the same until classes, or nodes with
- * their labels and taints, are others. */
+ * their labels and taints, or what is kept for GPU jobs, are others. */
 static bool ask_nodes(struct reserving *r, struct profile_memory *m)
 {
     struct round *round = r->round;
@@ -96,10 +97,16 @@ static bool ask_nodes(struct reserving *r, struct profile_memory *m)
     uint64_t serial = class_round(round, class_index)->serial;
     struct search search = {round, class_index, r->claim->job, NULL};
 
-    if (m->class_serial == serial && m->layout_count == sched->layout_count) {
+    uint64_t gpu_mark = round->gpus
+                            ? gpu_nodes_mark(round->gpus, class_index,
+                                             &round->counters->nodes_examined)
+                            : 0;
+    if (m->class_serial == serial && m->layout_count == sched->layout_count &&
+        m->gpu_mark == gpu_mark) {
         return false;
     }
     m->class_serial = serial;
+    m->gpu_mark = gpu_mark;
     m->layout_count = sched->layout_count;
     m->due_ms = INT64_MIN; /* others may count now */
     for (uint32_t i = 0; i < m->nodes.count; i++) {

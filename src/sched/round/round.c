@@ -12,6 +12,7 @@
 #include "sched/order/order.h"
 #include "sched/order/refusals.h"
 #include "sched/place/changes.h"
+#include "sched/place/gpu_nodes.h"
 #include "sched/place/place.h"
 #include "sched/reserve/admission.h"
 #include "sched/round/private.h"
@@ -143,6 +144,7 @@ void round_plan(struct round *round)
     round->decision_first = sched->decisions.count;
     refusals_begin(round);
     make_tables(round, (uint32_t)sched->active.count);
+    round->gpus = gpu_nodes_make(sched, round->p, round->arena);
     round->starts = start_rules_of(sched, round->p);
     make_lanes(round);
     admission_pass(round);

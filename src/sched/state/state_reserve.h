@@ -112,6 +112,7 @@ struct profile_memory {
     VEC(struct member_count) counts;
     VEC(uint8_t) allowed; /* whether the node allows the class ... */
     uint64_t class_serial, layout_count; /* ... that was asked, and when */
+    uint64_t gpu_mark;                   /* of gpu_nodes.h, then */
     int64_t due_ms;                      /* no node's until_ms is earlier */
     int64_t last_ms;                     /* no step is later */
     uint64_t turn;                       /* of its last use; 0: none yet */

@@ -38,6 +38,7 @@ struct policy_pool_form {
     struct str backfill;
     struct str backfill_order;
     int64_t backfill_candidates_max;
+    struct str gpu_keeping;
     int64_t starved_after_ms;
     int64_t preemption_price_milli;
     int64_t over_share_price_milli;
@@ -175,7 +176,7 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
 /* Read a policy from the YAML of a log; what is not said there has its default,
  * but for what a text of a release that had no such key means:
  * urgencyPreemptible is what the class's `preemptible` is, rulesRevision is
- * POLICY_RULES_FIRST, and retryPolicies is false.
+ * POLICY_RULES_FIRST, retryPolicies is false, and keepsGpus is `never`.
  * Strings live in `arena`.  `file_name` is for messages. */
 int policy_read(struct str yaml, const char *file_name, struct arena *arena,
                 struct policy *ret_policy, struct err *err) must_check;

@@ -54,6 +54,7 @@ const char *const policy_cost_words[] = {"drf", "weightedSum"};
 const char *const policy_switch_words[] = {"off", "on"};
 const char *const policy_backfill_words[] = {"inOrder", "shortestFirst",
                                              "shortestAged"};
+const char *const policy_gpu_words[] = {"never", "waiting", "always"};
 
 const char *policy_profile_word(enum pool_profile profile)
 {
@@ -141,6 +142,13 @@ static const struct setting pool_keys[] = {
         .about =
             "A round ends after so many candidates that fit but may not pass.",
         .min = 1, .max = COUNT_MAX),
+    SETTING("keepsGpus", TEXT, policy_pool_form, gpu_keeping,
+            .choices = "never waiting always", .default_from = "profile",
+            .about =
+                "Whether nodes with GPUs are kept for jobs that ask for GPUs. "
+                "waiting: while such a job waits for the node, from jobs that "
+                "are no more urgent and that nodes without GPUs could run; "
+                "always: from all jobs that ask for none."),
     SETTING(
         "starvedAfter", DURATION, policy_pool_form, starved_after_ms,
         .default_from = "profile",

@@ -11,6 +11,7 @@ enum {
     POLICY_COST_WORDS = 2,
     POLICY_SWITCH_WORDS = 2,
     POLICY_BACKFILL_WORDS = 3,
+    POLICY_GPU_WORDS = 3,
 };
 
 /* The words of enum pool_profile and so on, in the order of the enums. */
@@ -18,6 +19,7 @@ extern const char *const policy_profile_words[POLICY_PROFILE_WORDS];
 extern const char *const policy_cost_words[POLICY_COST_WORDS];
 extern const char *const policy_switch_words[POLICY_SWITCH_WORDS];
 extern const char *const policy_backfill_words[POLICY_BACKFILL_WORDS];
+extern const char *const policy_gpu_words[POLICY_GPU_WORDS];
 
 /* A number that was not written in a form. */
 #define POLICY_UNWRITTEN INT64_MIN

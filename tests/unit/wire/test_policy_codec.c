@@ -32,6 +32,7 @@ static void empty_text_is_the_default_policy(void **state)
     defaults->pools[0].over_share_price_milli = 0;
     defaults->pools[0].loss_protection_milli = 0;
     defaults->pools[0].loss_limit_milli = 0;
+    defaults->pools[0].gpu_keeping = GPUS_KEPT_NEVER;
     policy_print(defaults, &expected);
     struct policy *policy = read_policy("", &arena, &err);
 
@@ -109,7 +110,8 @@ static void what_a_pool_does_not_say_comes_from_its_profile(void **state)
     struct policy *policy = read_policy(
         "pools: [{name: a, profile: flow, admittedWindow: 3,\n"
         "    overShareFactor: -1, costWeights: {cpu: 1, memory: 0.25}},\n"
-        "  {name: b, profile: berth, backfillOrder: shortestFirst},\n"
+        "  {name: b, profile: berth, backfillOrder: shortestFirst,\n"
+        "    keepsGpus: always},\n"
         "  {name: c, profile: armada}]\n",
         &arena, &err);
     assert_string_equal(err.text, "");
@@ -124,6 +126,8 @@ static void what_a_pool_does_not_say_comes_from_its_profile(void **state)
     assert_int_equal(pools[1].admitted_window, 1);
     assert_int_equal(pools[1].backfill_order, BACKFILL_SHORTEST_FIRST);
     assert_true(pools[1].has_backfill);
+    assert_int_equal(pools[0].gpu_keeping, GPUS_KEPT_NEVER);
+    assert_int_equal(pools[1].gpu_keeping, GPUS_KEPT_ALWAYS);
     assert_int_equal(pools[2].admitted_window, 0);
     assert_false(pools[2].has_backfill);
     policy_print(policy, &text);

@@ -65,8 +65,9 @@ static bool is_of_nodes(enum sched_wait wait)
 {
     return wait == SCHED_WAIT_NO_NODES || wait == SCHED_WAIT_NEVER_FITS ||
            wait == SCHED_WAIT_CLOSED || wait == SCHED_WAIT_PASSED ||
-           wait == SCHED_WAIT_TOPOLOGY || wait == SCHED_WAIT_GANG_CAPACITY ||
-           wait == SCHED_WAIT_ADMITTED || wait == SCHED_WAIT_RESERVED;
+           wait == SCHED_WAIT_GPUS_KEPT || wait == SCHED_WAIT_TOPOLOGY ||
+           wait == SCHED_WAIT_GANG_CAPACITY || wait == SCHED_WAIT_ADMITTED ||
+           wait == SCHED_WAIT_RESERVED;
 }
 
 /* Whether lists say of it what the explanation says. */

@@ -155,6 +155,7 @@ struct instance {
     bool has_rows;     /* and the one above */
     bool has_clusters; /* two; no gang is in both */
     bool has_gpus;
+    int gpu_keeping; /* enum gpu_keeping */
 };
 
 struct instance_class {
@@ -214,6 +215,8 @@ void instance_draw_list(struct tape *tape, struct instance *instance);
 /* Draw in what gangs that grow have to do with: queues that go by scores,
  * quotas, GPUs. */
 void instance_draw_elastic(struct tape *tape, struct instance *instance);
+/* Draw in GPUs, and whether nodes with GPUs are kept for jobs that ask. */
+void instance_draw_gpus(struct tape *tape, struct instance *instance);
 /* Gangs with terms of which too few are left to start ever are admitted no
  * longer. */
 void instance_forget_groups(struct instance *instance, int now);

@@ -17,11 +17,12 @@ static void draw_scores(struct tape *tape, struct instance *instance, int queue)
 }
 
 /* Of nodes and jobs some have none. */
-static void draw_gpus(struct tape *tape, struct instance *instance)
+void instance_draw_gpus(struct tape *tape, struct instance *instance)
 {
     bool has_none = once_in(tape, 2);
 
     instance->has_gpus = true;
+    instance->gpu_keeping = (int)pick(tape, 0, GPUS_KEPT_ALWAYS);
     for (int n = 0; n < instance->node_count; n++) {
         struct instance_node *node = &instance->nodes[n];
         node->capacity[GPUS] = once_in(tape, 2) ? 0 : node->capacity[GPUS];
@@ -51,6 +52,6 @@ void instance_draw_elastic(struct tape *tape, struct instance *instance)
         instance->queues[q].quota = once_in(tape, 6) ? pick(tape, 1, 16) : 0;
     }
     if (once_in(tape, 4)) {
-        draw_gpus(tape, instance);
+        instance_draw_gpus(tape, instance);
     }
 }

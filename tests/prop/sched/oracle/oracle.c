@@ -306,6 +306,7 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
     oracle_spare(&o);
     oracle_flows_begin(&o);
     oracle_measure(&o);
+    oracle_gpus_begin(&o);
     for (int j = 0; j < instance->job_count; j++) {
         has_waiting |= o.admitted[j] ||
                        (o.status[j] == WAITING && oracle_is_candidate(&o, j));

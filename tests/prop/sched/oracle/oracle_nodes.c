@@ -30,7 +30,7 @@ bool oracle_is_place(const struct oracle *o, int job, int node)
     const struct instance_node *n = &o->in->nodes[node];
 
     return (!o->only || o->only >> node & 1) && instance_is_open(o->in, node) &&
-           !is_tried(o, node) &&
+           !is_tried(o, node) && !(o->kept_nodes[job] >> node & 1) &&
            (o->is_away[job] ? n->is_tainted
                             : !n->is_tainted || j->is_tolerant) &&
            (j->rack == 0 || j->rack == n->rack) && !(j->avoided >> node & 1);

@@ -76,10 +76,12 @@ struct oracle {
     bool is_lending;    /* it is the turn of work of other pools */
     bool keeps_surplus; /* in this try of a gang */
     bool keeps_gpus;    /* for work that asks for them, which waits */
-    bool is_growing;    /* gangs: what is leased has no lifetime */
-    struct number key;  /* K of the unit of new work that is tried */
-    unsigned only;      /* nodes, as bits, where members are to go; 0: all */
-    struct nearness {   /* of sub-groups that were placed near together */
+    unsigned kept_nodes[INSTANCE_JOBS_MAX]; /* as bits: for the like, by the
+                                               pool's policy */
+    bool is_growing;   /* gangs: what is leased has no lifetime */
+    struct number key; /* K of the unit of new work that is tried */
+    unsigned only;     /* nodes, as bits, where members are to go; 0: all */
+    struct nearness {  /* of sub-groups that were placed near together */
         int levels, count;
         uint64_t key;
     } nearness;
@@ -269,6 +271,9 @@ uint64_t oracle_weigh(const struct oracle *o, const int room[INSTANCE_KINDS]);
 bool oracle_fits(const struct oracle *o, int job, const int room[]);
 /* Whether a node is kept for work that asks for its GPUs. */
 bool oracle_is_kept(const struct oracle *o, int job, int node);
+/* Find out which nodes the pool keeps for jobs that ask for GPUs
+ * (oracle_gpus.c). */
+void oracle_gpus_begin(struct oracle *o);
 /* Best fit in free space, or NO_NODE; `rack` 0: anywhere. */
 int oracle_find_free(const struct oracle *o, int job, int rack);
 

@@ -55,6 +55,23 @@ static bool agrees_on_limited_borrowers(struct tape *tape)
     return rounds_agree(tape, &instance);
 }
 
+/* Nodes with GPUs are kept for jobs that ask for them, also from what is
+ * admitted, reserved for, and preempts. */
+static bool agrees_on_kept_gpus(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw(tape, &instance);
+    instance_draw_gpus(tape, &instance);
+    if (draw(tape, 0, 1)) {
+        instance_draw_list(tape, &instance);
+    }
+    if (once_in(tape, 3)) {
+        instance_draw_limits(tape, &instance);
+    }
+    return rounds_agree(tape, &instance);
+}
+
 int main(void)
 {
     bool holds = prop_check("agrees_on_limited_groups",
@@ -66,5 +83,6 @@ int main(void)
                         agrees_on_limited_groups_near, 3000, 0);
     holds &= prop_check("agrees_on_limited_borrowers",
                         agrees_on_limited_borrowers, 3000, 0);
+    holds &= prop_check("agrees_on_kept_gpus", agrees_on_kept_gpus, 3000, 0);
     return holds ? 0 : 1;
 }

@@ -61,13 +61,14 @@ static void show_knobs(const struct instance *instance)
             instance->is_shortest_first ? " shortest first" : "",
             instance->short_cooldown);
     fprintf(stderr,
-            "gpus %d seats %d away %d starts %d/%d (missing %lld at %d) queue "
+            "gpus %d kept %d seats %d away %d starts %d/%d (missing %lld at "
+            "%d) queue "
             "%d/%d "
             "cores %d%% (missing %lld at %d)\n",
-            instance->has_gpus, instance->seats, instance->away_level,
-            (int)instance->starts.size, (int)instance->starts.refill,
-            (long long)instance->starts.missing, instance->starts.at,
-            (int)instance->starts_per_queue.size,
+            instance->has_gpus, instance->gpu_keeping, instance->seats,
+            instance->away_level, (int)instance->starts.size,
+            (int)instance->starts.refill, (long long)instance->starts.missing,
+            instance->starts.at, (int)instance->starts_per_queue.size,
             (int)instance->starts_per_queue.refill, instance->start_percent,
             (long long)instance->start_cores[0].missing,
             instance->start_cores[0].at);
