@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "kube/http/credential.h"
-#include "kube/http/http_client.h"
+#include "kube/http/http_private.h"
 #include "patience.h"
 #include "rpc/http.h"
 #include "tmpdir.h"
@@ -425,6 +425,7 @@ struct rude {
     int listener, fd;
     struct strbuf says;
     size_t sent;
+    bool drips; /* byte by byte */
 };
 
 static void rude_start(struct rude *rude, struct fixture *f)
@@ -451,8 +452,9 @@ static void rude_say(struct rude *rude)
         rude->fd = accept4(rude->listener, NULL, NULL, SOCK_NONBLOCK);
         return;
     }
+    size_t left = rude->says.byte_count - rude->sent;
     ssize_t sent = send(rude->fd, rude->says.bytes + rude->sent,
-                        rude->says.byte_count - rude->sent, MSG_NOSIGNAL);
+                        rude->drips && left > 0 ? 1 : left, MSG_NOSIGNAL);
     rude->sent += sent > 0 ? (size_t)sent : 0;
 }
 
@@ -508,6 +510,51 @@ static void nobody_makes_us_wait_for_ever(void **state)
     assert_int_equal(heard.retry_after_ms, KUBE_RETRY_AFTER_MS_MAX);
 }
 
+static void an_answer_that_drips_has_an_end(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    struct rude rude;
+    rude_start(&rude, f);
+    rude.drips = true;
+    strbuf_add_text(&rude.says, "HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n"
+                                "\r\n");
+    for (int i = 0; i < 200000; i++) {
+        strbuf_add_char(&rude.says, 'x');
+    }
+
+    (void)port_of(f)->ask(port_of(f),
+                          &(struct http_ask){.method = "GET",
+                                             .path = "/hello",
+                                             .silence_ms_max = 60000,
+                                             .total_ms_max = 200,
+                                             .on_end = on_end,
+                                             .ctx = &heard});
+    rude_serve(&rude, f, &heard);
+
+    assert_int_equal(heard.rc, -ERR_UNAVAILABLE);
+}
+
+static void all_answers_together_have_a_bound(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {0};
+    const size_t others = HTTP_CLIENT_HELD_BYTES_MAX - 3;
+    start(f);
+
+    f->client->held_byte_count = others;
+    ask(f, "/hello", &heard);
+    drive_until(f, &heard.end_count, 1);
+    assert_int_equal(heard.rc, -ERR_LIMIT);
+    assert_int_equal(f->client->held_byte_count, others);
+
+    f->client->held_byte_count = 0;
+    ask(f, "/hello", &heard);
+    drive_until(f, &heard.end_count, 2);
+    assert_int_equal(heard.rc, 0);
+    assert_int_equal(f->client->held_byte_count, 0);
+}
+
 #define HTTP_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -526,6 +573,8 @@ int main(void)
         HTTP_TEST(no_more_than_so_many_may_wait),
         HTTP_TEST(headers_without_end_are_not_read),
         HTTP_TEST(nobody_makes_us_wait_for_ever),
+        HTTP_TEST(an_answer_that_drips_has_an_end),
+        HTTP_TEST(all_answers_together_have_a_bound),
     };
     return RUN_TESTS(tests);
 }
