@@ -34,7 +34,7 @@ enum {
     KUBERNETES_CREATE_MS_MAX = 120000,
     KUBERNETES_PODS_MAX = RECONCILE_ROWS_MAX,
     KUBERNETES_REQUEST_MS_MAX = 30000, /* of one creation or deletion */
-    KUBERNETES_CREATING_MAX = 256,     /* creations under way at once */
+    KUBERNETES_CREATING_MAX = 64,      /* creations under way at once */
 };
 
 struct kubernetes_options {

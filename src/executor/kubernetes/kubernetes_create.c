@@ -5,7 +5,7 @@
 #include "executor/kubernetes/kubernetes_private.h"
 #include "kube/api/envelope.h"
 
-enum { BUSY_MS = 20 /* until there may be room for a further request */ };
+enum { BUSY_MS = 100 /* until the port may take a further request */ };
 
 void kubernetes_creation_free(struct kube_creation *creation)
 {
@@ -138,15 +138,12 @@ static void on_created(void *ctx, const struct http_result *result)
     }
 }
 
-/* False: there is no room for a request. */
+/* False: the port takes no request now. */
 static bool ask(struct kubernetes *k, struct kube_row *row)
 {
     bool is_looking = row->creation->is_looking;
     auto_strbuf path = strbuf_make(0);
 
-    if (k->asking_count >= KUBERNETES_CREATING_MAX) {
-        return false;
-    }
     kubernetes_pods_path(row, is_looking, &path);
     k->stats.create_count += !is_looking;
     return kubernetes_ask(
@@ -155,30 +152,41 @@ static bool ask(struct kubernetes *k, struct kube_row *row)
         is_looking ? on_looked : on_created);
 }
 
+/* Ask for a pod if that is due; how long it must wait, or 0. */
+static int64_t try_creation(struct kubernetes *k, struct kube_row *row,
+                            int64_t now_ms)
+{
+    if (k->asking_count >= KUBERNETES_CREATING_MAX) {
+        return INT64_MAX; /* until one of them has ended */
+    }
+    if (row->creation->due_ms > now_ms) {
+        return row->creation->due_ms - now_ms;
+    }
+    return ask(k, row) ? 0 : BUSY_MS;
+}
+
 void kubernetes_create_due(struct kubernetes *k)
 {
-    int64_t now_ms = kubernetes_now_ms(k);
-    size_t kept = 0, count = k->creating.count;
+    int64_t now_ms = kubernetes_now_ms(k), next_ms = INT64_MAX;
+    size_t kept = 0;
 
     if (now_ms < k->retry_ms) {
         return;
     }
-    k->retry_ms = INT64_MAX;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < k->creating.count; i++) {
         struct run_id run = k->creating.items[i];
         struct kube_row *row = kubernetes_find(k, run);
         if (!row || !row->creation || row->call) {
             continue;
         }
-        if (row->creation->due_ms > now_ms || !ask(k, row)) {
-            int64_t due_ms = row->creation->due_ms > now_ms
-                                 ? row->creation->due_ms
-                                 : now_ms + BUSY_MS;
-            k->retry_ms = due_ms < k->retry_ms ? due_ms : k->retry_ms;
+        int64_t in_ms = try_creation(k, row, now_ms);
+        if (in_ms > 0) {
+            next_ms = in_ms < next_ms ? in_ms : next_ms;
             k->creating.items[kept++] = run;
         }
     }
     k->creating.count = kept;
+    k->retry_ms = next_ms < INT64_MAX ? now_ms + next_ms : INT64_MAX;
 }
 
 /* What can be said without asking; 0: nothing speaks against it. */

@@ -60,6 +60,7 @@ static void end_request(struct kubernetes *k, struct kube_row *row)
     if (row->call) {
         k->port->cancel(k->port, row->call->number);
         k->asking_count -= row->call->is_creation;
+        k->retry_ms = INT64_MIN;
         mem_free(row->call);
         row->call = NULL;
     }
@@ -165,7 +166,10 @@ struct kube_row *kubernetes_end_call(struct kube_call *call)
 
     ASSERT(row && row->call == call);
     row->call = NULL;
-    call->kubernetes->asking_count -= call->is_creation;
+    if (call->is_creation) {
+        call->kubernetes->asking_count--;
+        call->kubernetes->retry_ms = INT64_MIN; /* there is room for another */
+    }
     mem_free(call);
     return row;
 }
