@@ -77,7 +77,7 @@ static void watch(struct fuzz_server *server, struct str bytes, size_t piece)
     static const struct rng rng = {fill_zeros};
     auto_strbuf list = {0};
 
-    server->port = (struct kube_port){on_ask, on_cancel};
+    server->port = (struct kube_port){.ask = on_ask, .cancel = on_cancel};
     struct follow *follow = follow_create(
         &server->port, &clock, &rng,
         &(struct follow_options){

@@ -37,7 +37,8 @@ static void on_cancel(struct kube_port *port, uint64_t request)
 
 void scripted_port_init(struct scripted_port *port)
 {
-    *port = (struct scripted_port){.port = {on_ask, on_cancel}};
+    *port =
+        (struct scripted_port){.port = {.ask = on_ask, .cancel = on_cancel}};
 }
 
 void scripted_port_fini(struct scripted_port *port)
