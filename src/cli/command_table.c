@@ -74,6 +74,8 @@ static const struct option_spec submit_options[] = {
      "would be sent"},
     {"check", 0, OPTION_FLAG, NULL,
      "let the server check the jobs; submit nothing"},
+    {"when", 0, OPTION_FLAG, NULL,
+     "the same, and say when the jobs would start, and why not at once"},
 };
 static const struct option_spec training_jobs_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},

@@ -75,6 +75,27 @@ class WhatIf(unittest.TestCase):
                          {"what-if-1"})
         self.assertEqual(set(self.running()) & set(started), set())
 
+    def test_submit_says_when_and_submits_nothing(self):
+        before = set(self.jobs())
+        done = self.berth.ctl("submit", "-", "--when", input_text=job_file(
+            "a", 1, "production", "1"))
+        self.assertRegex(
+            done.stdout, r"^The server accepts 1 job; nothing was submitted\n"
+                         r"jobs\[0\] would start at once, on node "
+                         r"\S+-n-\d+\nForecast for jobs .*\n$")
+        done = self.berth.ctl("submit", "-", "--when", input_text=job_file(
+            "a", 30, "armada-preemptible", "1"))
+        self.assertRegex(done.stdout,
+                         r"\njobs\[0\] would not start within 1h\n  \S.*\n")
+        self.assertRegex(done.stdout, r"Of the first 30 of 30 jobs:\n"
+                         r"  0 would start at once, 0 later, 30 not within "
+                         r"1h, 0 never\n")
+        refused = self.berth.ctl("submit", "-", "--when", check=False,
+                                 input_text=job_file("a", 1, "none", "1"))
+        self.assertEqual(refused.returncode, 6)
+        self.assertEqual(refused.stdout, "")
+        self.assertEqual(set(self.jobs()), before)
+
     def test_weights_are_as_people_say_them(self):
         told = self.ask("--set", "queue.a.weight=3,queue.b.weight=1.5",
                         "--for", "1h")

@@ -83,6 +83,23 @@ static void set_drained(Berth__Api__WhatIfResponse *response,
     }
 }
 
+static void set_submitted(Berth__Api__WhatIfResponse *response,
+                          const struct what_if_answer *answer,
+                          struct arena *arena)
+{
+    response->submitted = arena_alloc_array(arena, answer->submitted_count,
+                                            sizeof(*response->submitted));
+    for (uint32_t i = 0; i < answer->submitted_count; i++) {
+        const struct what_if_submitted *job = &answer->submitted[i];
+        Berth__Api__WhatIfSubmitted *message =
+            message_new(arena, &berth__api__what_if_submitted__descriptor);
+        message->fate = fate_message(&job->fate, arena);
+        message->refused = job->fate.is_refused;
+        message->why = message_copy(arena, job->why);
+        response->submitted[response->n_submitted++] = message;
+    }
+}
+
 static void reply(struct api_call *call, const struct what_if_answer *answer,
                   uint32_t limit)
 {
@@ -118,6 +135,7 @@ static void reply(struct api_call *call, const struct what_if_answer *answer,
         response.queues[response.n_queues++] = queue;
     }
     set_drained(&response, answer, arena);
+    set_submitted(&response, answer, arena);
     api_call_reply(call, &response.base);
 }
 

@@ -7,6 +7,7 @@
 
 #include "armada/services.pb-c.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/submit_when.h"
 #include "cli/shared/array.h"
 #include "cli/shared/depends.h"
 #include "cli/shared/job_file.h"
@@ -246,6 +247,12 @@ static enum cli_exit read_documents(struct cli *cli, const json_t *documents,
     return rc;
 }
 
+/* Whether nothing is submitted, but the server is asked. */
+static bool is_checked(const struct cli *cli)
+{
+    return cli_has(cli, "check") || cli_has(cli, "when");
+}
+
 /* Send them in order, up to the first that the server refuses as a whole. */
 static enum cli_exit
 send_documents(struct cli *cli, struct submission *submissions, size_t count)
@@ -254,19 +261,22 @@ send_documents(struct cli *cli, struct submission *submissions, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         cli->place = place_of(cli, i, count);
-        submissions[i].is_checked = cli_has(cli, "check");
+        submissions[i].is_checked = is_checked(cli);
         enum cli_exit rc = submit_jobs(cli, &submissions[i]);
-        if (rc == CLI_OK && cli_has(cli, "check")) {
+        if (rc == CLI_OK && is_checked(cli)) {
             cli_note(cli, "The server accepts %zu job%s; nothing was submitted",
                      submissions[i].accepted_count,
                      submissions[i].accepted_count == 1 ? "" : "s");
+        }
+        if (rc == CLI_OK && cli_has(cli, "when")) {
+            rc = submit_when(cli, &submissions[i]);
         }
         cli->place = NULL;
         worst = rc != CLI_OK ? rc : worst;
         if (rc == CLI_OK || rc == CLI_FAILED) {
             continue;
         }
-        return i == 0 || cli_has(cli, "check")
+        return i == 0 || is_checked(cli)
                    ? rc
                    : cli_fail(
                          cli, rc,
@@ -281,6 +291,11 @@ enum cli_exit cmd_submit(struct cli *cli)
     auto_json_t *documents = NULL;
     struct str text;
 
+    if (cli_has(cli, "when") && cli->output != CLI_OUTPUT_TEXT) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--when writes text only; for programs there is "
+                        "what-if --submit FILE -o json");
+    }
     enum cli_exit rc = cli_read_file(cli, cli_argument(cli, 0), &text);
     if (rc == CLI_OK) {
         rc = cli_parse_documents(cli, cli_argument(cli, 0), text, &documents);
@@ -294,10 +309,10 @@ enum cli_exit cmd_submit(struct cli *cli)
                             "--set and --values are for jobs, not for "
                             "TrainingJobs");
         }
-        if (cli_has(cli, "check")) {
-            return cli_fail(
-                cli, CLI_USAGE,
-                "--check does not support TrainingJobs; use --dry-run");
+        if (is_checked(cli)) {
+            return cli_fail(cli, CLI_USAGE,
+                            "--check and --when do not support TrainingJobs; "
+                            "use --dry-run");
         }
         return submit_training_jobs(cli, text);
     }

@@ -19,11 +19,13 @@
 #include "model/event.h"
 
 enum {
-    WHAT_IF_JOBS_MAX = 1000000,  /* in the state that is asked about */
-    WHAT_IF_NODES_MAX = 10000,   /* added */
-    WHAT_IF_CHANGES_MAX = 10000, /* of each kind */
-    WHAT_IF_ROWS_MAX = 10000,    /* in an answer; more are counted */
-    WHAT_IF_WORK_MS_MAX = 20000, /* of work for a course; then it is cut */
+    WHAT_IF_JOBS_MAX = 1000000,   /* in the state that is asked about */
+    WHAT_IF_NODES_MAX = 10000,    /* added */
+    WHAT_IF_CHANGES_MAX = 10000,  /* of each kind */
+    WHAT_IF_ROWS_MAX = 10000,     /* in an answer; more are counted */
+    WHAT_IF_SUBMITTED_MAX = 1000, /* of the submission, in an answer */
+    WHAT_IF_EXPLAINED_MAX = 10,   /* of them */
+    WHAT_IF_WORK_MS_MAX = 20000,  /* of work for a course; then it is cut */
 };
 
 /* How far the courses go. */
@@ -88,6 +90,14 @@ struct what_if_row {
     struct what_if_fate as_is, what_if;
 };
 
+/* A job of the submission. */
+struct what_if_submitted {
+    struct job_id job; /* in the order of the submission */
+    struct what_if_fate fate;
+    struct str why; /* it does not start at once: sentences, of the first
+                     * WHAT_IF_EXPLAINED_MAX such jobs; else "" */
+};
+
 /* How a queue fares in one course. */
 struct what_if_fortune {
     uint32_t started_count;   /* jobs that waited */
@@ -118,6 +128,8 @@ struct what_if_drained {
 struct what_if_answer {
     struct what_if_drained *drained; /* in the order of the question */
     uint32_t drained_count;
+    struct what_if_submitted *submitted;
+    uint32_t submitted_count;
     struct what_if_row *rows; /* by effect, then start, then id; no SAME */
     uint32_t row_count;
     uint32_t counts[WHAT_IF_EFFECTS]; /* of all jobs that something befalls */

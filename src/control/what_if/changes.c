@@ -147,6 +147,7 @@ int what_if_change(struct what_if *what_if, struct what_if_changes *changes,
         rc = what_if_drain(what_if, changes, err);
     }
     if (rc == 0 && changes->submission) {
+        what_if_note_submission(what_if, changes->submission);
         rc = what_if_post(what_if, steal_ptr(changes->submission), err);
     }
     return rc;

@@ -315,6 +315,23 @@ static void tell_drained(const struct what_if *what_if, struct arena *arena,
     }
 }
 
+static void tell_submitted(const struct what_if *what_if, struct arena *arena,
+                           struct what_if_answer *answer)
+{
+    answer->submitted_count = (uint32_t)what_if->wishes.count;
+    answer->submitted = arena_alloc_array(arena, answer->submitted_count,
+                                          sizeof(*answer->submitted));
+    for (uint32_t i = 0; i < answer->submitted_count; i++) {
+        const struct what_if_wish *wish = &what_if->wishes.items[i];
+        answer->submitted[i] = (struct what_if_submitted){
+            .job = wish->job,
+            .fate = fate_of(what_if, find(what_if, wish->job), answer->span_ms),
+            .why = arena_str(arena, str_of(wish->why)),
+        };
+        copy_fate(&answer->submitted[i].fate, arena);
+    }
+}
+
 int what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
                     struct arena *arena, struct what_if_answer *ret_answer,
                     struct err *err)
@@ -329,6 +346,7 @@ int what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
     if (rc == 0) {
         compare_fortunes(as_is, what_if, arena, ret_answer);
         tell_drained(what_if, arena, ret_answer);
+        tell_submitted(what_if, arena, ret_answer);
     }
     return rc;
 }

@@ -146,6 +146,7 @@ void what_if_destroy(struct what_if *what_if)
     VEC_FREE(&what_if->jobs);
     VEC_FREE(&what_if->preemptions);
     VEC_FREE(&what_if->drained);
+    what_if_forget_submission(what_if);
     VEC_FREE(&what_if->ends);
     VEC_FREE(&what_if->tallies);
     mem_free(what_if);

@@ -50,10 +50,13 @@ static int play_moments(struct what_if *what_if, int64_t span_ms,
 
     for (;;) {
         int rc = play_moment(what_if, &pause_ms, err);
+        if (rc == 0 && !*ret_has_first) {
+            *ret_has_first = true;
+            rc = what_if_explain_submitted(what_if, err);
+        }
         if (rc < 0) {
             return rc;
         }
-        *ret_has_first = true;
         what_if->span_ms = what_if->now_ms - what_if->began_ms;
         if (what_if->span_ms >= span_ms) {
             return 0;

@@ -47,6 +47,12 @@ struct what_if_kept {
     uint32_t node, executor, job_count;
 };
 
+/* A job that was submitted, and why it did not start at once. */
+struct what_if_wish {
+    struct job_id job;
+    char *why; /* owned, or NULL */
+};
+
 /* How many jobs of a queue wait and have a place. */
 struct what_if_tally {
     uint32_t waited_count;                 /* at the beginning */
@@ -77,6 +83,7 @@ struct what_if {
     VEC(struct what_if_job) jobs;
     VEC(struct what_if_preemption) preemptions;
     VEC(struct what_if_kept) drained;  /* each once, as they were asked for */
+    VEC(struct what_if_wish) wishes;   /* of the submission, in its order */
     VEC(struct what_if_end) ends;      /* a heap */
     VEC(struct what_if_tally) tallies; /* by queue */
 };
@@ -116,6 +123,17 @@ void what_if_move(struct what_if *what_if, int64_t by_ms);
 /* Make them; -ERR_INVALID or -ERR_NOT_FOUND with a text. */
 int what_if_change(struct what_if *what_if, struct what_if_changes *changes,
                    struct err *err) must_check;
+
+/* submitted.c */
+
+/* Note which jobs a submission has, the first WHAT_IF_SUBMITTED_MAX. */
+void what_if_note_submission(struct what_if *what_if,
+                             const struct command *submission);
+/* Once the first moment is played: ask why they wait. */
+int what_if_explain_submitted(struct what_if *what_if,
+                              struct err *err) must_check;
+/* Forget them. */
+void what_if_forget_submission(struct what_if *what_if);
 
 /* node_changes.c */
 

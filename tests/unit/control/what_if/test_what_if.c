@@ -234,6 +234,36 @@ static void test_a_job_more_takes_the_place_of_one_less_urgent(void **state)
     end(scene);
 }
 
+static void
+test_a_submission_is_told_when_it_starts_and_why_not_now(void **state)
+{
+    struct scene *scene = begin();
+    struct what_if_changes changes = {.submission = NULL};
+    const struct stage_job jobs[] = {
+        {.cpu_milli = 10000},  /* takes the free node */
+        {.cpu_milli = 10000},  /* waits for the other */
+        {.cpu_milli = 999000}, /* fits nowhere */
+    };
+
+    (void)state;
+    struct job_id running =
+        stage_leased(&scene->stage, (struct stage_job){.cpu_milli = 10000,
+                                                       .deadline_ms = 30000});
+    stage_report(&scene->stage, running, EVENT_RUN_RUNNING);
+    changes.submission = stage_submit_command(&scene->stage, "q", jobs, 3);
+    const struct what_if_answer *answer = compare(scene, &changes, SPAN_MS);
+    assert_int_equal(answer->submitted_count, 3);
+    assert_true(answer->submitted[0].fate.started_ms >= 0 &&
+                answer->submitted[0].fate.started_ms < 1000);
+    assert_int_equal(answer->submitted[0].why.byte_count, 0);
+    assert_true(answer->submitted[1].fate.started_ms >= 29000);
+    assert_non_null(strstr(answer->submitted[1].why.p, "nodes"));
+    assert_int_equal(answer->submitted[2].fate.started_ms, -1);
+    assert_true(answer->submitted[2].fate.is_refused ||
+                answer->submitted[2].why.byte_count > 0);
+    end(scene);
+}
+
 static void test_a_class_gets_another_priority(void **state)
 {
     struct scene *scene = begin();
@@ -586,6 +616,7 @@ int main(void)
         TEST(test_a_node_that_is_drained_loses_its_jobs),
         TEST(test_a_node_that_is_drained_keeps_what_may_not_go),
         TEST(test_a_job_more_takes_the_place_of_one_less_urgent),
+        TEST(test_a_submission_is_told_when_it_starts_and_why_not_now),
         TEST(test_a_class_gets_another_priority),
         TEST(test_a_weight_above_one_makes_the_others_smaller),
         TEST(test_what_cannot_be_changed_is_named),

@@ -1,0 +1,125 @@
+#include "cli/commands/submit_when.h"
+
+#include "berth/api.pb-c.h"
+#include "wire/settings/settings.h"
+
+enum {
+    SPAN_S = 3600,
+    AT_ONCE_MS = 1000, /* a round or so */
+    MS_PER_S = 1000,
+};
+
+/* What is forecast of a job. */
+enum start {
+    START_AT_ONCE,
+    START_LATER,
+    START_NOT_YET,
+    START_NEVER,
+    STARTS,
+};
+
+static enum start start_of(const Berth__Api__WhatIfSubmitted *job)
+{
+    if (job->refused) {
+        return START_NEVER;
+    }
+    if (job->fate->started_ms < 0) {
+        return START_NOT_YET;
+    }
+    return job->fate->started_ms < AT_ONCE_MS ? START_AT_ONCE : START_LATER;
+}
+
+/* So long, in whole seconds; at least one. */
+static const char *duration(struct cli *cli, int64_t ms)
+{
+    auto_strbuf text = {0};
+    int64_t seconds = (ms + MS_PER_S - 1) / MS_PER_S;
+
+    setting_print_duration((seconds > 1 ? seconds : 1) * MS_PER_S, &text);
+    return cli_format(cli, "%s", strbuf_text(&text));
+}
+
+static const char *sentence(struct cli *cli,
+                            const Berth__Api__WhatIfSubmitted *job,
+                            int64_t span_ms)
+{
+    switch (start_of(job)) {
+    case START_AT_ONCE:
+        return cli_format(cli, "would start at once, on node %s",
+                          job->fate->node);
+    case START_LATER:
+        return cli_format(cli, "would start after about %s, on node %s",
+                          duration(cli, job->fate->started_ms),
+                          job->fate->node);
+    case START_NOT_YET:
+        return cli_format(cli, "would not start within %s",
+                          duration(cli, span_ms));
+    case START_NEVER:
+    case STARTS:
+        break;
+    }
+    return "could never start";
+}
+
+/* Each line of a text as a line of its own, indented. */
+static void say_indented(struct cli *cli, const char *text)
+{
+    for (const char *end; *text; text = *end ? end + 1 : end) {
+        end = strchrnul(text, '\n');
+        cli_say(cli, "  %.*s", (int)(end - text), text);
+    }
+}
+
+static void say_all(struct cli *cli, const struct submission *submission,
+                    const Berth__Api__WhatIfResponse *response)
+{
+    uint32_t counts[STARTS] = {0};
+
+    for (size_t i = 0; i < response->n_submitted; i++) {
+        const Berth__Api__WhatIfSubmitted *job = response->submitted[i];
+        counts[start_of(job)]++;
+        if (i < SUBMIT_WHEN_LINES) {
+            cli_say(cli, "jobs[%zu] %s", i,
+                    sentence(cli, job, response->span_ms));
+            say_indented(cli, job->why);
+        }
+    }
+    if (response->n_submitted > SUBMIT_WHEN_LINES) {
+        cli_say(cli, "Of the first %zu of %zu jobs:", response->n_submitted,
+                submission->item_count);
+        cli_say(cli,
+                "  %u would start at once, %u later, %u not within %s, %u "
+                "never",
+                counts[START_AT_ONCE], counts[START_LATER],
+                counts[START_NOT_YET], duration(cli, response->span_ms),
+                counts[START_NEVER]);
+    }
+    cli_note(cli,
+             "Forecast for jobs that run until their deadlines, with "
+             "nothing else submitted%s",
+             response->cut ? "; the server had no time to look further" : "");
+}
+
+enum cli_exit submit_when(struct cli *cli, const struct submission *submission)
+{
+    Berth__Api__WhatIfRequest request = BERTH__API__WHAT_IF_REQUEST__INIT;
+    Api__JobSubmitRequest jobs = API__JOB_SUBMIT_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    jobs.queue = submission->queue;
+    jobs.job_set_id = submission->job_set;
+    jobs.job_request_items = submission->items;
+    jobs.n_job_request_items = submission->item_count < SUBMIT_WHEN_JOBS_MAX
+                                   ? submission->item_count
+                                   : SUBMIT_WHEN_JOBS_MAX;
+    request.submission = &jobs;
+    request.span_seconds = SPAN_S;
+    request.job_limit = 1; /* others than these are not told of */
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/WhatIf", &request.base,
+                 &berth__api__what_if_response__descriptor, &reply);
+    if (rc == CLI_OK) {
+        say_all(cli, submission, (void *)reply);
+    }
+    return rc;
+}
