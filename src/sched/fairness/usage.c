@@ -95,9 +95,9 @@ void sched_usage(const struct sched *sched, struct sched_usage *ret_usage)
     for (int i = 0; i < SCHED_AMOUNTS; i++) {
         usage.own[i] -= usage.shared[i];
     }
-    usage.borrowed_running_count = sched->borrowed_run_count;
+    usage.borrowed_running_count = borrowed_run_count(sched);
     usage.own_running_count -= usage.borrowed_running_count;
-    usage.borrowed_waiting_count = sched->borrowed_waiting_count;
+    usage.borrowed_waiting_count = borrowed_waiting_count(sched);
     usage.own_waiting_count -= usage.borrowed_waiting_count;
     *ret_usage = usage;
 }

@@ -19,11 +19,11 @@ static const struct resource_vec *foreign_sum(struct sched *sched, uint32_t p)
 {
     struct pool *pool = &sched->pools.items[p];
 
-    if (pool->is_borrowed_known) {
+    if (pool->is_foreign_known) {
         return &pool->foreign;
     }
     pool->foreign = (struct resource_vec){0};
-    pool->is_borrowed_known = true;
+    pool->is_foreign_known = true;
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         const struct node *node = &sched->nodes.items[i];
         if (node->pool == p && node_is_in_total(node)) {

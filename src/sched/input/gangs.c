@@ -59,8 +59,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
         .is_live = true,
         .subs = sub_groups_create(record->gang_terms),
     };
-    sched->exclusive_gang_count +=
-        exclusive_node_is_for(&sched->gangs.items[at]);
+    exclusive_join(sched, &sched->gangs.items[at]);
     /* What starts as a gang is a part of it. */
     ASSERT(sched->gangs.items[at].minimum <=
            sched->gangs.items[at].cardinality);
@@ -85,8 +84,7 @@ static void gang_free(struct sched *sched, uint32_t at)
     list_put(sched, gang->list);
     mem_free(gang->id);
     mem_free(gang->uniformity);
-    ASSERT(sched->exclusive_gang_count >= exclusive_node_is_for(gang));
-    sched->exclusive_gang_count -= exclusive_node_is_for(gang);
+    exclusive_leave(sched, gang);
     scale_leave(sched, at);
     sub_groups_destroy(gang->subs);
     *gang = (struct gang){0};

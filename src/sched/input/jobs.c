@@ -4,6 +4,7 @@
 #include "sched/evict/losses.h"
 #include "sched/fairness/admitted.h"
 #include "sched/fairness/usage_ledger.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
 
 struct job *jobs_at(struct sched *sched, uint32_t index)
@@ -105,7 +106,7 @@ void jobs_tell_app(struct sched *sched, const struct job *job, int asks,
                    int allocations, enum app_event event)
 {
     uint32_t app = sched->lists.items[job->list].app;
-    bool is_borrower = sched->lists.items[job->list].is_borrowed;
+    bool is_borrower = borrowed_has(sched, (uint32_t)(job - sched->jobs.items));
 
     if (app == NONE) {
         return;

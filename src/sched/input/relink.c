@@ -1,5 +1,7 @@
 #include "sched/input/relink.h"
 
+#include "sched/state/borrowed.h"
+
 /* Whether more than sums knows of a run. */
 static bool is_known_elsewhere(const struct sched *sched, const struct job *job)
 {
@@ -23,9 +25,9 @@ static void forget_runs(struct sched *sched)
     for (size_t i = 0; i < sched->nodes.count; i++) {
         struct node *node = &sched->nodes.items[i];
         node->run_first = NONE;
-        node->run_count = node->borrowed_count = node->held_count = 0;
+        node->run_count = node->held_count = 0;
     }
-    sched->borrowed_run_count = 0;
+    borrowed_forget_runs(sched);
     sched->protected_run_count = 0;
     for (size_t i = 0; i < sched->pools.count; i++) {
         sched->pools.items[i].protected_run_count = 0;

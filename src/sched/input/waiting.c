@@ -1,5 +1,6 @@
 /* Counts a waiting job in its list or gang, and in its account and queue. */
 #include "sched/input/jobs.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
 
 void jobs_count_of_queue(struct sched *sched, uint32_t queue, uint32_t *count,
@@ -24,9 +25,8 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
         amounts_count(&account->queued, &jobs_class(sched, job)->request, sign);
     }
     ASSERT(sign > 0 || account->queued_count > 0); /* it was counted here */
-    ASSERT(sign > 0 || !list->is_borrowed || sched->borrowed_waiting_count > 0);
     account->queued_count += (uint32_t)sign;
-    sched->borrowed_waiting_count += list->is_borrowed ? (uint32_t)sign : 0;
+    borrowed_count_waiting(sched, index, sign);
     jobs_count_of_queue(sched, list->queue,
                         &sched->queues.items[list->queue].waiting_count, sign);
 }

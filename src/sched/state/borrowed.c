@@ -18,6 +18,22 @@ void borrowed_count_run(struct sched *sched, const struct run *run, int sign)
     }
 }
 
+void borrowed_count_waiting(struct sched *sched, uint32_t job, int sign)
+{
+    if (borrowed_has(sched, job)) {
+        ASSERT(sign > 0 || sched->borrowed_waiting_count > 0);
+        sched->borrowed_waiting_count += (uint32_t)sign;
+    }
+}
+
+void borrowed_forget_runs(struct sched *sched)
+{
+    for (size_t i = 0; i < sched->nodes.count; i++) {
+        sched->nodes.items[i].borrowed_count = 0;
+    }
+    sched->borrowed_run_count = 0;
+}
+
 bool sched_job_is_borrowed(const struct sched *sched, uint32_t job)
 {
     return borrowed_has(sched, job);

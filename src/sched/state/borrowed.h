@@ -36,5 +36,18 @@ static inline bool borrowed_gives_way(const struct sched *sched)
     return borrowed_runs(sched) && !sched->is_preemption_off;
 }
 
+/* How many wait, and how many run. */
+static inline uint32_t borrowed_waiting_count(const struct sched *sched)
+{
+    return sched->borrowed_waiting_count;
+}
+static inline uint32_t borrowed_run_count(const struct sched *sched)
+{
+    return sched->borrowed_run_count;
+}
+/* A job waits from now on (+1), or no longer (-1). */
+void borrowed_count_waiting(struct sched *sched, uint32_t job, int sign);
+/* No run is linked to its node any more: they are all linked anew. */
+void borrowed_forget_runs(struct sched *sched);
 /* A run came to (+1) or left (-1) its node. */
 void borrowed_count_run(struct sched *sched, const struct run *run, int sign);

@@ -7,6 +7,17 @@ bool exclusive_node_is_for(const struct gang *gang)
     return sub_groups_have_exclusive_nodes(gang);
 }
 
+void exclusive_join(struct sched *sched, const struct gang *gang)
+{
+    sched->exclusive_gang_count += exclusive_node_is_for(gang);
+}
+
+void exclusive_leave(struct sched *sched, const struct gang *gang)
+{
+    ASSERT(sched->exclusive_gang_count >= exclusive_node_is_for(gang));
+    sched->exclusive_gang_count -= exclusive_node_is_for(gang);
+}
+
 uint32_t exclusive_gang_of(const struct sched *sched, uint32_t job)
 {
     uint32_t gang = job == NONE ? NONE : sched->jobs.items[job].gang;

@@ -14,6 +14,15 @@ static inline bool exclusive_is_any(const struct sched *sched)
     return sched->exclusive_gang_count;
 }
 
+/* A gang came, or goes. */
+void exclusive_join(struct sched *sched, const struct gang *gang);
+void exclusive_leave(struct sched *sched, const struct gang *gang);
+/* Whether a node is held by a gang. */
+static inline bool exclusive_is_held_by(const struct sched *sched,
+                                        uint32_t node, uint32_t gang)
+{
+    return sched->nodes.items[node].holder == gang + 1;
+}
 /* Whether a gang has its nodes whole. */
 bool exclusive_node_is_for(const struct gang *gang);
 /* Whether a job is of such a gang. */

@@ -56,7 +56,7 @@ void nodes_rebuild(struct sched *sched)
         floating_set_totals(sched, &sched->pools.items[p]);
         sched->pools.items[p].is_stale = true;
         sched->pools.items[p].is_base_stale = true;
-        sched->pools.items[p].is_borrowed_known = false;
+        sched->pools.items[p].is_foreign_known = false;
     }
     mem_free(sched->urgency_preemptible);
     sched->urgency_preemptible =

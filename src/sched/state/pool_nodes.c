@@ -55,7 +55,7 @@ void pool_nodes_count(struct sched *sched, const struct node *node, int sign)
         amounts_add_times(&pool->total, &capacity, sign);
     }
     pool->is_stale = pool->is_base_stale = true;
-    pool->is_borrowed_known = false;
+    pool->is_foreign_known = false;
 }
 
 void pool_nodes_leave(struct sched *sched, uint32_t index)

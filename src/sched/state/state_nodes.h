@@ -74,7 +74,7 @@ struct pool {
     struct bucket start[RESOURCE_COLUMNS_MAX]; /* resource rate limits */
     bool is_stale;                             /* rebuild the index */
     bool is_base_stale;                        /* and the base */
-    bool is_borrowed_known;      /* the next is right; see growth/load.c */
+    bool is_foreign_known;       /* the next is right; see growth/load.c */
     struct resource_vec foreign; /* what others' pods have on its nodes */
     struct resource_vec foreign_pending; /* and would have, were there room */
     VEC(struct admitted) admitted;       /* first come first */

@@ -3,6 +3,8 @@
 #include "sched/evict/losses.h"
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
+#include "sched/state/borrowed.h"
+#include "sched/state/exclusive.h"
 #include "sched/state/scale.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/affordable.h"
@@ -68,7 +70,7 @@ static bool may_shrink(const struct search *search, const struct gang *gang,
     uint32_t own = class_at(round, search->class_index)->level;
     uint32_t list = sched->jobs.items[search->job].list;
 
-    if (level > own || sched->lists.items[list].is_borrowed) {
+    if (level > own || borrowed_has(sched, search->job)) {
         return false;
     }
     int64_t frozen_ms =
@@ -200,7 +202,7 @@ void group_victims_add(const struct search *search, uint32_t node,
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, search->class_index);
     uint32_t index = (uint32_t)(gang - sched->gangs.items);
-    bool is_held = sched->nodes.items[node].holder == index + 1;
+    bool is_held = exclusive_is_held_by(sched, node, index);
     uint32_t left[SUB_GROUPS_MAX], kept_count = 0;
     /* What the plan started of a gang is no run yet, and would stay. */
     bool is_kept = sched->jobs.items[search->job].gang == index ||

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sched/place/place.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/group_victims.h"
 #include "sched/victims/searches.h"
@@ -346,8 +347,7 @@ bool victim_memo_serves(const struct search *search,
            !rules->spares_groups && !rules->is_bound &&
            !round->reserve.asking && !round->reserve.ordinal_min &&
            !round->searches->keeps_surplus && !round->is_lending &&
-           !place_is_special(search) &&
-           !sched->lists.items[job->list].is_borrowed;
+           !place_is_special(search) && !borrowed_has(sched, search->job);
 }
 
 bool victim_memo_find(const struct search *search,
