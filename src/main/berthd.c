@@ -20,7 +20,7 @@
 #include "main/executor/privileges.h"
 #include "main/executor/runtime_setup.h"
 
-enum { EXIT_USAGE = 2, FIXED_FILES_MAX = 7 };
+enum { EXIT_USAGE = 2, FILES_MAX = 8 + 2 * CONFIG_NOTIFY_TARGETS_MAX };
 
 /* Something cannot go on: stop as if asked to, but fail. */
 static volatile sig_atomic_t has_failed;
@@ -114,39 +114,47 @@ static void on_helper_lost(void *ctx)
     on_failed(ctx);
 }
 
+/* What must be readable for who is not root; how many. */
+static uint32_t list_files(const struct server_options *options,
+                           const char *config_path, struct str files[FILES_MAX])
+{
+    const struct config *config = options->config;
+    const struct config_tls *tls[] = {&config->server.tls,
+                                      &config->executor.tls};
+    const struct config_notifications *notified = &config->notifications;
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(tls); i++) {
+        files[count++] = tls[i]->certificate;
+        files[count++] = tls[i]->key;
+        files[count++] = tls[i]->client_ca;
+    }
+    files[count++] = config_path ? str_of(config_path) : STR("");
+    files[count++] = kubernetes_setup_token_file(options->kube);
+    for (uint32_t i = 0; i < notified->target_count; i++) {
+        files[count++] = notified->targets[i].ca_file;
+        files[count++] = notified->targets[i].secret_file;
+    }
+    ASSERT(count <= FILES_MAX);
+    return count;
+}
+
 /* Start the helper and give up what only that needs.  Takes the configuration
  * and the path from the options, and sets what else the server needs. */
 static int give_up(struct server_options *options, const char *config_path,
                    struct arena *arena, struct err *err)
 {
     const struct config *config = options->config;
-    const struct config_tls *tls[] = {&config->server.tls,
-                                      &config->executor.tls};
-    struct str files[FIXED_FILES_MAX + 2 * CONFIG_NOTIFY_TARGETS_MAX] = {
-        tls[0]->certificate,
-        tls[0]->key,
-        tls[0]->client_ca,
-        tls[1]->certificate,
-        tls[1]->key,
-        tls[1]->client_ca,
-        config_path ? str_of(config_path) : STR(""),
-        kubernetes_setup_token_file(options->kube),
-    };
-    const struct config_notifications *notified = &config->notifications;
+    struct str files[FILES_MAX];
     struct data_dir dir;
     struct privileges plan;
-    uint32_t file_count = FIXED_FILES_MAX;
-
-    for (uint32_t i = 0; i < notified->target_count; i++) {
-        files[file_count++] = notified->targets[i].ca_file;
-        files[file_count++] = notified->targets[i].secret_file;
-    }
 
     int rc = data_dir_open(config->server.data.p, arena, &dir, err);
     if (rc < 0) {
         return rc;
     }
-    const struct privileges_needs needs = {dir.path, files, file_count};
+    const struct privileges_needs needs = {
+        dir.path, files, list_files(options, config_path, files)};
     struct runtime_setup_process setup = {
         .config = config->executor.is_enabled ? &config->executor : NULL,
         .jobs_dir = dir.jobs,
