@@ -11,6 +11,7 @@
  * look: all that they ask of it. */
 struct evicted_run {
     uint32_t run, node, job, class_index, unit;
+    uint32_t queue;   /* of its account */
     uint32_t gang;    /* or NONE */
     uint32_t ordinal; /* of the unit */
     uint32_t
@@ -20,12 +21,20 @@ struct evicted_run {
     bool is_out; /* the run's state is RUN_EVICTED */
 };
 
+/* The bit of a queue in `evicted.queues`; others may share it. */
+static inline uint64_t evicted_queue_bit(uint32_t queue)
+{
+    return UINT64_C(1) << queue % 64;
+}
+
 struct evicted {
     uint32_t count;           /* runs that are out of their places now */
     uint32_t kept_count;      /* of them that are not of a tail:
                                  eviction_tail.h */
     struct evicted_run *runs; /* by node, each node's by ordinal */
     uint32_t *nodes;          /* that have any */
+    uint64_t *queues;         /* by node: bits of the queues that had any there;
+                                 one word tells most nodes apart; NULL: none */
     uint32_t node_count;
     uint32_t level_max;
     bool has_protected;   /* some of it from urgency; its lifetime lets it go */

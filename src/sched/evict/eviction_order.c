@@ -105,6 +105,8 @@ static void part_evicted_runs(struct round *round)
                                              sizeof(*round->evicted->runs));
     round->evicted->nodes = arena_alloc_array(round->arena, member_count,
                                               sizeof(*round->evicted->nodes));
+    round->evicted->queues = arena_alloc_array(round->arena, sched->nodes.count,
+                                               sizeof(*round->evicted->queues));
     for (uint32_t m = 0; m < member_count; m++) {
         uint32_t index = round->units.members[m].node;
         struct node *node = &sched->nodes.items[index];
@@ -138,10 +140,16 @@ static void fill_evicted_runs(struct round *round, const uint32_t *order)
             __builtin_prefetch(&sched->nodes.items[member->node].evicted_end,
                                1);
         }
+        uint32_t queue = round->lanes[unit->lane].queue;
         for (uint32_t m = 0; m < unit->member_count; m++) {
             const struct unit_run *member =
                 &round->units.members[unit->member_first + m];
-            uint32_t at = sched->nodes.items[member->node].evicted_end++;
+            struct node *node = &sched->nodes.items[member->node];
+            uint32_t at = node->evicted_end++;
+            round->evicted->queues[member->node] |= evicted_queue_bit(queue);
+            ASSERT_SLOW(
+                sched->accounts.items[sched->runs.items[member->run].account]
+                    .queue == queue);
             sched->runs.items[member->run].evicted_run = at;
             round->evicted->runs[at] = (struct evicted_run){
                 .run = member->run,
@@ -150,6 +158,7 @@ static void fill_evicted_runs(struct round *round, const uint32_t *order)
                 .class_index = member->class_index,
                 .gang = member->gang,
                 .unit = order[i],
+                .queue = queue,
                 .ordinal = unit->ordinal,
                 .level = member->level,
                 .is_urgency_preemptible = member->is_urgency_preemptible,

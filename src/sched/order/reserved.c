@@ -165,8 +165,8 @@ bool reserve_is_soon(const struct round *round, const struct class *class,
 {
     const struct sched *sched = round->sched;
 
-    return reserve_is_any_soon(round, class) &&
-           sched->nodes.items[node].reserved_stamp == sched->stamp &&
+    return sched->nodes.items[node].reserved_stamp == sched->stamp &&
+           reserve_is_any_soon(round, class) &&
            find_node(round->reserve.hold, node);
 }
 

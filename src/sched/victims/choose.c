@@ -64,10 +64,11 @@ static inline bool is_permitted(const struct round *round,
         return false;
     }
     if (run->state == RUN_EVICTED) {
+        const struct evicted_run *evicted_run =
+            &round->evicted->runs[run->evicted_run];
         return run->level + rules->is_bound <= class->level &&
-               !victim_is_own(round->sched, rules->own, run, class) &&
-               round->evicted->runs[run->evicted_run].ordinal + 1 >=
-                   rules->depth;
+               !victim_is_own(evicted_run, rules->own, class) &&
+               evicted_run->ordinal + 1 >= rules->depth;
     }
     /* Where classes do not order a queue, a more urgent job may come after work
      * that has won its place back. */
@@ -215,10 +216,9 @@ static uint32_t add_evicted(const struct search *search, uint32_t index,
     }
     for (uint32_t i = first; i < node->evicted_end; i++) {
         const struct evicted_run *evicted_run = &round->evicted->runs[i];
-        const struct run *run = &sched->runs.items[evicted_run->run];
         if (evicted_run->is_out &&
             evicted_run->level + rules->is_bound <= class->level &&
-            !victim_is_own(sched, rules->own, run, class)) {
+            !victim_is_own(evicted_run, rules->own, class)) {
             struct victim victim = of_evicted_run(round, evicted_run);
             add_victim(sched, victims, &count, &victim);
         }

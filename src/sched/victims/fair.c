@@ -48,9 +48,8 @@ static uint32_t descend(const struct round *round, struct descent descent,
         if (evicted_run->ordinal + 1 < descent.depth_min) {
             return evicted_run->ordinal + 1;
         }
-        const struct run *run = &round->sched->runs.items[evicted_run->run];
         if (evicted_run->level > descent.class->level ||
-            victim_is_own(round->sched, descent.own, run, descent.class) ||
+            victim_is_own(evicted_run, descent.own, descent.class) ||
             (!is_hasty &&
              (!evicted_run->is_out || is_revocable(round, evicted_run)))) {
             continue;
@@ -119,71 +118,84 @@ static uint32_t remembered_depth(const struct search *search,
     return depth;
 }
 
-/* The same where the queue that is searched for keeps its own: that is
- * remembered of no node, but it is no more than what is. */
-static uint32_t recall_depth(const struct search *search,
-                             struct depth_memo *memo, uint32_t node,
-                             uint32_t depth_min)
+/* A search among nodes, one after the other. */
+struct look {
+    const struct search *search;
+    struct depth_memo *memo; /* or NULL */
+    uint32_t own;            /* see victims_own() */
+    struct last best;
+};
+
+/* The depth where the queue that is searched for keeps its own: that is
+ * remembered of no node, for the next gang is of another queue; but it is no
+ * more than what is. */
+static uint32_t recall_depth(const struct look *look, uint32_t node)
 {
-    if (memo) {
-        uint32_t depth = remembered_depth(search, memo, node, depth_min);
-        if (depth == 0 || depth < depth_min || !victims_has_own(search, node)) {
+    const struct search *search = look->search;
+    uint32_t depth_min = look->best.depth;
+
+    if (look->memo) {
+        uint32_t depth = remembered_depth(search, look->memo, node, depth_min);
+        if (depth == 0 || depth < depth_min ||
+            !victims_has_own(search, look->own, node)) {
             return depth;
         }
     }
-    return eviction_depth(search, node, depth_min, victims_own(search));
+    return eviction_depth(search, node, depth_min, look->own);
 }
 
 /* A node that may be the best. */
-static void consider(const struct search *search, struct depth_memo *memo,
-                     uint32_t node, struct last *best)
+static void consider(struct look *look, uint32_t node)
 {
-    struct round *round = search->round;
+    struct round *round = look->search->round;
     const uint32_t *ranks = round->sched->ranks;
-    uint32_t depth = recall_depth(search, memo, node, best->depth);
+    struct last *best = &look->best;
+    uint32_t depth = recall_depth(look, node);
 
     if (depth <= round->reserve.ordinal_min || depth < best->depth ||
         (depth == best->depth && ranks[node] >= ranks[best->node])) {
         return;
     }
-    if (place_allows(search, node)) {
+    if (place_allows(look->search, node)) {
         *best = (struct last){node, depth};
     }
 }
 
 /* The best of all nodes with evicted work: the index knows of no queues. */
-static void ask_evicted_nodes(const struct search *search, struct last *best)
+static void ask_evicted_nodes(struct look *look)
 {
-    const struct evicted *evicted = search->round->evicted;
+    const struct round *round = look->search->round;
+    const struct evicted *evicted = round->evicted;
 
-    *best = (struct last){NONE, 0};
-    search->round->counters->nodes_examined += evicted->node_count;
+    look->best = (struct last){NONE, 0};
+    round->counters->nodes_examined += evicted->node_count;
     for (uint32_t i = 0; i < evicted->node_count; i++) {
-        consider(search, NULL, evicted->nodes[i], best);
+        consider(look, evicted->nodes[i]);
     }
 }
 
-uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth)
+uint32_t victims_find_last(const struct search *search, uint32_t own,
+                           uint32_t *ret_depth)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
-    struct last best = {NONE, 0};
-    struct depth_memo *memo =
-        search->only && !round->reserve.asking
-            ? depth_memo_of(round, search->class_index, DEPTH_MEMO_LAST)
-            : NULL;
+    struct look look = {.search = search, .own = own, .best = {NONE, 0}};
+    struct last *best = &look.best;
 
+    if (search->only && !round->reserve.asking) {
+        look.memo = depth_memo_of(round, search->class_index, DEPTH_MEMO_LAST);
+    }
     round->counters->nodes_examined += search->only ? search->only->count : 0;
     for (uint32_t i = 0; search->only && i < search->only->count; i++) {
-        consider(search, memo, search->only->nodes[i], &best);
+        consider(&look, search->only->nodes[i]);
     }
     if (!search->only) {
-        best.node = eviction_index_find(search, &best.depth);
-        if (best.node != NONE && victims_has_own(search, best.node)) {
-            ask_evicted_nodes(search, &best);
+        best->node = eviction_index_find(search, &best->depth);
+        if (best->node != NONE && victims_has_own(search, own, best->node)) {
+            ask_evicted_nodes(&look);
         }
-        if (best.depth <= round->reserve.ordinal_min) {
-            best = (struct last){NONE, 0}; /* the turns of all come first */
+        if (best->depth <= round->reserve.ordinal_min) {
+            *best = (struct last){NONE, 0}; /* the turns of all come first */
         }
         revocables_look_anew(round);
         for (size_t i = 0; round->reserve.asking && i < sched->revocables.count;
@@ -192,12 +204,12 @@ uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth)
                 &sched->runs.items[sched->revocables.items[i]];
             if (revocables_has(round, run) &&
                 !revocables_is_looked_at(round, run->node)) {
-                consider(search, NULL, run->node, &best);
+                consider(&look, run->node);
             }
         }
     }
-    *ret_depth = best.depth;
-    return best.node;
+    *ret_depth = best->depth;
+    return best->node;
 }
 
 /* 1 + the first ordinal of what must go from a node for the job, or 0. */

@@ -13,8 +13,9 @@
 
 /* For fairness (fair.c): the node whose victims come last in the order
  * in which evicted work wins its places back, and from where on it must go
- * there; or NONE. */
-uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth);
+ * there; or NONE.  `own`: see victims_own(). */
+uint32_t victims_find_last(const struct search *search, uint32_t own,
+                           uint32_t *ret_depth);
 /* The same of the nodes where the job's budget covers what must go by `rules`;
  * all nodes are asked. */
 uint32_t victims_find_affordable(const struct search *search,

@@ -51,18 +51,7 @@ static bool has_evicted(const struct round *round, uint32_t index,
     return has;
 }
 
-/* Whether nobody may go for fairness on a node, though some might: elsewhere
- * it has the same room either way, and needs no look of its own. */
-static bool is_soon(const struct search *search, uint32_t node)
-{
-    const struct round *round = search->round;
-    const struct class *class = class_at(round, search->class_index);
-
-    return has_evicted(round, node, class->level) &&
-           reserve_is_soon(round, class, node);
-}
-
-/* Whether so it is on the nodes that the pool reserves. */
+/* Whether nobody may go for fairness on the nodes that the pool reserves. */
 static bool is_any_soon(const struct search *search)
 {
     const struct round *round = search->round;
@@ -70,25 +59,43 @@ static bool is_any_soon(const struct search *search)
     return reserve_is_any_soon(round, class_at(round, search->class_index));
 }
 
+/* What is searched for at one level. */
+struct quest {
+    const struct search *search;
+    uint32_t below;       /* less urgent work goes */
+    uint32_t evicted_max; /* and of what is evicted that up to this level */
+    uint32_t own;         /* see victims_own() */
+    bool is_any_soon;
+};
+
+/* Whether nobody may go for fairness on a node, though some might: elsewhere
+ * it has the same room either way, and needs no look of its own. */
+static bool is_soon(const struct quest *quest, uint32_t node)
+{
+    const struct round *round = quest->search->round;
+    const struct class *class = class_at(round, quest->search->class_index);
+
+    return quest->is_any_soon && reserve_is_soon(round, class, node) &&
+           has_evicted(round, node, class->level);
+}
+
 /* Take what the queue that is searched for has evicted on a node, no less
  * urgent than what is searched for, from the room there: it stays. */
-static void subtract_own(const struct search *search, uint32_t index,
+static void subtract_own(const struct quest *quest, uint32_t index,
                          struct resource_vec *room)
 {
-    const struct round *round = search->round;
+    const struct round *round = quest->search->round;
     const struct sched *sched = round->sched;
     const struct node *node = &sched->nodes.items[index];
-    uint32_t own = victims_own(search);
+    const struct class *class = class_at(round, quest->search->class_index);
 
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
         const struct evicted_run *evicted_run = &round->evicted->runs[i];
-        const struct run *run = &sched->runs.items[evicted_run->run];
         if (evicted_run->is_out &&
             evicted_run->ordinal >= round->reserve.ordinal_min &&
-            evicted_run->level <= class_at(round, search->class_index)->level &&
-            !revocables_has(round, run) &&
-            victim_is_own(sched, own, run,
-                          class_at(round, search->class_index))) {
+            evicted_run->level <= class->level &&
+            victim_is_own(evicted_run, quest->own, class) &&
+            !revocables_has(round, &sched->runs.items[evicted_run->run])) {
             amounts_subtract(
                 room, &class_at(round, evicted_run->class_index)->request);
         }
@@ -108,20 +115,19 @@ enum { SOON_NODES_PART = 8 };
 #define KEY_NONE UINT64_MAX
 
 /* Whether the class fits in a node's room, and its place in the order then. */
-static uint64_t key_of(const struct search *search, uint32_t node,
-                       uint32_t below, uint32_t evicted_max)
+static uint64_t key_of(const struct quest *quest, uint32_t node)
 {
+    const struct search *search = quest->search;
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
-    uint32_t level = class->level;
-    bool is_less = evicted_max == level && is_soon(search, node);
-    struct resource_vec room =
-        room_at(round, node, evicted_max - is_less, below);
+    bool is_less = quest->evicted_max == class->level && is_soon(quest, node);
+    uint32_t evicted_max = quest->evicted_max - is_less;
+    struct resource_vec room = room_at(round, node, evicted_max, quest->below);
 
-    if (evicted_max - is_less == level && victims_has_own(search, node)) {
-        subtract_own(search, node, &room);
+    if (evicted_max == class->level &&
+        victims_has_own(search, quest->own, node)) {
+        subtract_own(quest, node, &room);
     }
-
     return amounts_fit(&class->request, &room) ? pool_weigh(round->pool, &room)
                                                : KEY_NONE;
 }
@@ -144,26 +150,27 @@ static void consider_room(const struct search *search, uint32_t node,
 
 /* The best of a group, whose nodes are much as they were for the member
  * before. */
-static uint32_t find_in_group(const struct search *search, uint32_t below,
-                              uint32_t evicted_max)
+static uint32_t find_in_group(const struct quest *quest)
 {
+    const struct search *search = quest->search;
     struct round *round = search->round;
-    bool is_bound = evicted_max != class_at(round, search->class_index)->level;
+    bool is_bound =
+        quest->evicted_max != class_at(round, search->class_index)->level;
     struct depth_memo *memo =
         round->reserve.asking || round->reserve.ordinal_min
             ? NULL
             : depth_memo_of(round, search->class_index,
-                            DEPTH_MEMO_URGENT(below, is_bound));
+                            DEPTH_MEMO_URGENT(quest->below, is_bound));
     struct fit best = {NONE, 0};
 
     round->counters->nodes_examined += search->only->count;
     for (uint32_t i = 0; i < search->only->count; i++) {
         uint32_t node = search->only->nodes[i];
         uint64_t key;
-        if (is_soon(search, node) || victims_has_own(search, node)) {
-            key = key_of(search, node, below, evicted_max);
+        if (is_soon(quest, node) || victims_has_own(search, quest->own, node)) {
+            key = key_of(quest, node);
         } else if (!memo || !depth_memo_get(round, memo, node, &key)) {
-            key = key_of(search, node, below, evicted_max);
+            key = key_of(quest, node);
             if (memo) {
                 depth_memo_set(round, memo, node, key);
             }
@@ -176,9 +183,8 @@ static uint32_t find_in_group(const struct search *search, uint32_t below,
 /* A search of an index, and the best that is known from another: what is
  * dearer ends it. */
 struct looking {
-    const struct search *search;
+    const struct quest *quest;
     const struct fit *best;
-    uint32_t below, evicted_max;
 };
 
 /* Nodes with revocable runs are asked one by one, and those where nobody goes
@@ -186,64 +192,66 @@ struct looking {
 static bool is_plain_match(void *context, uint32_t node)
 {
     const struct looking *looking = context;
-    const struct search *search = looking->search;
+    const struct quest *quest = looking->quest;
+    const struct search *search = quest->search;
     struct round *round = search->round;
 
     if (looking->best->node != NONE) {
         struct resource_vec room =
-            urgent_room(round, node, looking->evicted_max, looking->below);
+            urgent_room(round, node, quest->evicted_max, quest->below);
         if (pool_weigh(round->pool, &room) > looking->best->key) {
             return true;
         }
     }
-    return !revocables_are_on(round, node) && !is_soon(search, node) &&
-           !victims_has_own(search, node) && place_allows(search, node);
+    return !revocables_are_on(round, node) && !is_soon(quest, node) &&
+           !victims_has_own(search, quest->own, node) &&
+           place_allows(search, node);
 }
 
 static bool is_soon_match(void *context, uint32_t node)
 {
-    const struct search *search = context;
+    const struct quest *quest = context;
+    const struct search *search = quest->search;
 
-    return is_soon(search, node) && !revocables_are_on(search->round, node) &&
+    return is_soon(quest, node) && !revocables_are_on(search->round, node) &&
            place_allows(search, node);
 }
 
 /* The best of those where nobody goes for fairness. */
-static void consider_soon(const struct search *search, uint32_t below,
-                          struct fit *best)
+static void consider_soon(const struct quest *quest, struct fit *best)
 {
+    const struct search *search = quest->search;
     struct round *round = search->round;
     const struct reservation *hold = round->reserve.hold;
     uint32_t level = class_at(round, search->class_index)->level;
-    struct search context = *search;
+    struct quest all = *quest;
 
+    all.evicted_max = level;
     if (hold->node_count > round->pool->node_count / SOON_NODES_PART) {
         uint32_t node =
-            urgent_find(search, below, level - 1, is_soon_match, &context);
+            urgent_find(search, quest->below, level - 1, is_soon_match, &all);
         if (node != NONE) {
-            consider_room(search, node, key_of(search, node, below, level),
-                          best);
+            consider_room(search, node, key_of(&all, node), best);
         }
         return;
     }
     for (uint32_t i = 0; i < hold->node_count; i++) {
         uint32_t node = hold->nodes[i].node;
-        if (is_soon(search, node) && !revocables_are_on(round, node)) {
-            consider_room(search, node, key_of(search, node, below, level),
-                          best);
+        if (is_soon(quest, node) && !revocables_are_on(round, node)) {
+            consider_room(search, node, key_of(&all, node), best);
         }
     }
 }
 
 /* The best of those where work of its own queue is evicted, which stays. */
-static void consider_own(const struct search *search, uint32_t below,
-                         uint32_t evicted_max, struct fit *best)
+static void consider_own(const struct quest *quest, struct fit *best)
 {
+    const struct search *search = quest->search;
     const struct round *round = search->round;
     const struct sched *sched = round->sched;
     uint8_t level = class_at(round, search->class_index)->level;
     const struct lane *lane =
-        &round->lanes[round->lane_of_queue[victims_own(search) - 1]];
+        &round->lanes[round->lane_of_queue[quest->own - 1]];
 
     for (uint32_t u = lane->unit_first; u < lane->unit_end; u++) {
         const struct unit *unit = &round->units.items[u];
@@ -252,8 +260,7 @@ static void consider_own(const struct search *search, uint32_t below,
                 &round->units.members[unit->member_first + i];
             if (member->level >= level &&
                 sched->runs.items[member->run].state == RUN_EVICTED) {
-                consider_room(search, member->node,
-                              key_of(search, member->node, below, evicted_max),
+                consider_room(search, member->node, key_of(quest, member->node),
                               best);
             }
         }
@@ -261,37 +268,38 @@ static void consider_own(const struct search *search, uint32_t below,
 }
 
 /* The best of the others. */
-static void consider_plain(const struct search *search, uint32_t below,
-                           uint32_t evicted_max, struct fit *best)
+static void consider_plain(const struct quest *quest, struct fit *best)
 {
+    const struct search *search = quest->search;
     struct round *round = search->round;
-    struct looking looking = {search, best, below, evicted_max};
-    uint32_t node =
-        urgent_find(search, below, evicted_max, is_plain_match, &looking);
+    struct looking looking = {quest, best};
+    uint32_t node = urgent_find(search, quest->below, quest->evicted_max,
+                                is_plain_match, &looking);
 
     if (node != NONE) {
-        struct resource_vec room = room_at(round, node, evicted_max, below);
+        struct resource_vec room =
+            room_at(round, node, quest->evicted_max, quest->below);
         consider_room(search, node, pool_weigh(round->pool, &room), best);
     }
 }
 
-static uint32_t find_at_level(const struct search *search, uint32_t below,
-                              uint32_t evicted_max)
+static uint32_t find_at_level(const struct quest *quest)
 {
+    const struct search *search = quest->search;
     struct round *round = search->round;
     const struct sched *sched = round->sched;
     struct fit best = {NONE, 0};
 
     if (search->only) {
-        return find_in_group(search, below, evicted_max);
+        return find_in_group(quest);
     }
-    if (round->evicted->count && is_any_soon(search)) {
-        consider_soon(search, below, &best);
+    if (round->evicted->count && quest->is_any_soon) {
+        consider_soon(quest, &best);
     }
-    if (victims_own(search)) {
-        consider_own(search, below, evicted_max, &best);
+    if (quest->own) {
+        consider_own(quest, &best);
     }
-    consider_plain(search, below, evicted_max, &best);
+    consider_plain(quest, &best);
     if (round->reserve.asking && sched->revocables.count) {
         revocables_look_anew(round);
         for (size_t i = 0; i < sched->revocables.count; i++) {
@@ -299,8 +307,7 @@ static uint32_t find_at_level(const struct search *search, uint32_t below,
                 &sched->runs.items[sched->revocables.items[i]];
             if (revocables_has(round, run) &&
                 !revocables_is_looked_at(round, run->node)) {
-                consider_room(search, run->node,
-                              key_of(search, run->node, below, evicted_max),
+                consider_room(search, run->node, key_of(quest, run->node),
                               &best);
             }
         }
@@ -313,14 +320,17 @@ uint32_t victims_find_urgent(const struct search *search,
 {
     const struct round *round = search->round;
     uint32_t level = class_at(round, search->class_index)->level;
-    bool has_first = level > 0 && round->evicted->count &&
-                     (rules->is_bound || is_any_soon(search));
+    bool is_any = is_any_soon(search);
+    bool has_first =
+        level > 0 && round->evicted->count && (rules->is_bound || is_any);
 
     for (uint32_t below = has_first ? 0 : 1; below <= level; below++) {
         if (below && round->sched->urgency_preemptible_count[below - 1] == 0) {
             continue;
         }
-        uint32_t node = find_at_level(search, below, level - rules->is_bound);
+        struct quest quest = {search, below, level - rules->is_bound,
+                              rules->own, is_any};
+        uint32_t node = find_at_level(&quest);
         if (node != NONE) {
             rules->level_max = (int)below - 1;
             rules->is_bound |= reserve_is_soon(

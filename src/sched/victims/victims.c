@@ -27,22 +27,19 @@ uint32_t victims_own(const struct search *search)
                : 0;
 }
 
-bool victims_has_own(const struct search *search, uint32_t index)
+bool victims_has_own(const struct search *search, uint32_t own, uint32_t index)
 {
     const struct round *round = search->round;
     const struct sched *sched = round->sched;
     const struct node *node = &sched->nodes.items[index];
-    uint32_t own = victims_own(search);
     bool has = false;
 
-    if (own && node->stamp == sched->stamp) {
+    if (own && (round->evicted->queues[index] & evicted_queue_bit(own - 1))) {
+        const struct class *class = class_at(round, search->class_index);
         for (uint32_t i = node->evicted_first; i < node->evicted_end && !has;
              i++) {
             const struct evicted_run *evicted_run = &round->evicted->runs[i];
-            has =
-                evicted_run->is_out &&
-                victim_is_own(sched, own, &sched->runs.items[evicted_run->run],
-                              class_at(round, search->class_index));
+            has = evicted_run->is_out && victim_is_own(evicted_run, own, class);
         }
     }
     return has;
@@ -112,7 +109,7 @@ static uint32_t find_for_share(const struct search *search,
         return NONE;
     }
     round->reserve.is_for_share = !loss_limit_bars(round, search->job);
-    node = victims_find_last(search, &rules->depth);
+    node = victims_find_last(search, rules->own, &rules->depth);
     if (node != NONE && rules->is_priced) {
         uint32_t count;
         if (!victims_choose(search, node, rules, &count)) {

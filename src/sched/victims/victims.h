@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "sched/evict/evicted.h"
 #include "sched/order/round.h"
 #include "sched/place/place.h"
 
@@ -48,15 +49,14 @@ struct victim_rules {
 uint32_t victims_own(const struct search *search);
 /* Whether a run that is evicted is kept from a class of its own queue, `own`,
  * that is no more urgent where it would go. */
-static inline bool victim_is_own(const struct sched *sched, uint32_t own,
-                                 const struct run *run,
-                                 const struct class *class)
+static inline bool victim_is_own(const struct evicted_run *evicted_run,
+                                 uint32_t own, const struct class *class)
 {
-    return own && run->level >= class->level &&
-           sched->accounts.items[run->account].queue == own - 1;
+    return own && evicted_run->queue == own - 1 &&
+           evicted_run->level >= class->level;
 }
 /* Whether such a run is on a node. */
-bool victims_has_own(const struct search *search, uint32_t node);
+bool victims_has_own(const struct search *search, uint32_t own, uint32_t node);
 /* Whether a run may lose its place for `class`, by what it is itself. */
 bool victim_is_permitted(const struct round *round, const struct run *run,
                          const struct class *class,
