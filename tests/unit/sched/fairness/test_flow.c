@@ -450,6 +450,127 @@ static void what_happens_at_once_happens_in_no_order(void **state)
     assert_true(str_equal(strbuf_str(&a), strbuf_str(&b)));
 }
 
+/* Within a plan the flow of endless work is what it was or what is used now,
+ * whichever is more, and not both together (model.md 2.5, 2.7). */
+static void a_flow_and_what_a_plan_starts_do_not_add_up(void **state)
+{
+    struct world *w = *state;
+    struct world_job endless = {
+        .queue = "Q", .cores = 3, .memory_gb = 1, .lifetime_s = INT64_MAX};
+
+    w->policy.pools[0].half_time_ms = 600000;
+    w->policy.pools[0].over_share_ppm = FRACTION_ONE_PPM / 5;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 10});
+    world_submit(w, &(struct world_job){.queue = "R", .cores = 20});
+    endless.cores = 4;
+    uint32_t before = world_submit(w, &endless);
+    world_lease(w, before, node, 0);
+    world_end(w, before); /* its flow is .4 from now on; .6 may be */
+    endless.cores = 3;
+    world_submit_many(w, &endless, 2);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(w->leased_count, 2);
+}
+
+/* What a plan preempts does not make its queue hungry at once: the flow falls
+ * only with time (model.md 2.5). */
+static void a_flow_does_not_fall_with_what_a_plan_preempts(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.pools[0].half_time_ms = 600000;
+    w->policy.is_fair_share_preemption_off = true;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    world_queue(w, "S", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 6});
+    uint32_t kept =
+        world_submit(w, &(struct world_job){.queue = "R", .cores = 2});
+    uint32_t victim =
+        world_submit(w, &(struct world_job){.queue = "Q", .cores = 4});
+    world_lease(w, kept, node, 0);
+    world_lease(w, victim, node, 1);
+    uint32_t hungry = world_submit(w, &(struct world_job){.queue = "R"});
+    uint32_t sated = world_submit(w, &(struct world_job){.queue = "Q"});
+    world_submit(w, &(struct world_job){
+                        .queue = "S", .cores = 3, .priority_class = "high"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(w->is_gone[victim]);
+    assert_string_equal(world_node_of(w, hungry), "n");
+    assert_string_equal(world_node_of(w, sated), "");
+}
+
+/* Nor does it fall at once with the members that an admitted gang starts
+ * without (model.md 2.5). */
+static void a_flow_does_not_fall_with_what_a_gang_goes_without(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "Q", .gang = "g", .cores = 5, .cardinality = 2, .minimum = 1};
+    struct world_job last = {.queue = "Q", .cores = 3, .submitted_ms = 2};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].half_time_ms = 600000;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    world_queue(w, "S", 1);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 9});
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 6});
+    struct world_job run = {
+        .queue = "S", .cores = 6, .priority_class = "fixed"};
+    uint32_t first = world_submit(w, &run);
+    world_lease(w, first, n, 0);
+    run.queue = "R";
+    world_lease(w, world_submit(w, &run), m, 0);
+    world_submit_many(w, &member, 2);
+    world_round(w, ROUND_FAST, 0); /* admitted: Q uses 10, R 6 */
+    world_end(w, first);
+    uint32_t of_q = world_submit(w, &last);
+    last.queue = "R";
+    uint32_t of_r = world_submit(w, &last);
+    world_round(w, ROUND_FAST, 0); /* one of 5 starts, and 4 are left */
+    assert_string_equal(world_node_of(w, of_q), "");
+    assert_string_equal(world_node_of(w, of_r), "n");
+}
+
+/* The flow of A is what it had a moment ago, and what B would have: they are
+ * equal, and B's own flow is the smaller one (FL-10).  Rounding has no say. */
+static void a_flow_ties_with_what_another_would_have(void **state)
+{
+    struct world *w = *state;
+
+    for (uint32_t most = 3; most < 30; most++) {
+        struct pool_policy *pool = &w->policy.pools[0];
+        pool_policy_apply(pool, PROFILE_FLOW);
+        pool->half_time_ms = 600000;
+        pool->over_share_ppm = pool->excess_budget_minutes = POLICY_OFF;
+        world_restart(w);
+        w->job_count = 0;
+        uint32_t node = world_node(
+            w, &(struct world_node){"n", .cores = 2 * (int64_t)most - 2});
+        uint32_t ours =
+            world_submit_many(w, &(struct world_job){.queue = "A"}, most + 1);
+        uint32_t theirs =
+            world_submit_many(w, &(struct world_job){.queue = "B"}, most);
+        for (uint32_t i = 0; i < most; i++) {
+            world_lease(w, ours + i, node, 0);
+        }
+        world_end(w, ours);
+        world_end(w, ours + 1);
+        for (uint32_t i = 0; i + 1 < most; i++) {
+            world_lease(w, theirs + i, node, 0);
+        }
+        world_round(w, ROUND_FAST, 0);
+        assert_int_equal(w->leased_count, 1);
+        assert_string_equal(world_node_of(w, theirs + most - 1), "n");
+    }
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -475,6 +596,10 @@ int main(void)
         CASE(a_node_takes_its_work_along_without_a_flow),
         CASE(what_goes_bit_by_bit_seems_more_than_the_pool),
         CASE(what_happens_at_once_happens_in_no_order),
+        CASE(a_flow_and_what_a_plan_starts_do_not_add_up),
+        CASE(a_flow_does_not_fall_with_what_a_plan_preempts),
+        CASE(a_flow_does_not_fall_with_what_a_gang_goes_without),
+        CASE(a_flow_ties_with_what_another_would_have),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* What lifetimes above the share are charged: scenarios FL-13 to FL-16 and
  * UM-09 (model.md 8). */
 #include "flow_fixture.h"
+#include "sched/fairness/limits.h"
 
 /* Share 40 of 100 for A, which uses `cores`, with a budget. */
 static uint32_t fill_budget(struct world *w, int64_t cores, int64_t minutes)
@@ -257,6 +258,86 @@ static void flows_and_charges_are_packed(void **state)
     sched_destroy(saved);
 }
 
+/* What is admitted no longer is charged no longer, in the same round (model.md
+ * 2.16). */
+static void a_dismissed_job_gives_its_charge_back_at_once(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].excess_budget_minutes = 1;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    uint32_t big = world_node(w, &(struct world_node){"big", .cores = 8});
+    world_node(w, &(struct world_node){"small", .cores = 2});
+    uint32_t running = world_submit(
+        w, &(struct world_job){
+               .queue = "R", .cores = 8, .priority_class = "fixed"});
+    world_lease(w, running, big, 0);
+    world_submit(w, &(struct world_job){.queue = "R", .cores = 9});
+    world_submit(
+        w, &(struct world_job){.queue = "Q", .cores = 8, .lifetime_s = 100});
+    world_round(w, ROUND_FAST, 0); /* admitted, for all of the budget */
+    sched_node_remove(w->sched, big);
+    uint32_t other = world_submit(
+        w, &(struct world_job){
+               .queue = "Q", .cores = 2, .lifetime_s = 60, .submitted_ms = 1});
+    world_round(w, ROUND_FAST, 1);
+    assert_string_equal(world_node_of(w, other), "small");
+}
+
+/* What an admitted gang goes without is charged no longer, in the same round
+ * (model.md 2.7). */
+static void what_a_gang_goes_without_is_not_charged(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {.queue = "Q",
+                               .gang = "g",
+                               .cores = 5,
+                               .lifetime_s = 60,
+                               .cardinality = 2,
+                               .minimum = 1};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    /* Of 10 cores Q is due 5: the gang is charged for 5 and a minute, which is
+     * the budget; half of it remains when it has started with one. */
+    w->policy.pools[0].excess_budget_minutes = 1;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "S", 1);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 10});
+    struct world_job run = {
+        .queue = "S", .cores = 6, .priority_class = "fixed"};
+    uint32_t first = world_submit(w, &run);
+    world_lease(w, first, n, 0);
+    world_submit(w, &(struct world_job){.queue = "S", .cores = 11});
+    world_submit_many(w, &member, 2);
+    world_round(w, ROUND_FAST, 0);
+    struct world_job last = {.queue = "Q", .cores = 2, .lifetime_s = 60};
+    uint32_t of_q = world_submit(w, &last);
+    world_end(w, first);
+    world_lease(w,
+                world_submit(w, &(struct world_job){.queue = "S", .cores = 2}),
+                n, 0);
+    world_round(w, ROUND_FAST, 0); /* one of 5 starts, and 3 are left */
+    assert_string_equal(world_node_of(w, of_q), "n");
+}
+
+/* Work of lifetime 0 is never limited (model.md 2.7), nor is any within the
+ * share, whatever was booked beyond the budget by then. */
+static void what_costs_nothing_needs_no_budget(void **state)
+{
+    const struct limits limits = {
+        .over_share_ppm = POLICY_OFF, .budget_max = 10, .budget_left = -1};
+    struct limit_question question = {.limits = &limits};
+
+    (void)state;
+    assert_int_equal(limits_answer(&question), LIMIT_NONE);
+    question.charge = 1;
+    assert_int_equal(limits_answer(&question), LIMIT_BUDGET);
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -273,6 +354,9 @@ int main(void)
         CASE(um_09_a_budget_refuses_what_backfill_allows),
         CASE(admitted_work_is_used_and_charged),
         CASE(flows_and_charges_are_packed),
+        CASE(a_dismissed_job_gives_its_charge_back_at_once),
+        CASE(what_a_gang_goes_without_is_not_charged),
+        CASE(what_costs_nothing_needs_no_budget),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

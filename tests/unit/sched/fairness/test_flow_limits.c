@@ -146,6 +146,135 @@ static void an_explanation_names_the_limit(void **state)
     assert_int_equal(why.behind, SCHED_NONE);
 }
 
+/* What is over the quota of its class is passed over, also when it would be
+ * over the share: the queue goes on (model.md 6.5: quotas come first). */
+static void a_quota_is_asked_before_the_share(void **state)
+{
+    struct world *w = *state;
+
+    for (uint32_t i = 0; i < w->policy.class_count; i++) {
+        w->policy.classes[i].queue_limits[0] =
+            (struct resource_fraction){STR("cpu"), FRACTION_ONE_PPM / 2};
+        w->policy.classes[i].queue_limit_count = 1;
+    }
+    w->policy.pools[0].over_share_ppm = 0;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    world_submit(w, &(struct world_job){.queue = "R", .cores = 20});
+    uint32_t big = world_submit(
+        w,
+        &(struct world_job){.queue = "Q", .cores = 6, .lifetime_s = INT64_MAX});
+    uint32_t small =
+        world_submit(w, &(struct world_job){.queue = "Q", .submitted_ms = 1});
+    world_round(w, ROUND_FAST, 10);
+    assert_string_equal(world_node_of(w, big), "");
+    assert_string_equal(world_node_of(w, small), "n");
+}
+
+/* A queue whose head its share refuses is out for the round, also when the
+ * round takes work from it later (model.md 6.5). */
+static void what_a_share_refuses_waits_for_the_next_round(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.pools[0].over_share_ppm = 0;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "S", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t victim =
+        world_submit(w, &(struct world_job){.queue = "Q",
+                                            .cores = 5,
+                                            .memory_gb = 28,
+                                            .lifetime_s = INT64_MAX});
+    world_lease(w, victim, node, 0);
+    uint32_t refused = world_submit(w, &(struct world_job){
+                                           .queue = "Q",
+                                           .memory_gb = 1,
+                                           .priority_class = "high",
+                                           .lifetime_s = INT64_MAX,
+                                       });
+    world_submit(w, &(struct world_job){.queue = "S",
+                                        .cores = 8,
+                                        .memory_gb = 4,
+                                        .priority_class = "high"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(w->is_gone[victim]);
+    assert_string_equal(world_node_of(w, refused), "");
+    world_round(w, ROUND_BALANCE, 2);
+    assert_string_equal(world_node_of(w, refused), "n");
+}
+
+/* A gang that the plan took members of starts none in it, so a limit on starts
+ * that it would reach stops nobody behind it. */
+static void a_gang_that_lost_members_asks_no_limit_on_starts(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {.queue = "G",
+                               .priority_class = "low",
+                               .cores = 2,
+                               .gang = "g",
+                               .cardinality = 3,
+                               .minimum = 1};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].admitted_window = 2;
+    w->policy.rate_global = (struct rate_limit){1000, 2};
+    world_restart(w);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 3});
+    uint32_t gang = world_submit_many(w, &member, 3);
+    world_lease(w, gang, node, 0);
+    uint32_t urgent =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 2});
+    world_round(w, ROUND_FAST, 10000);
+    assert_int_equal(w->plan.decision_count, 2);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[1].action, SCHED_ADMIT);
+    uint32_t small = world_submit(w, &(struct world_job){.queue = "B"});
+    world_round(w, ROUND_BALANCE, 20000);
+    assert_string_equal(world_node_of(w, urgent), "n");
+    assert_string_equal(world_node_of(w, small), "n");
+}
+
+/* What had no room is not tried again as long as nobody leaves any, so a limit
+ * on starts that it would reach by now holds nobody back: gangs grow. */
+static void what_has_no_room_reaches_no_limit_on_starts(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].admitted_window = 0;
+    w->policy.pools[0].start_limits[0] =
+        (struct resource_fraction){STR("cpu"), FRACTION_ONE_PPM};
+    w->policy.pools[0].start_limit_count = 1;
+    world_restart(w);
+    uint32_t large = world_node(w, &(struct world_node){"n", .cores = 8});
+    uint32_t small = world_node(w, &(struct world_node){"m", .cores = 2});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "G", .gang = "g"}, &terms);
+    world_lease(w, group, small, 0);
+    uint32_t low = world_submit(
+        w,
+        &(struct world_job){.queue = "A", .priority_class = "low", .cores = 6});
+    world_lease(w, low, large, 0);
+    uint32_t high = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .priority_class = "high", .cores = 3});
+    world_submit(w, &(struct world_job){.queue = "A", .cores = 7});
+    uint32_t next =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 3});
+    world_round(w, ROUND_BALANCE, 10000);
+    assert_string_equal(world_node_of(w, high), "n");
+    assert_string_equal(world_node_of(w, next), "n");
+    assert_int_equal(world_running_of(w, group, 2), 2);
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -157,6 +286,10 @@ int main(void)
         CASE(an_empty_pool_lets_nothing_start),
         CASE(fl_19_a_refused_head_stops_its_queue_alone),
         CASE(an_explanation_names_the_limit),
+        CASE(a_quota_is_asked_before_the_share),
+        CASE(what_a_share_refuses_waits_for_the_next_round),
+        CASE(a_gang_that_lost_members_asks_no_limit_on_starts),
+        CASE(what_has_no_room_reaches_no_limit_on_starts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -332,6 +332,59 @@ static void frozen_surplus_stays_once_the_minimum_does(void **state)
     assert_int_equal(world_running_of(w, group, 12), 8);
 }
 
+/* A node "a" that is empty, and "b" with a job of B; a waiting gang of high
+ * class with two pods of three cores, which has its nodes whole. */
+static uint32_t submit_whole(struct world *w)
+{
+    const struct gang_terms terms = {
+        .has_exclusive_nodes = true,
+        .sub_groups = {{STR("s"), 2, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    world_node(w, &(struct world_node){"a", .cores = 3});
+    uint32_t b = world_node(w, &(struct world_node){"b", .cores = 3});
+    uint32_t single = world_submit(w, &(struct world_job){.queue = "B"});
+    world_lease(w, single, b, 0);
+    return world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .priority_class = "high", .cores = 3},
+        &terms);
+}
+
+static void nodes_are_cleared_beside_empty_ones(void **state)
+{
+    struct world *w = *state;
+    uint32_t group = submit_whole(w);
+
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, group, 2), 2);
+    assert_int_equal(w->preempted_count, 1);
+}
+
+static void a_node_opens_as_its_group_goes(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .has_exclusive_nodes = true,
+        .sub_groups = {{STR("s"), 1, 1, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 6});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+
+    world_lease(w, group, node, 0);
+    /* What was free there was nobody's; now it is for both. */
+    uint32_t high = world_submit_many(
+        w,
+        &(struct world_job){.queue = "A", .priority_class = "high", .cores = 2},
+        2);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, high, 2), 2);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -350,6 +403,8 @@ int main(void)
         SCENARIO(an_admitted_group_that_breaks_up_leaves_the_list),
         SCENARIO(a_node_that_a_group_has_whole_opens_when_it_ends),
         SCENARIO(frozen_surplus_stays_once_the_minimum_does),
+        SCENARIO(nodes_are_cleared_beside_empty_ones),
+        SCENARIO(a_node_opens_as_its_group_goes),
     };
 
     return RUN_TESTS(tests);

@@ -361,6 +361,43 @@ static void a_second_step_without_change_does_nothing(void **state)
     assert_int_equal(w->plan.decision_count, 0);
 }
 
+/* A gang of A with a minimum of two, of which two more run, on one node. */
+static uint32_t run_grown(struct world *w, int64_t lifetime_s)
+{
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 2, 4, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 4});
+    uint32_t group = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .lifetime_s = lifetime_s},
+        &terms);
+
+    for (uint32_t i = 0; i < 4; i++) {
+        int64_t at_ms = i < 2 ? 0 : 50 * SECOND;
+        world_lease(w, group + i, node, at_ms);
+        sched_job_age_from(w->sched, group + i, at_ms);
+    }
+    return group;
+}
+
+static void growing_gains_a_gang_no_lifetime(void **state)
+{
+    struct world *w = *state;
+    uint32_t group = run_grown(w, 60);
+    uint32_t other =
+        world_submit(w, &(struct world_job){.queue = "B", .cores = 3});
+
+    world_round(w, ROUND_BALANCE, 59 * SECOND);
+    assert_int_equal(w->plan.decision_count, 0);
+    /* The pods that came last are ten seconds old. */
+    world_round(w, ROUND_BALANCE, 60 * SECOND);
+    assert_int_equal(world_running_of(w, group, 4), 0);
+    assert_string_equal(world_node_of(w, other), "n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +415,8 @@ int main(void)
         SCENARIO(um_10_growth_of_a_lifetime_makes_way_at_once),
         SCENARIO(um_10_endless_growth_makes_way_at_once),
         SCENARIO(a_second_step_without_change_does_nothing),
+        cmocka_unit_test_setup_teardown(growing_gains_a_gang_no_lifetime,
+                                        world_setup, world_teardown),
     };
     return RUN_TESTS(tests);
 }

@@ -310,6 +310,59 @@ static void minimums_come_before_growth(void **state)
     }
 }
 
+static void a_frozen_group_that_may_go_whole_may_lose_surplus(void **state)
+{
+    struct world *w = *state;
+
+    /* Its base of two is elsewhere. */
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 1});
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 2});
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 2, 3, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+        .freezing_window_ms = 300 * SECOND,
+    };
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    world_lease(w, group, m, 0);
+    world_lease(w, group + 1, m, 0);
+    world_lease(w, group + 2, n, 0);
+    sched_gang_scaled(w->sched, group, 1);
+    uint32_t other =
+        world_submit(w, &(struct world_job){.queue = "B", .cores = 1});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(w->preempted_count, 1);
+    assert_string_equal(world_node_of(w, other), "n");
+    assert_int_equal(world_running_of(w, group, 2), 2);
+}
+
+static void what_is_shed_for_the_load_relieves_it(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 3, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 3});
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 2});
+    uint32_t single = world_submit(w, &(struct world_job){.queue = "B"});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+
+    world_lease(w, single, m, 0);
+    world_lease(w, group, m, 0);
+    world_lease(w, group + 1, m, 0);
+    world_lease(w, group + 2, n, 0);
+    /* The node of the last one counts no more; the other shrank. */
+    world_node(w,
+               &(struct world_node){"n", .cores = 2, .is_unschedulable = true});
+    world_node(w, &(struct world_node){"m", .cores = 2});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_SCALED);
+    assert_int_equal(w->plan.decisions[0].job, group + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +375,11 @@ int main(void)
         SCENARIO(tj_20_it_waits_while_there_is_production),
         SCENARIO(a_queue_may_come_to_be_ordered_by_scores),
         SCENARIO(minimums_come_before_growth),
+        cmocka_unit_test_setup_teardown(
+            a_frozen_group_that_may_go_whole_may_lose_surplus, world_setup,
+            world_teardown),
+        cmocka_unit_test_setup_teardown(what_is_shed_for_the_load_relieves_it,
+                                        world_setup, world_teardown),
     };
     return RUN_TESTS(tests);
 }

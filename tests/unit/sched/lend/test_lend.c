@@ -380,6 +380,63 @@ static void what_the_plan_started_may_be_gone(void **state)
     assert_int_equal(jobs[0], second);
 }
 
+static uint32_t run(struct world *w, uint32_t node, int64_t cores,
+                    bool is_borrowed)
+{
+    uint32_t job = world_submit(
+        w, &(struct world_job){
+               .queue = "D", .cores = cores, .is_borrowed = is_borrowed});
+
+    world_lease(w, job, node, 0);
+    return job;
+}
+
+/* The first of a queue has no room; so had nothing of its like at home, or
+ * there is none.  Either way its queue's turn is that of the first. */
+static void turns_of_borrowers_hang_on_no_work_at_home(void **state)
+{
+    struct world *w = *state;
+
+    for (int has_own = 0; has_own < 2; has_own++) {
+        world_restart(w);
+        world_node(w, &(struct world_node){"m", .cores = 1});
+        uint32_t n = world_node(w, &(struct world_node){"n", .cores = 4});
+        (void)run(w, n, 4, false);
+        world_submit(w, &(struct world_job){
+                            .queue = "A", .cores = 5, .is_borrowed = true});
+        world_submit(w, &(struct world_job){.queue = "A", .is_borrowed = true});
+        uint32_t b = world_submit(
+            w, &(struct world_job){.queue = "B", .is_borrowed = true});
+        if (has_own) {
+            world_submit(w, &(struct world_job){.queue = "C", .cores = 5});
+        }
+        world_round(w, ROUND_FAST, 1);
+        assert_string_equal(world_node_of(w, b), "m");
+    }
+}
+
+/* Only growth keeps off; the gang's pods and the borrower ask for the same. */
+static void gpus_that_growth_keeps_off_are_open_to_borrowers(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    world_node(w, &(struct world_node){"c", .cores = 1});
+    world_node(w, &(struct world_node){"g", .cores = 1, .gpus = 1});
+    uint32_t unit = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "u"}, &terms);
+    world_submit(w, &(struct world_job){.queue = "A", .cores = 2, .gpus = 1});
+    uint32_t borrower =
+        world_submit(w, &(struct world_job){.queue = "B", .is_borrowed = true});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, unit), "c");
+    assert_string_equal(world_node_of(w, unit + 1), "");
+    assert_string_equal(world_node_of(w, borrower), "g");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +456,12 @@ int main(void)
         LEND_TEST(what_was_asked_about_may_be_lent_as_well),
         LEND_TEST(what_is_passed_over_is_what_came_before),
         LEND_TEST(what_the_plan_started_may_be_gone),
+        cmocka_unit_test_setup_teardown(
+            turns_of_borrowers_hang_on_no_work_at_home, world_setup,
+            world_teardown),
+        cmocka_unit_test_setup_teardown(
+            gpus_that_growth_keeps_off_are_open_to_borrowers, world_setup,
+            world_teardown),
     };
 
     return RUN_TESTS(tests);

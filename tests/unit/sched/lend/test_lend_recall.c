@@ -352,6 +352,119 @@ static void a_gang_of_borrowers_goes_whole(void **state)
     assert_false(lend_runs(w, first) || lend_runs(w, first + 1));
 }
 
+static uint32_t run(struct world *w, uint32_t node, int64_t cores,
+                    bool is_borrowed)
+{
+    uint32_t job = world_submit(
+        w, &(struct world_job){
+               .queue = "D", .cores = cores, .is_borrowed = is_borrowed});
+
+    world_lease(w, job, node, 0);
+    return job;
+}
+
+static void the_borrower_goes_where_least_is_lost(void **state)
+{
+    struct world *w = *state;
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 6});
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 5});
+
+    /* One goes on either node; then a core is left on m, and two on n, which
+     * is filled more while all borrowers are away. */
+    sched_preemption_set(w->sched, false);
+    uint32_t victim = run(w, m, 4, true);
+    (void)run(w, m, 2, true);
+    (void)run(w, n, 5, true);
+    uint32_t own =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 3});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->preempted_count, 1);
+    assert_true(w->is_gone[victim]);
+    assert_string_equal(world_node_of(w, own), "m");
+}
+
+static void urgent_surplus_of_borrowers_is_safe_without_preemption(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 2});
+
+    sched_preemption_set(w->sched, true);
+    uint32_t group =
+        world_submit_group(w,
+                           &(struct world_job){.queue = "A",
+                                               .gang = "g",
+                                               .priority_class = "high",
+                                               .is_borrowed = true},
+                           &terms);
+    world_lease(w, group, node, 0);
+    world_lease(w, group + 1, node, 0);
+    world_submit(w, &(struct world_job){.queue = "A"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
+/* A borrower makes room at once, for the least urgent work of the pool's own
+ * too: so what is reserved for that may count on it. */
+static void a_reservation_counts_on_borrowers(void **state)
+{
+    struct world *w = *state;
+
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 2});
+    uint32_t borrower = run(w, node, 2, true);
+    uint32_t head = world_submit(
+        w, &(struct world_job){.queue = "A", .priority_class = "low"});
+    world_round(w, ROUND_FAST, 1000);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].start_ms, 1000);
+    world_round(w, ROUND_BALANCE, 2000);
+    assert_true(w->is_gone[borrower]);
+    assert_string_equal(world_node_of(w, head), "n");
+}
+
+/* What a borrower's class is at home is nothing here: one that yields uses up
+ * nothing of what is left beside a reservation. */
+static void an_urgent_borrower_that_yields_leaves_room_beside(void **state)
+{
+    struct world *w = *state;
+
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t busy =
+        world_submit(w, &(struct world_job){.queue = "A",
+                                            .priority_class = "fixed",
+                                            .cores = 7,
+                                            .deadline_s = 100});
+    world_lease(w, busy, node, 0);
+    sched_job_age_from(w->sched, busy, 0);
+    uint32_t head = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .priority_class = "fixed", .cores = 9});
+    uint32_t urgent = world_submit(w, &(struct world_job){
+                                          .queue = "B",
+                                          .priority_class = "high",
+                                          .cores = 2,
+                                          .is_borrowed = true,
+                                      });
+    uint32_t lasting = world_submit(w, &(struct world_job){
+                                           .queue = "B",
+                                           .priority_class = "fixed",
+                                           .is_borrowed = true,
+                                       });
+    world_round(w, ROUND_FAST, 1000);
+    assert_int_equal(w->plan.decisions[0].start_ms, 100000);
+    assert_int_equal(w->plan.decisions[1].job, urgent);
+    assert_int_equal(w->plan.decisions[1].revocable_for, head);
+    assert_string_equal(world_node_of(w, lasting), "n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +485,16 @@ int main(void)
         LEND_TEST(borrowers_and_less_urgent_work_go_together),
         LEND_TEST(borrowers_and_work_over_its_share_go_together),
         LEND_TEST(a_gang_of_borrowers_goes_whole),
+        cmocka_unit_test_setup_teardown(the_borrower_goes_where_least_is_lost,
+                                        world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(
+            urgent_surplus_of_borrowers_is_safe_without_preemption, world_setup,
+            world_teardown),
+        cmocka_unit_test_setup_teardown(a_reservation_counts_on_borrowers,
+                                        world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(
+            an_urgent_borrower_that_yields_leaves_room_beside, world_setup,
+            world_teardown),
     };
 
     return RUN_TESTS(tests);

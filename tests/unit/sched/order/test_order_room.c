@@ -269,6 +269,56 @@ static void um_04_leaves_room_for_later_stages(void **state)
     assert_int_equal(w->preempted_count, 0);
 }
 
+/* A queue that goes by applications, a pool that reserves, and work of B for
+ * which it does so on node m. */
+static void make_stages(struct world *w, bool is_class_ignored)
+{
+    struct queue_record queue = queue_record_plain(STR("A"));
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    queue.ordering = QUEUE_BY_STATEAWARE;
+    queue.is_class_priority_ignored = is_class_ignored;
+    world_queue_by(w, "A", &queue);
+    uint32_t node =
+        world_node(w, &(struct world_node){"m", .cores = 8, .label_key = "on",
+                                           .label_value = "m"});
+    struct world_job job = {"B", .priority_class = "fixed", .cores = 8,
+                            .selector_key = "on", .selector_value = "m"};
+    world_lease(w, world_submit(w, &job), node, 0);
+    world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+}
+
+/* What an application asked for in vain before it started is demand of a later
+ * stage once it has (model.md 3.5), in the same plan too. */
+static void what_an_application_lacks_is_kept_for_it(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {"A", .priority_class = "fixed", .cores = 4,
+                            .selector_key = "on", .selector_value = "n"};
+
+    make_stages(w, false);
+    uint32_t node =
+        world_node(w, &(struct world_node){"n", .cores = 5, .label_key = "on",
+                                           .label_value = "n"});
+    uint32_t other = world_submit(
+        w, &(struct world_job){"C", .priority_class = "fixed", .cores = 2});
+    world_lease(w, other, node, 1);
+    job.application = "a0";
+    world_submit(w, &job);
+    job.cores = 1;
+    job.submitted_ms = 1;
+    uint32_t ours = world_submit_many(w, &job, 2);
+    job.application = "a1";
+    job.submitted_ms = 2;
+    uint32_t next = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(world_running_of(w, ours, 2), 2);
+    assert_string_equal(world_node_of(w, next), "");
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -282,6 +332,9 @@ int main(void)
         SCENARIO(what_has_its_turn_later_is_not_waited_for),
         SCENARIO(sa_08_reserves_nothing_where_the_pool_does_not),
         SCENARIO(um_04_leaves_room_for_later_stages),
+        cmocka_unit_test_setup_teardown(
+            what_an_application_lacks_is_kept_for_it, world_setup,
+            world_teardown),
     };
 
     return RUN_TESTS(tests);

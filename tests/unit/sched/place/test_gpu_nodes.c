@@ -261,6 +261,45 @@ static void reservations_are_on_other_nodes(void **state)
 #define AT(test) \
     cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
 
+/* A gang of which a plan takes all that ran does not wait any more, though a
+ * member that asks for a GPU did: it keeps no GPUs from those that grow. */
+static void a_gang_that_is_taken_keeps_no_gpus(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    struct world_job member = {
+        .queue = "B", .gang = "b", .cardinality = 2, .minimum = 1};
+    uint32_t few =
+        world_node(w, &(struct world_node){"n", .cores = 1, .label_key = "on",
+                                           .label_value = "n"});
+    uint32_t large =
+        world_node(w, &(struct world_node){"g", .cores = 4, .gpus = 1});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    uint32_t user = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .priority_class = "fixed", .gpus = 1});
+
+    world_lease(w, group, large, 0);
+    world_lease(w, user, large, 0);
+    world_lease(w, world_submit(w, &member), few, 0);
+    member.gpus = 1;
+    world_submit(w, &member);
+    /* Its other member waits for a GPU, as long as the gang is there. */
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, group, 2), 1);
+    world_submit(w, &(struct world_job){.queue = "A",
+                                        .priority_class = "high",
+                                        .selector_key = "on",
+                                        .selector_value = "n"});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(w->preempted_count, 1);
+    assert_int_equal(world_running_of(w, group, 2), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +315,7 @@ int main(void)
         AT(always_is_always),
         AT(nobody_preempts_there),
         AT(reservations_are_on_other_nodes),
+        AT(a_gang_that_is_taken_keeps_no_gpus),
     };
 
     return RUN_TESTS(tests);

@@ -245,6 +245,54 @@ static void by_former_rules_it_is_passed(void **state)
     assert_true(passes(w, 4, 1000));
 }
 
+/* A queue that goes by applications, a pool that reserves, and work of B for
+ * which it does so on node m. */
+static void make_stages(struct world *w, bool is_class_ignored)
+{
+    struct queue_record queue = queue_record_plain(STR("A"));
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    queue.ordering = QUEUE_BY_STATEAWARE;
+    queue.is_class_priority_ignored = is_class_ignored;
+    world_queue_by(w, "A", &queue);
+    uint32_t node =
+        world_node(w, &(struct world_node){"m", .cores = 8, .label_key = "on",
+                                           .label_value = "m"});
+    struct world_job job = {"B", .priority_class = "fixed", .cores = 8,
+                            .selector_key = "on", .selector_value = "m"};
+    world_lease(w, world_submit(w, &job), node, 0);
+    world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+}
+
+/* A reservation of the queue's own does not bind what is more urgent: where
+ * that has no room all the same, it is admitted like any other. */
+static void what_nothing_binds_is_admitted(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {"A", .priority_class = "fixed", .cores = 1};
+
+    world_keep_fixed(w);
+    make_stages(w, true);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 4});
+    job.application = "a0";
+    for (int i = 0; i < 2; i++) {
+        world_lease(w, world_submit(w, &job), node, 1);
+    }
+    job.cores = 4;
+    world_submit(w, &job);
+    job.application = "a1";
+    job.priority_class = "high";
+    job.submitted_ms = 1;
+    uint32_t next = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].job, next);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +304,8 @@ int main(void)
         SCENARIO(what_no_limit_could_let_go_is_passed),
         SCENARIO(under_a_limit_above_the_share_it_is_passed),
         SCENARIO(by_former_rules_it_is_passed),
+        cmocka_unit_test_setup_teardown(what_nothing_binds_is_admitted,
+                                        world_setup, world_teardown),
     };
 
     return RUN_TESTS(tests);
