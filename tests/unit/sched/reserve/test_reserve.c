@@ -258,6 +258,72 @@ static void admits_the_first_without_room_alone(void **state)
     assert_int_equal(reserve_promise(w, second), 100 * S);
 }
 
+enum { SECOND = 1000 };
+
+/* What a gang grew by beside a reservation yields, and goes alone: of what is
+ * above a minimum it does not matter which pods go, and others may not while
+ * the gang is frozen. */
+static void what_yields_is_what_is_spare(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .freezing_window_ms = 1000 * SECOND,
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 3});
+    uint32_t head = world_submit(w, &(struct world_job){"A", .cores = 2});
+    uint32_t unit = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    world_lease(w, unit + 1, n, 0);
+    world_lease(w, unit, n, 5 * SECOND);
+    sched_gang_scaled(w->sched, unit, 5 * SECOND);
+    sched_job_admit(w->sched, head, STR("default"), SCHED_START_UNKNOWN, 0);
+    sched_job_yield(w->sched, unit, head, true, 0);
+    world_round(w, ROUND_BALANCE, 10 * SECOND);
+    assert_string_equal(world_node_of(w, head), "n");
+    assert_string_equal(world_node_of(w, unit + 1), "n");
+    assert_int_equal(w->preempted_count, 1);
+}
+
+/* Of a node that shrank under its runs no more is there than it has, however
+ * much they leave. */
+static void a_node_that_shrank_is_reserved_as_it_is(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 3, 3, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+        .has_exclusive_nodes = true,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 4});
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 1});
+    uint32_t first =
+        world_submit(w, &(struct world_job){.queue = "A",
+                                            .priority_class = "fixed",
+                                            .deadline_s = 100,
+                                            .cores = 4});
+    world_lease(w, first, n, 0);
+    sched_job_age_from(w->sched, first, 0);
+    world_lease(w,
+                world_submit(w, &(struct world_job){.queue = "A",
+                                                    .priority_class = "fixed"}),
+                m, 0);
+    world_node(w, &(struct world_node){"n", .cores = 2});
+    world_submit_group(w, &(struct world_job){.queue = "B", .gang = "g"},
+                       &terms);
+    world_round(w, ROUND_FAST, 10 * SECOND);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].start_ms, SCHED_START_UNKNOWN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +340,10 @@ int main(void)
         SCENARIO(bk_07_protects_only_the_first),
         SCENARIO(bk_08_only_lowers_what_it_promised),
         SCENARIO(admits_the_first_without_room_alone),
+        cmocka_unit_test_setup_teardown(what_yields_is_what_is_spare,
+                                        world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(a_node_that_shrank_is_reserved_as_it_is,
+                                        world_setup, world_teardown),
     };
 
     return RUN_TESTS(tests);

@@ -457,6 +457,45 @@ static void a_pool_without_nodes_promises_nothing(void **state)
     assert_true(reserve_runs(w, bk.head));
 }
 
+enum { SECOND = 1000 };
+
+/* Nor is the like of what was just admitted tried, when no more may be: its
+ * queue's turn is that of what comes behind. */
+static void the_like_of_the_admitted_holds_up_nobody(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .freezing_window_ms = 1000 * SECOND,
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t g = world_node(w, &(struct world_node){"g", .cores = 8});
+    world_node(w, &(struct world_node){"n", .cores = 1});
+    uint32_t unit = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "D", .gang = "g", .priority_class = "fixed", .cores = 4},
+        &terms);
+    world_lease(w, unit, g, 0); /* it has surplus, which it keeps for now */
+    world_lease(w, unit + 1, g, 0);
+    sched_gang_scaled(w->sched, unit, 5 * SECOND);
+    uint32_t large =
+        world_submit_many(w, &(struct world_job){.queue = "B", .cores = 4}, 2);
+    uint32_t small =
+        world_submit(w, &(struct world_job){.queue = "B", .submitted_ms = 1});
+    uint32_t other =
+        world_submit(w, &(struct world_job){.queue = "C", .cores = 1});
+    world_queue(w, "C", 6); /* it goes between four cores of B and five */
+    world_round(w, ROUND_BALANCE, 10 * SECOND);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].job, large);
+    assert_string_equal(world_node_of(w, small), "n");
+    assert_string_equal(world_node_of(w, other), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -478,6 +517,9 @@ int main(void)
         SCENARIO(says_what_is_promised_and_to_whom),
         SCENARIO(a_pool_without_nodes_promises_nothing),
         SCENARIO(the_list_survives_a_restart),
+        cmocka_unit_test_setup_teardown(
+            the_like_of_the_admitted_holds_up_nobody, world_setup,
+            world_teardown),
     };
 
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
-/* Cases of applications in which the planner and the oracle of tests/prop/sched
- * once read the specification differently; as test_place_regressions.c. */
+/* Which application starts next, and who waits for one that starts; found by
+ * the oracle of tests/prop/sched. */
 #include "world_fixture.h"
 
 static const struct queue_record BY_STATE = {.ordering = QUEUE_BY_STATEAWARE};

@@ -1,5 +1,5 @@
-/* Readings of the rules about several pools of one configuration that the
- * oracle of tests/prop/sched and the planner once differed about. */
+/* Several pools of one configuration: what they share, and who starts where;
+ * found by the oracle of tests/prop/sched. */
 #include "world_fixture.h"
 
 /* Two pools that reserve. */
