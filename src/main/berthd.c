@@ -131,12 +131,41 @@ static uint32_t list_files(const struct server_options *options,
     }
     files[count++] = config_path ? str_of(config_path) : STR("");
     files[count++] = kubernetes_setup_token_file(options->kube);
-    for (uint32_t i = 0; i < notified->target_count; i++) {
-        files[count++] = notified->targets[i].ca_file;
-        files[count++] = notified->targets[i].secret_file;
+    for (uint32_t i = 0; i < notified->webhook_count; i++) {
+        files[count++] = notified->webhooks[i].ca_file;
+        files[count++] = notified->webhooks[i].secret_file;
     }
     ASSERT(count <= FILES_MAX);
     return count;
+}
+
+/* In the process that runs commands: it becomes the same user as the server,
+ * but may start programs. */
+static int begin_runner(void *ctx, struct err *err)
+{
+    const struct server_options *options = ctx;
+    struct privileges plan;
+    const struct privileges_needs needs = {NULL, NULL, 0};
+
+    int rc = privileges_plan(&options->config->hardening, &needs, &plan, err);
+    return rc < 0 ? rc : privileges_give_up(&plan, err);
+}
+
+/* Read whom to tell of ends, and start the process that runs commands if there
+ * are any. */
+static int start_runner(struct server_options *options, struct arena *arena,
+                        struct err *err)
+{
+    const struct config *config = options->config;
+    struct notify_target *targets;
+
+    int rc = notify_setup(config, arena, &targets, err);
+    if (rc == 0 && config->notifications.command_count > 0) {
+        options->runner = runner_start(targets, begin_runner, options, err);
+        rc = options->runner ? 0 : -ERR_IO;
+    }
+    options->notify_targets = targets;
+    return rc;
 }
 
 /* Start the helper and give up what only that needs.  Takes the configuration
@@ -150,6 +179,10 @@ static int give_up(struct server_options *options, const char *config_path,
     struct privileges plan;
 
     int rc = data_dir_open(config->server.data.p, arena, &dir, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = start_runner(options, arena, err);
     if (rc < 0) {
         return rc;
     }
@@ -212,12 +245,14 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
     struct server *server = rc < 0 ? NULL : server_start(&server_options, &err);
     if (!server) {
         fprintf(stderr, "berthd: %s\n", err.text);
+        runner_stop(server_options.runner);
         helper_stop(server_options.helper);
         kubernetes_setup_free(kube);
         return EXIT_FAILURE;
     }
     serve(server, options, signals);
     server_stop(server);
+    runner_stop(server_options.runner);
     helper_stop(server_options.helper);
     kubernetes_setup_free(kube);
     say(SAY_INFO, "server.stopped",

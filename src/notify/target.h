@@ -14,6 +14,7 @@
 enum {
     NOTIFY_TARGETS_MAX = 32,
     NOTIFY_NAME_BYTES_MAX = 63,
+    NOTIFY_WORDS_MAX = 64, /* of a command */
     NOTIFY_TIMEOUT_MS_MAX = 60000,
 };
 
@@ -24,8 +25,11 @@ enum notify_event {
 };
 
 struct notify_target {
-    struct str name;          /* unique, a word */
-    struct str url;           /* http:// or https:// */
+    struct str name; /* unique, a word */
+    /* One of them: http:// or https://, or the words of a program. */
+    struct str url;
+    const struct str *command;
+    uint32_t command_count;
     struct str ca_file;       /* "": the machine's authorities */
     struct str secret;        /* bytes of the key; "": nothing is signed */
     const struct str *queues; /* none: all */

@@ -232,6 +232,34 @@ class Notifications(unittest.TestCase):
         self.assertIn("there is no target of notifications evil; there are "
                       "mine", done.stderr)
 
+    def test_commands_run_beside_the_server(self):
+        out = self.folder / "out"
+        out.mkdir()
+        out.chmod(0o777)
+        script = self.folder / "tell"
+        script.write_text('#!/bin/sh\n[ -e "$1/ready" ] || exit 3\n'
+                          'id -u >"$1/user"\ncat >"$1/next"\n'
+                          'mv "$1/next" "$1/$BERTH_NOTIFICATION_ID"\n')
+        script.chmod(0o755)
+        self.start({"name": "sets"}, more="  commands:\n    - " + json.dumps(
+            {"name": "tell", "command": [str(script), str(out)],
+             "events": ["job"]}) + "\n")
+        job, = self.submit("day", "exit 0")
+        harness.wait_for("it was tried", lambda: self.metric(
+            "berth_notifications_retried_total", 'target="tell"') > 0)
+        (out / "ready").touch()
+        note = harness.wait_for("it was run again", lambda: (
+            out / f"job-{job}").exists() and
+            json.loads((out / f"job-{job}").read_text()))
+        self.assertEqual(note["data"]["jobId"], job)
+        user = int((out / "user").read_text())
+        self.assertEqual(user == 0, os.geteuid() == 0 and
+                         "privileges.kept" in self.berth.program.log())
+        self.wait_notes("/sets", 1)
+        names = [harness.name_of(pid) for pid in harness.children_of(
+            self.berth.program.process.pid)]
+        self.assertIn("berth-notify", names)
+
     def test_a_configuration_that_cannot_work_is_refused(self):
         def errors(**target):
             path = self.folder / "bad.yaml"
@@ -244,6 +272,14 @@ class Notifications(unittest.TestCase):
                 check=False).stderr
 
         self.assertEqual(errors(), "")
+        path = self.folder / "command.yaml"
+        path.write_text("notifications: {commands: [{name: x, command: "
+                        "[relative]}]}")
+        self.assertIn("notifications.commands[0].command: must be the "
+                      "absolute path", subprocess.run(
+                          [harness.program("berthd"), "--check-config",
+                           "--config", str(path)], capture_output=True,
+                          text=True, check=False).stderr)
         self.assertIn("notifications.webhooks[0].url: \"file:///etc\"",
                       errors(url="file:///etc"))
         self.assertIn(".name: \"a b\"", errors(name="a b"))

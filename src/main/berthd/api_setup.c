@@ -184,9 +184,10 @@ static void set_notify(const struct config_notifications *from,
                        struct submit_rules *rules)
 {
     rules->notify_target_count = 0;
-    for (uint32_t i = 0; i < from->target_count && i < RULES_NOTIFY_MAX; i++) {
+    for (uint32_t i = 0; i < config_notify_count(from) && i < RULES_NOTIFY_MAX;
+         i++) {
         rules->notify_targets[rules->notify_target_count++] =
-            from->targets[i].name;
+            config_notify_at(from, i)->name;
     }
 }
 

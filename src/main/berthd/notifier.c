@@ -228,6 +228,33 @@ static int read_news(struct notifier *notifier, struct err *err)
     return rc;
 }
 
+/* Begin an attempt. */
+static void deliver(struct notifier *notifier, struct outbox_item *item)
+{
+    if (notifier->options.targets[item->target].command_count > 0) {
+        runner_send(notifier->options.runner, item);
+    } else {
+        webhooks_send(notifier->webhooks, item);
+    }
+}
+
+static uint32_t flying_count(const struct notifier *notifier)
+{
+    const struct runner *runner = notifier->options.runner;
+
+    return webhooks_flying_count(notifier->webhooks) +
+           (runner ? runner_flying_count(runner) : 0);
+}
+
+/* Go on with what is under way, for up to `timeout_ms` while nothing comes. */
+static void drive(struct notifier *notifier, int timeout_ms)
+{
+    webhooks_drive(notifier->webhooks, timeout_ms);
+    if (notifier->options.runner) {
+        runner_drive(notifier->options.runner);
+    }
+}
+
 /* Wait until there may be something to do. */
 static void rest(struct notifier *notifier)
 {
@@ -235,9 +262,8 @@ static void rest(struct notifier *notifier)
     struct err err;
 
     wait_ms = wait_ms < 0 ? 0 : wait_ms < WAIT_MS ? wait_ms : WAIT_MS;
-    if (webhooks_flying_count(notifier->webhooks) > 0) {
-        webhooks_drive(notifier->webhooks,
-                       (int)(wait_ms < FLYING_MS ? wait_ms : FLYING_MS));
+    if (flying_count(notifier) > 0) {
+        drive(notifier, (int)(wait_ms < FLYING_MS ? wait_ms : FLYING_MS));
     } else if (elog_wait(notifier->log, notifier->source.seq, (int)wait_ms,
                          &err) != 0 &&
                projector_seq(notifier->options.projector) <=
@@ -257,7 +283,7 @@ static void step(struct notifier *notifier)
     }
     notifier->is_failing = count < 0;
     while ((item = outbox_next(notifier->outbox, now_ms(notifier)))) {
-        webhooks_send(notifier->webhooks, item);
+        deliver(notifier, item);
     }
     publish(notifier);
     if (count < 0) {
@@ -265,7 +291,7 @@ static void step(struct notifier *notifier)
     } else if (count == 0) {
         rest(notifier);
     } else {
-        webhooks_drive(notifier->webhooks, 0);
+        drive(notifier, 0);
     }
     if (now_ms(notifier) - notifier->saved_ms >= NOTIFIER_SAVE_MS) {
         save(notifier);
@@ -308,6 +334,9 @@ static int open_all(struct notifier *notifier, struct err *err)
     }
     notifier->webhooks = webhooks_create(options->targets, options->clock,
                                          on_end, notifier, err);
+    if (options->runner) {
+        runner_set_end(options->runner, on_end, notifier);
+    }
     notifier->source.log = notifier->log;
     notifier->source.store = notifier->store;
     return notifier->webhooks ? load(notifier, err) : -ERR_IO;

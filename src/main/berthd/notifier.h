@@ -16,6 +16,7 @@
 #include "elog/elog.h"
 #include "main/berthd/projector.h"
 #include "notify/outbox.h"
+#include "notify/runner.h"
 #include "notify/target.h"
 #include "store/store.h"
 
@@ -30,6 +31,7 @@ struct notifier_options {
     const struct projector *projector;
     const struct clock *clock;
     const struct notify_target *targets;
+    struct runner *runner; /* NULL: no target is a command */
     uint32_t target_count; /* 1 .. NOTIFY_TARGETS_MAX */
     uint32_t queued_count_max;
     int64_t keep_ms;

@@ -13,12 +13,20 @@
 
 enum { FILE_BYTES_MAX = 4096 };
 
-static void add(struct config_findings *out, uint32_t i, const char *format,
-                ...) printf_like(3, 4);
+/* What is wrong, and with which target. */
+struct finding {
+    struct config_findings *out; /* NULL: nobody wants to know */
+    const struct config_notifications *from;
+    uint32_t index;
+};
 
-static void add(struct config_findings *out, uint32_t i, const char *format,
-                ...)
+static void add(const struct finding *at, const char *format, ...)
+    printf_like(2, 3);
+
+static void add(const struct finding *at, const char *format, ...)
 {
+    uint32_t webhooks = at->from->webhook_count;
+    bool is_webhook = at->index < webhooks;
     auto_strbuf text = {0};
     struct err err;
     va_list args;
@@ -26,24 +34,28 @@ static void add(struct config_findings *out, uint32_t i, const char *format,
     va_start(args, format);
     (void)vsnprintf(err.text, sizeof(err.text), format, args);
     va_end(args);
-    strbuf_addf(&text, "notifications.webhooks[%u].%s", i, err.text);
-    setting_texts_add(&out->texts, SETTING_ERRORS_MAX, out->arena,
-                      strbuf_str(&text));
+    strbuf_addf(&text, "notifications.%s[%u].%s",
+                is_webhook ? "webhooks" : "commands",
+                is_webhook ? at->index : at->index - webhooks, err.text);
+    if (at->out) {
+        setting_texts_add(&at->out->texts, SETTING_ERRORS_MAX, at->out->arena,
+                          strbuf_str(&text));
+    }
 }
 
-static void check_name(const struct config_notifications *config, uint32_t i,
-                       struct config_findings *out)
+static void check_name(const struct finding *at)
 {
-    struct str name = config->targets[i].name;
+    struct str name = config_notify_at(at->from, at->index)->name;
 
     if (!notify_is_name(name)) {
-        add(out, i,
-            "name: \"%.*s\" is not 1 to %d letters, digits, '-', '_' and '.'",
+        add(at,
+            "name: \"%.*s\" is not 1 to %d letters, digits, '-', '_' and "
+            "'.'",
             STR_ARG(name), NOTIFY_NAME_BYTES_MAX);
     }
-    for (uint32_t j = 0; j < i; j++) {
-        if (str_equal(name, config->targets[j].name)) {
-            add(out, i, "name: \"%.*s\" is given twice", STR_ARG(name));
+    for (uint32_t j = 0; j < at->index; j++) {
+        if (str_equal(name, config_notify_at(at->from, j)->name)) {
+            add(at, "name: \"%.*s\" is given twice", STR_ARG(name));
             break;
         }
     }
@@ -51,9 +63,10 @@ static void check_name(const struct config_notifications *config, uint32_t i,
 
 /* What a list of words stands for, as bits; a word that is none is noted. */
 
-static uint32_t take_events(const struct setting_texts *words, uint32_t i,
-                            struct config_findings *out)
+static uint32_t take_events(const struct finding *at)
 {
+    const struct setting_texts *words =
+        &config_notify_at(at->from, at->index)->events;
     uint32_t events = words->count > 0 ? 0 : NOTIFY_JOB_SET;
 
     for (uint32_t k = 0; k < words->count; k++) {
@@ -61,25 +74,26 @@ static uint32_t take_events(const struct setting_texts *words, uint32_t i,
             events |= NOTIFY_JOB;
         } else if (str_equal(words->items[k], STR("jobSet"))) {
             events |= NOTIFY_JOB_SET;
-        } else if (out) {
-            add(out, i, "events: \"%.*s\" is neither job nor jobSet",
+        } else {
+            add(at, "events: \"%.*s\" is neither job nor jobSet",
                 STR_ARG(words->items[k]));
         }
     }
     return events;
 }
 
-static uint32_t take_states(const struct setting_texts *words, uint32_t i,
-                            struct config_findings *out)
+static uint32_t take_states(const struct finding *at)
 {
+    const struct setting_texts *words =
+        &config_notify_at(at->from, at->index)->states;
     uint32_t states = 0;
 
     for (uint32_t k = 0; k < words->count; k++) {
         enum stored_job_state state = note_state_of(words->items[k]);
         if (state) {
             states |= 1u << state;
-        } else if (out) {
-            add(out, i,
+        } else {
+            add(at,
                 "states: \"%.*s\" is not succeeded, failed, cancelled, "
                 "preempted or rejected",
                 STR_ARG(words->items[k]));
@@ -152,32 +166,60 @@ static int read_key(const struct config_notify_target *target,
     return rc;
 }
 
+static void check_webhook(const struct finding *at,
+                          const struct config_notify_target *target)
+{
+    auto_strbuf key = {0};
+    struct err err;
+
+    if (!is_url(target->url)) {
+        add(at, "url: \"%.*s\" is not https://HOST/... or http://HOST/...",
+            STR_ARG(target->url));
+    }
+    if (target->ca_file.byte_count > 0 &&
+        access(target->ca_file.p, R_OK) != 0) {
+        add(at, "caFile: %s: %s", target->ca_file.p, strerror(errno));
+    }
+    if (read_key(target, &key, &err) < 0) {
+        add(at, "secretFile: %s", err.text);
+    }
+}
+
+static void check_command(const struct finding *at,
+                          const struct setting_texts *command)
+{
+    if (command->count == 0 || command->count > NOTIFY_WORDS_MAX ||
+        !str_starts_with(command->items[0], STR("/"))) {
+        add(at,
+            "command: must be the absolute path of a program and at most "
+            "%d arguments",
+            NOTIFY_WORDS_MAX - 1);
+    } else if (access(command->items[0].p, X_OK) != 0) {
+        add(at, "command: %s: %s", command->items[0].p, strerror(errno));
+    }
+}
+
 void notify_setup_check(const struct config *config,
                         struct config_findings *findings)
 {
     const struct config_notifications *from = &config->notifications;
+    struct finding at = {findings, from, 0};
 
-    for (uint32_t i = 0; i < from->target_count; i++) {
-        const struct config_notify_target *target = &from->targets[i];
-        auto_strbuf key = {0};
-        struct err err;
-
-        check_name(from, i, findings);
-        (void)take_events(&target->events, i, findings);
-        (void)take_states(&target->states, i, findings);
-        if (!is_url(target->url)) {
-            add(findings, i,
-                "url: \"%.*s\" is not https://HOST/... or http://HOST/...",
-                STR_ARG(target->url));
+    for (; at.index < config_notify_count(from); at.index++) {
+        const struct config_notify_target *target =
+            config_notify_at(from, at.index);
+        check_name(&at);
+        (void)take_events(&at);
+        (void)take_states(&at);
+        if (at.index < from->webhook_count) {
+            check_webhook(&at, target);
+        } else {
+            check_command(&at, &target->command);
         }
-        if (target->ca_file.byte_count > 0 &&
-            access(target->ca_file.p, R_OK) != 0) {
-            add(findings, i, "caFile: %s: %s", target->ca_file.p,
-                strerror(errno));
-        }
-        if (read_key(target, &key, &err) < 0) {
-            add(findings, i, "secretFile: %s", err.text);
-        }
+    }
+    if (config_notify_count(from) > NOTIFY_TARGETS_MAX) {
+        at.index = NOTIFY_TARGETS_MAX;
+        add(&at, "name: there are at most %d targets", NOTIFY_TARGETS_MAX);
     }
 }
 
@@ -185,29 +227,29 @@ int notify_setup(const struct config *config, struct arena *arena,
                  struct notify_target **ret_targets, struct err *err)
 {
     const struct config_notifications *from = &config->notifications;
+    uint32_t count = config_notify_count(from);
     struct notify_target *targets =
-        arena_alloc_array(arena, from->target_count, sizeof(*targets));
+        arena_alloc_array(arena, count, sizeof(*targets));
+    struct finding at = {NULL, from, 0};
     int rc = 0;
 
-    for (uint32_t i = 0; i < from->target_count && rc == 0; i++) {
-        const struct config_notify_target *target = &from->targets[i];
+    for (; at.index < count && rc == 0; at.index++) {
+        const struct config_notify_target *target =
+            config_notify_at(from, at.index);
         auto_strbuf key = {0};
-        struct err why;
 
-        rc = read_key(target, &key, &why);
-        if (rc < 0) {
-            return err_set(err, rc, "notifications.webhooks[%u].secretFile: %s",
-                           i, why.text);
-        }
-        targets[i] = (struct notify_target){
+        rc = read_key(target, &key, err);
+        targets[at.index] = (struct notify_target){
             .name = target->name,
             .url = target->url,
+            .command = target->command.items,
+            .command_count = target->command.count,
             .ca_file = target->ca_file,
             .secret = arena_str(arena, strbuf_str(&key)),
             .queues = target->queues.items,
             .queue_count = target->queues.count,
-            .events = take_events(&target->events, i, NULL),
-            .states = take_states(&target->states, i, NULL),
+            .events = take_events(&at),
+            .states = take_states(&at),
             .is_on_request = target->is_on_request,
             .timeout_ms = target->timeout_ms,
         };

@@ -13,7 +13,7 @@
 void notify_setup_check(const struct config *config,
                         struct config_findings *findings);
 
-/* The targets, in the arena; config->notifications.target_count of them.
+/* The targets, in the arena; config_notify_count() of them.
  * -ERR_INVALID, -ERR_IO: a file has no key, or cannot be read. */
 int notify_setup(const struct config *config, struct arena *arena,
                  struct notify_target **ret_targets,

@@ -8,7 +8,6 @@
 #include "main/berthd/data_dir.h"
 #include "main/berthd/leader.h"
 #include "main/berthd/notifier.h"
-#include "main/berthd/notify_setup.h"
 #include "main/berthd/pages.h"
 #include "main/berthd/pod_logs.h"
 #include "main/berthd/policy_event.h"
@@ -260,27 +259,24 @@ static int start_projector(struct server *server, struct err *err)
 
 static int start_notifier(struct server *server, struct err *err)
 {
-    const struct config *config = server->options.config;
-    struct notify_target *targets;
-
-    if (config->notifications.target_count == 0) {
-        return 0;
-    }
-    int rc = notify_setup(config, &server->arena, &targets, err);
-    if (rc < 0) {
-        return rc;
-    }
+    const struct config_notifications *config =
+        &server->options.config->notifications;
     struct notifier_options options = {
         .log = server->log,
         .store = server->store,
         .projector = server->projector,
         .clock = &machine_clock,
-        .targets = targets,
-        .target_count = config->notifications.target_count,
-        .queued_count_max = (uint32_t)config->notifications.queued_count_max,
-        .keep_ms = config->notifications.keep_ms,
+        .targets = server->options.notify_targets,
+        .runner = server->options.runner,
+        .target_count = config_notify_count(config),
+        .queued_count_max = (uint32_t)config->queued_count_max,
+        .keep_ms = config->keep_ms,
         .path = server->dir.notified,
     };
+
+    if (options.target_count == 0) {
+        return 0;
+    }
     server->notifier = notifier_start(&options, err);
     return server->notifier ? 0 : -ERR_IO;
 }

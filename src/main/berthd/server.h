@@ -15,6 +15,7 @@
 
 #include "executor/helper/helper.h"
 #include "main/config/config.h"
+#include "notify/runner.h"
 
 enum {
     SERVER_ADDRESS_BYTES_MAX = 300,
@@ -28,7 +29,10 @@ struct server;
 /* Everything that a start wants; borrowed until server_stop(). */
 struct server_options {
     const struct config *config;
-    struct helper *helper;          /* of the runtime process; NULL: none */
+    struct helper *helper; /* of the runtime process; NULL: none */
+    /* Whom to tell of ends: config_notify_count() of them. */
+    const struct notify_target *notify_targets;
+    struct runner *runner;          /* of commands; NULL: there are none */
     const struct kube_config *kube; /* of the runtime kubernetes; NULL */
     uint32_t own_user_id; /* whose programs are administrators, as root's */
     bool ends_jobs;       /* at the stop */

@@ -231,17 +231,36 @@ struct config_hardening {
 /* Whom to tell of ends (notify/target.h). */
 struct config_notify_target {
     struct str name, url, ca_file, secret_file;
+    struct setting_texts command; /* instead of the URL */
     struct setting_texts events, states, queues;
     bool is_on_request;
     int64_t timeout_ms;
 };
 
 struct config_notifications {
-    struct config_notify_target targets[CONFIG_NOTIFY_TARGETS_MAX];
-    uint32_t target_count;
+    /* Over HTTP, and programs; together as many as each may be. */
+    struct config_notify_target webhooks[CONFIG_NOTIFY_TARGETS_MAX];
+    struct config_notify_target commands[CONFIG_NOTIFY_TARGETS_MAX];
+    uint32_t webhook_count, command_count;
     int64_t queued_count_max; /* of one target */
     int64_t keep_ms;          /* how long a note is tried */
 };
+
+/* How many targets there are, webhooks first. */
+static inline uint32_t
+config_notify_count(const struct config_notifications *notifications)
+{
+    return notifications->webhook_count + notifications->command_count;
+}
+/* The one with this index. */
+static inline const struct config_notify_target *
+config_notify_at(const struct config_notifications *notifications,
+                 uint32_t index)
+{
+    return index < notifications->webhook_count
+               ? &notifications->webhooks[index]
+               : &notifications->commands[index - notifications->webhook_count];
+}
 
 struct config {
     struct setting_texts warnings; /* of keys by their old names */

@@ -14,7 +14,26 @@ static void init_target(void *record)
     *target = (struct config_notify_target){.timeout_ms = 10 * SECOND_MS};
 }
 
-static const struct setting target_keys[] = {
+/* What both kinds of targets have. */
+#define COMMON_KEYS                                                          \
+    SETTING("events", TEXTS, config_notify_target, events,                   \
+            .about = "Any of job and jobSet: whose ends it is told of; []: " \
+                     "jobSet."),                                             \
+        SETTING("states", TEXTS, config_notify_target, states,               \
+                .about = "Any of succeeded, failed, cancelled, preempted, "  \
+                         "rejected: only such ends; []: all."),              \
+        SETTING("queues", TEXTS, config_notify_target, queues,               \
+                .about = "Only of these queues; []: of all."),               \
+        SETTING("onRequest", BOOL, config_notify_target, is_on_request,      \
+                .about =                                                     \
+                    "Whether it is told only of jobs whose annotation "      \
+                    "berth.dev/notify names it, and of job sets whose last " \
+                    "job to end does."),                                     \
+        SETTING("timeout", DURATION, config_notify_target, timeout_ms,       \
+                .min = SECOND_MS, .max = MINUTE_MS,                          \
+                .about = "How long an attempt may take.")
+
+static const struct setting webhook_keys[] = {
     SETTING("name", TEXT, config_notify_target, name, .is_required = true,
             .about = "Name of the target, which jobs can name in the "
                      "annotation berth.dev/notify."),
@@ -27,30 +46,34 @@ static const struct setting target_keys[] = {
     SETTING("secretFile", TEXT, config_notify_target, secret_file,
             .about = "File with the key that signs each notification; empty: "
                      "they are not signed."),
-    SETTING("events", TEXTS, config_notify_target, events,
-            .about = "Any of job and jobSet: whose ends it is told of; []: "
-                     "jobSet."),
-    SETTING("states", TEXTS, config_notify_target, states,
-            .about = "Any of succeeded, failed, cancelled, preempted, "
-                     "rejected: only such ends; []: all."),
-    SETTING("queues", TEXTS, config_notify_target, queues,
-            .about = "Only of these queues; []: of all."),
-    SETTING("onRequest", BOOL, config_notify_target, is_on_request,
-            .about = "Whether it is told only of jobs whose annotation "
-                     "berth.dev/notify names it, and of job sets whose last "
-                     "job to end does."),
-    SETTING("timeout", DURATION, config_notify_target, timeout_ms,
-            .min = SECOND_MS, .max = MINUTE_MS,
-            .about = "How long an attempt may take."),
+    COMMON_KEYS,
 };
-static const struct settings target_table =
-    SETTINGS(target_keys, config_notify_target, init_target);
+static const struct settings webhook_table =
+    SETTINGS(webhook_keys, config_notify_target, init_target);
+
+static const struct setting command_keys[] = {
+    SETTING("name", TEXT, config_notify_target, name, .is_required = true,
+            .about = "Name of the target, as of a webhook."),
+    SETTING("command", TEXTS, config_notify_target, command,
+            .is_required = true,
+            .about = "The program, by its absolute path, and its arguments. "
+                     "The notification is its standard input."),
+    COMMON_KEYS,
+};
+static const struct settings command_table =
+    SETTINGS(command_keys, config_notify_target, init_target);
 
 static const struct setting notifications_keys[] = {
-    SETTING("webhooks", RECORDS, config_notifications, targets,
-            .table = &target_table, .count_max = CONFIG_NOTIFY_TARGETS_MAX,
-            .count_offset = offsetof(struct config_notifications, target_count),
+    SETTING("webhooks", RECORDS, config_notifications, webhooks,
+            .table = &webhook_table, .count_max = CONFIG_NOTIFY_TARGETS_MAX,
+            .count_offset =
+                offsetof(struct config_notifications, webhook_count),
             .about = "Whom to tell, over HTTP."),
+    SETTING("commands", RECORDS, config_notifications, commands,
+            .table = &command_table, .count_max = CONFIG_NOTIFY_TARGETS_MAX,
+            .count_offset =
+                offsetof(struct config_notifications, command_count),
+            .about = "Programs to run on the server's machine."),
     SETTING("maxQueued", INT, config_notifications, queued_count_max, .min = 1,
             .max = QUEUED_COUNT_MAX,
             .about = "Notifications that wait for one target at most; what "

@@ -1,0 +1,206 @@
+#include "notify/runner_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "notify/runner.h"
+
+enum {
+    MESSAGE_BYTES_MAX = RUNNER_BYTES_MAX + 1024,
+    EXIT_NOT_RUN = 127,
+};
+
+/* In the process of one command. */
+
+static _Noreturn void execute(const struct notify_target *target,
+                              const char *id, int body_fd)
+{
+    char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:"
+                  "/usr/bin:/sbin:/bin";
+    char id_variable[256], name_variable[256];
+    char *words[NOTIFY_WORDS_MAX + 1] = {NULL};
+    char *variables[] = {path, id_variable, name_variable, NULL};
+    sigset_t none;
+
+    for (uint32_t i = 0; i < target->command_count && i < NOTIFY_WORDS_MAX;
+         i++) {
+        words[i] = (char *)(uintptr_t)target->command[i].p;
+    }
+    (void)snprintf(id_variable, sizeof(id_variable), "BERTH_NOTIFICATION_ID=%s",
+                   id);
+    (void)snprintf(name_variable, sizeof(name_variable),
+                   "BERTH_NOTIFICATION_TARGET=%.*s", STR_ARG(target->name));
+    (void)setpgid(0, 0);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL);
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    if (dup2(body_fd, STDIN_FILENO) < 0 ||
+        dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        _exit(EXIT_NOT_RUN);
+    }
+    (void)execve(words[0], words, variables);
+    fprintf(stderr, "berth-notify: %s: %s\n", words[0], strerror(errno));
+    _exit(EXIT_NOT_RUN);
+}
+
+/* A file in memory with the note, at its beginning. */
+static int body_file(struct str body)
+{
+    int fd = memfd_create("note", MFD_CLOEXEC);
+
+    if (fd >= 0 &&
+        (write(fd, body.p, body.byte_count) != (ssize_t)body.byte_count ||
+         lseek(fd, 0, SEEK_SET) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Whether a process has ended in time. */
+static bool ends_within(pid_t pid, int timeout_ms)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int rc;
+
+    do {
+        rc = fd < 0 ? -1 : poll(&wait, 1, timeout_ms);
+    } while (rc < 0 && fd >= 0 && errno == EINTR);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return rc == 1;
+}
+
+/* Wait for a command, and end it with its group if it takes too long. */
+static void await(pid_t pid, int timeout_ms, struct runner_answer *answer)
+{
+    bool is_in_time = ends_within(pid, timeout_ms);
+    int status = 0;
+
+    if (!is_in_time) {
+        (void)kill(-pid, SIGTERM);
+        if (!ends_within(pid, RUNNER_GRACE_MS)) {
+            (void)kill(-pid, SIGKILL);
+        }
+    }
+    if (waitpid(pid, &status, 0) != pid) {
+        return;
+    }
+    (void)kill(-pid, SIGKILL); /* what it left behind */
+    if (!is_in_time) {
+        answer->how = RUNNER_TIMEOUT;
+    } else if (WIFEXITED(status)) {
+        answer->how = RUNNER_EXITED;
+        answer->code = WEXITSTATUS(status);
+    }
+}
+
+/* In the process that watches one command. */
+static _Noreturn void watch(int fd, const struct runner_request *request,
+                            const struct notify_target *target, const char *id,
+                            struct str body)
+{
+    struct runner_answer answer = {.number = request->number,
+                                   .how = RUNNER_FAILED};
+    int body_fd = body_file(body);
+
+    (void)signal(SIGCHLD, SIG_DFL);
+    pid_t pid = body_fd < 0 ? -1 : fork();
+    if (pid == 0) {
+        execute(target, id, body_fd);
+    }
+    if (pid > 0) {
+        (void)setpgid(pid, pid);
+        await(pid, (int)target->timeout_ms, &answer);
+    }
+    (void)send(fd, &answer, sizeof(answer), MSG_NOSIGNAL);
+    _exit(0);
+}
+
+/* In the runner's process. */
+
+static void run_one(int fd, const struct notify_target *targets, char *bytes,
+                    size_t byte_count)
+{
+    struct runner_request request;
+    char id[128];
+
+    if (byte_count < sizeof(request)) {
+        return;
+    }
+    memcpy(&request, bytes, sizeof(request));
+    struct str rest =
+        str_make(bytes + sizeof(request), byte_count - sizeof(request));
+    if (request.id_bytes >= sizeof(id) || request.id_bytes > rest.byte_count) {
+        return;
+    }
+    (void)snprintf(id, sizeof(id), "%.*s", (int)request.id_bytes, rest.p);
+    pid_t pid = fork();
+    if (pid == 0) {
+        watch(fd, &request, &targets[request.target], id,
+              str_make(rest.p + request.id_bytes,
+                       rest.byte_count - request.id_bytes));
+    }
+    if (pid < 0) {
+        struct runner_answer answer = {.number = request.number,
+                                       .how = RUNNER_FAILED};
+        (void)send(fd, &answer, sizeof(answer), MSG_NOSIGNAL);
+    }
+}
+
+/* It ends with its parent, is no terminal's to interrupt, and holds open
+ * nothing that others wait for. */
+static void settle(int fd, pid_t parent)
+{
+    int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    (void)prctl(PR_SET_NAME, "berth-notify");
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGCHLD, SIG_IGN);
+    if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
+        dup2(null_fd, STDOUT_FILENO) < 0 ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent || fd < 0) {
+        _exit(EXIT_FAILURE);
+    }
+}
+
+_Noreturn void runner_process(int fd, pid_t parent,
+                              const struct notify_target *targets,
+                              int (*begin)(void *ctx, struct err *err),
+                              void *ctx)
+{
+    char *bytes = mem_alloc(MESSAGE_BYTES_MAX);
+    struct err err;
+
+    settle(fd, parent);
+    if (begin && begin(ctx, &err) < 0) {
+        fprintf(stderr, "berth-notify: %s\n", err.text);
+        _exit(EXIT_FAILURE);
+    }
+    /* Another user, another life: it must end with its parent still. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (ssize_t count; (count = recv(fd, bytes, MESSAGE_BYTES_MAX, 0)) != 0;) {
+        if (count > 0) {
+            run_one(fd, targets, bytes, (size_t)count);
+        } else if (errno != EINTR) {
+            break;
+        }
+    }
+    _exit(0);
+}

@@ -1,0 +1,36 @@
+/*
+ * runner_process - the other side of a runner: what is sent, and the process
+ * that runs the commands.
+ *
+ * Private to src/notify.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "notify/target.h"
+
+/* What goes before the id and the note in a message to the process. */
+struct runner_request {
+    uint32_t number;
+    uint32_t target;
+    uint32_t id_bytes;
+};
+
+enum runner_how {
+    RUNNER_EXITED = 1,
+    RUNNER_TIMEOUT,
+    RUNNER_FAILED, /* not run, or killed by somebody */
+};
+
+struct runner_answer {
+    uint32_t number;
+    enum runner_how how;
+    int code; /* EXITED */
+};
+
+/* Run what is asked for on `fd` until that is closed or the parent ends. */
+_Noreturn void runner_process(int fd, pid_t parent,
+                              const struct notify_target *targets,
+                              int (*begin)(void *ctx, struct err *err),
+                              void *ctx);

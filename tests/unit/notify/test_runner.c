@@ -1,0 +1,148 @@
+/*
+ * runner: commands get the note, their words and a bound of time, and how they
+ * end is told.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "notify/runner.h"
+#include "patience.h"
+#include "tmpdir.h"
+#include "unit.h"
+
+/* How the last command ended. */
+struct ended {
+    enum outbox_end end;
+    char why[64];
+    uint32_t count;
+};
+
+static void on_end(void *ctx, struct outbox_item *item, enum outbox_end end,
+                   const char *why)
+{
+    struct ended *ended = ctx;
+
+    (void)item;
+    ended->end = end;
+    (void)snprintf(ended->why, sizeof(ended->why), "%s", why);
+    ended->count++;
+}
+
+/* Run words with a note, and wait for the end. */
+static struct ended run(const char *const *words, uint32_t count,
+                        int64_t timeout_ms)
+{
+    struct str command[8];
+    struct ended ended = {.count = 0};
+    struct err err;
+    struct outbox_item item = {.id = STR("job-1"), .body = STR("{\"a\":1}")};
+    struct notify_target target = {.name = STR("t"),
+                                   .command = command,
+                                   .command_count = count,
+                                   .timeout_ms = timeout_ms};
+
+    for (uint32_t i = 0; i < count; i++) {
+        command[i] = str_of(words[i]);
+    }
+    auto_ptr(runner) runner = runner_start(&target, NULL, NULL, &err);
+    assert_non_null(runner);
+    runner_set_end(runner, on_end, &ended);
+    runner_send(runner, &item);
+    assert_int_equal(runner_flying_count(runner), 1 - ended.count);
+    for (int64_t left = patient_ms(20000); left > 0 && ended.count == 0;
+         left--) {
+        runner_drive(runner);
+        (void)poll(NULL, 0, 1);
+    }
+    assert_int_equal(ended.count, 1);
+    assert_int_equal(runner_flying_count(runner), 0);
+    return ended;
+}
+
+#define RUN(timeout_ms, ...)                \
+    run((const char *const[]){__VA_ARGS__}, \
+        ARRAY_COUNT(((const char *const[]){__VA_ARGS__})), timeout_ms)
+
+static void a_command_reads_the_note_and_knows_its_id(void **state)
+{
+    auto_tmpdir dir = {""};
+    char path[TMPDIR_PATH_BYTES_MAX], text[256] = "";
+
+    (void)state;
+    tmpdir_init(&dir);
+    (void)tmpdir_path(&dir, "out", path);
+    struct ended ended =
+        RUN(20000, "/bin/sh", "-c",
+            "{ cat; echo \" $BERTH_NOTIFICATION_ID $#\"; } >\"$1\"", "sh", path,
+            "; rm -rf x");
+    assert_int_equal(ended.end, OUTBOX_SENT);
+    int fd = open(path, O_RDONLY);
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    close(fd);
+    assert_string_equal(text, "{\"a\":1} job-1 2\n");
+}
+
+static void how_a_command_ends_is_told(void **state)
+{
+    (void)state;
+    struct ended ended = RUN(20000, "/bin/sh", "-c", "exit 7");
+    assert_int_equal(ended.end, OUTBOX_LATER);
+    assert_string_equal(ended.why, "exit code 7");
+    ended = RUN(20000, "/nowhere/program");
+    assert_string_equal(ended.why, "exit code 127");
+    ended = RUN(20000, "/bin/sh", "-c", "kill -9 $$");
+    assert_string_equal(ended.why, "it cannot be run, or was killed");
+}
+
+static void a_command_that_takes_too_long_is_killed_with_its_group(void **state)
+{
+    (void)state;
+    struct ended ended =
+        RUN(50, "/bin/sh", "-c", "trap '' TERM; sleep 1000 & sleep 1000");
+    assert_int_equal(ended.end, OUTBOX_LATER);
+    assert_string_equal(ended.why, "it took too long");
+}
+
+static int refuse(void *ctx, struct err *err)
+{
+    (void)ctx;
+    return err_set(err, -ERR_INVALID, "not today");
+}
+
+static void without_its_process_all_attempts_end(void **state)
+{
+    struct str command = STR("/bin/true");
+    struct notify_target target = {.command = &command, .command_count = 1};
+    struct outbox_item item = {.id = STR("x"), .body = STR("{}")};
+    struct ended ended = {.count = 0};
+    struct err err;
+
+    (void)state;
+    auto_ptr(runner) runner = runner_start(&target, refuse, NULL, &err);
+    assert_non_null(runner);
+    runner_set_end(runner, on_end, &ended);
+    runner_send(runner, &item);
+    for (int64_t left = patient_ms(20000); left > 0 && ended.count == 0;
+         left--) {
+        runner_drive(runner);
+        (void)poll(NULL, 0, 1);
+    }
+    assert_int_equal(ended.count, 1);
+    assert_int_equal(ended.end, OUTBOX_LATER);
+    runner_send(runner, &item);
+    assert_int_equal(ended.count, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_command_reads_the_note_and_knows_its_id),
+        TEST(how_a_command_ends_is_told),
+        TEST(a_command_that_takes_too_long_is_killed_with_its_group),
+        TEST(without_its_process_all_attempts_end),
+    };
+
+    return RUN_TESTS(tests);
+}
