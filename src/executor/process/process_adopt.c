@@ -81,7 +81,10 @@ static void adopt_pod(struct process *process, struct run_id run,
     pod->acked = read_acked(run_fd);
     pod->devices = process_devices_parse(&process->devices, spec->devices);
     if (is_done) {
-        process_keep(process, index, (int64_t)st.st_mtime * 1000);
+        /* Pods that were done with in the same second keep their order. */
+        process_keep(process, index,
+                     (int64_t)st.st_mtim.tv_sec * 1000 +
+                         st.st_mtim.tv_nsec / 1000000);
         return;
     }
     if (!has_file(run_fd, RUN_STATE_NAME, &st) &&
