@@ -160,18 +160,21 @@ static int take_record(struct run_spec *spec, const struct kv_reader *reader)
                           reader);
 }
 
-static int check_version(struct kv_reader *reader, const char *key)
+/* Whether these bytes are a file of ours, and as they were written. */
+static int begin(struct kv_reader *reader, const char *key)
 {
+    struct str bytes = reader->rest;
+
     if (kv_next(reader) != 1 || !kv_is(reader, key)) {
         return -ERR_CORRUPT;
     }
-    return kv_int(reader) > RUN_FILE_VERSION ? -ERR_VERSION : 0;
+    return kv_int(reader) > RUN_FILE_VERSION ? -ERR_VERSION : kv_check(bytes);
 }
 
 static int decode_spec(struct run_spec *spec)
 {
     struct kv_reader reader = {.rest = strbuf_str(&spec->bytes)};
-    int rc = check_version(&reader, "berth_spec");
+    int rc = begin(&reader, "berth_spec");
 
     while (rc >= 0 && (rc = kv_next(&reader)) == 1) {
         rc = take_record(spec, &reader);
@@ -247,6 +250,7 @@ int run_state_write(int dir_fd, const struct run_state *state, struct err *err)
     auto_strbuf out = strbuf_make(RUN_FILE_BYTES_MAX);
 
     kv_add_int(&out, "berth_state", RUN_FILE_VERSION);
+    kv_promise_seal(&out);
     kv_add_int(&out, "phase", state->phase);
     kv_add_int(&out, "cause", state->cause);
     kv_add_int(&out, "pid", state->pid);
@@ -263,6 +267,7 @@ int run_state_write(int dir_fd, const struct run_state *state, struct err *err)
         kv_add_text(&out, "reason", ended->reason);
         kv_add_text(&out, "message", ended->message);
     }
+    kv_seal(&out);
     if (out.is_over) {
         return err_set(err, -ERR_LIMIT, "the state of a run is too big");
     }
@@ -307,7 +312,7 @@ static void take_progress(struct run_state *state,
 static int decode_state(struct run_state *state)
 {
     struct kv_reader reader = {.rest = strbuf_str(&state->bytes)};
-    int rc = check_version(&reader, "berth_state");
+    int rc = begin(&reader, "berth_state");
 
     while (rc >= 0 && (rc = kv_next(&reader)) == 1) {
         if (kv_is(&reader, "container")) {

@@ -14,7 +14,8 @@
  *       volumes/N   what is mounted
  *       tmp, var-tmp  what it sees as /tmp and /var/tmp
  *
- * spec and state are kv files.  A reader passes over keys it does not know.
+ * spec, state and stop are kv files, with checksums: the reader of a damaged
+ * one does not believe it.  A reader passes over keys it does not know.
  *
  * Ownership: a spec or state owns the bytes that its strings point into.
  * Threads: none of it is shared.

@@ -115,17 +115,15 @@ static void kill_by_variable(struct run_id run)
     }
 }
 
-/* Whatever a shim that died left behind dies too. */
-static void kill_leftovers(struct process *process,
-                           const struct process_pod *pod)
+void process_kill_run(struct process *process, struct run_id run)
 {
     char id[ID_TEXT_BYTES_MAX], prefix[ID_TEXT_BYTES_MAX + 2];
 
     if (process->cgroups.kind == CGROUP_NONE) {
-        kill_by_variable(pod->run);
+        kill_by_variable(run);
         return;
     }
-    snprintf(prefix, sizeof(prefix), "%s.", run_id_format(pod->run, id));
+    snprintf(prefix, sizeof(prefix), "%s.", run_id_format(run, id));
     cgroup_remove_all(&process->cgroups, prefix);
 }
 
@@ -178,7 +176,7 @@ void process_refresh(struct process *process, uint32_t index)
     if (!is_alive && !reconcile_is_ended(phase)) {
         phase = RECONCILE_FAILED;
         pod->is_lost = true;
-        kill_leftovers(process, pod);
+        process_kill_run(process, pod->run);
     }
     if (phase != pod->phase) {
         pod->phase = phase;
@@ -293,6 +291,7 @@ void process_stop(struct runtime *runtime, struct run_id run, int64_t grace_ms)
     struct process_pod *pod = &process->pods.items[index];
     int fd = process_run_dir(process, run);
     kv_add_int(&wish, grace_ms >= 0 ? "grace_ms" : "grace_own", grace_ms);
+    kv_seal(&wish);
     if (fd >= 0) {
         (void)!file_replace(fd, RUN_STOP_NAME, strbuf_str(&wish), 0600, &err);
         close(fd);
@@ -306,6 +305,7 @@ void process_ack(struct runtime *runtime, struct run_id run,
 {
     int fd = process_run_dir(process_of(runtime), run);
     char digit = (char)('0' + (int)phase);
+    const char text[PROCESS_ACKED_BYTES] = {digit, digit, digit};
 
     if (fd < 0) {
         return;
@@ -314,7 +314,7 @@ void process_ack(struct runtime *runtime, struct run_id run,
     int file = openat(fd, RUN_ACKED_NAME,
                       O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file >= 0) {
-        (void)!write(file, &digit, 1);
+        (void)!write(file, text, sizeof(text));
         close(file);
     }
     close(fd);

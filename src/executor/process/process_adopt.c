@@ -40,19 +40,46 @@ static bool has_file(int dir_fd, const char *name, struct stat *ret_stat)
     return fstatat(dir_fd, name, ret_stat, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* The digit of the phase, as often as it fits, or once (older releases); one
+ * that is damaged is none, and its report is repeated. */
 static enum reconcile_phase read_acked(int run_fd)
 {
-    char digit = '0';
+    char text[PROCESS_ACKED_BYTES] = "0";
     struct err err;
     int fd = file_open(run_fd, RUN_ACKED_NAME, &err);
+    ssize_t count = 0;
 
     if (fd >= 0) {
-        (void)!read(fd, &digit, 1);
+        count = read(fd, text, sizeof(text));
         close(fd);
+    }
+    char digit = text[0];
+    for (ssize_t i = 1; i < count; i++) {
+        digit = text[i] == text[0] ? digit : '0';
     }
     return digit >= '0' && digit <= '0' + RECONCILE_LOST
                ? (enum reconcile_phase)(digit - '0')
                : RECONCILE_NEVER;
+}
+
+/* Whether a container has begun: then it has a log. */
+static bool has_begun(int run_fd)
+{
+    int fd = openat(run_fd, RUN_LOG_NAME,
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : file_list(fd);
+    bool is_any = false;
+
+    for (struct dirent *entry; dir && !is_any && (entry = readdir(dir));) {
+        is_any = entry->d_name[0] != '.';
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is_any;
 }
 
 /* A run of an earlier life: the table's pod for it is PENDING, and what has
@@ -87,7 +114,7 @@ static void adopt_pod(struct process *process, struct run_id run,
                          st.st_mtim.tv_nsec / 1000000);
         return;
     }
-    if (!has_file(run_fd, RUN_STATE_NAME, &st) &&
+    if (!has_file(run_fd, RUN_STATE_NAME, &st) && !has_begun(run_fd) &&
         !process_is_locked(process, run)) {
         /* Written, but no shim has begun: begin now.  When that fails, the
          * run is seen as lost. */
@@ -115,12 +142,17 @@ static void adopt_dir(struct process *process, const char *name)
         }
         run_spec_fini(&spec);
     }
+    /* Without a spec nothing can have started in it.  Where it was lost or is
+     * damaged, nobody can say any more what runs: that ends, and the directory
+     * stays, so that the run does not start again. */
+    bool is_new = rc == -ERR_NOT_FOUND && !has_begun(fd);
     if (fd >= 0) {
         close(fd);
     }
-    /* Without a spec nothing can have started in it. */
-    if (rc == -ERR_NOT_FOUND) {
+    if (is_new) {
         process_discard_run(process, name);
+    } else if (rc == -ERR_CORRUPT || rc == -ERR_LIMIT || rc == -ERR_NOT_FOUND) {
+        process_kill_run(process, run);
     }
 }
 

@@ -28,7 +28,8 @@
 
 enum {
     PROCESS_SCAN_MS = 5000,
-    PROCESS_TRASH_MS = 10, /* between two steps of removing */
+    PROCESS_ACKED_BYTES = 3, /* a digit, which is the same each time */
+    PROCESS_TRASH_MS = 10,   /* between two steps of removing */
     PROCESS_NOTIFY_TAG = -1,
     PROCESS_TEXTS = 7,
     PROCESS_RANDOM_NAME_BYTES = 33,
@@ -109,6 +110,8 @@ static inline int64_t process_wall_ms(const struct process *process)
 int process_run_dir(const struct process *process, struct run_id run);
 /* Whether the run's shim lives. */
 bool process_is_locked(const struct process *process, struct run_id run);
+/* Kill what is left of a run, as far as it can be found. */
+void process_kill_run(struct process *process, struct run_id run);
 
 /* The layers around a pod that this machine allows, a set of enum run_layer.
  * `ret_text` says which, and which are missing. */

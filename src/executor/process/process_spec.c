@@ -282,6 +282,7 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
                           : GRACE_S_DEFAULT;
 
     kv_add_int(spec, "berth_spec", RUN_FILE_VERSION);
+    kv_promise_seal(spec);
     kv_add_text(spec, "run_id", run_id_format(run->run, text));
     kv_add_text(spec, "job_id", job_id_format(run->job, text));
     kv_add(spec, "queue", run->queue);
@@ -448,6 +449,7 @@ int process_spec_build(const struct process_policy *policy,
     }
     add_head(job, spec);
     rc = add_containers(job, spec, err);
+    kv_seal(spec);
     warn_pod(job);
     if (rc == 0 && spec->is_over) {
         rc = err_set(err, -ERR_INVALID,

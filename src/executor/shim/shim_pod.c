@@ -58,8 +58,8 @@ static int64_t read_stop_grace_ms(const struct shim *shim)
 
     if (file_read(shim->dir_fd, RUN_STOP_NAME, &bytes, &err) == 0) {
         struct kv_reader reader = {.rest = strbuf_str(&bytes)};
-        if (kv_next(&reader) == 1 && kv_is(&reader, "grace_ms") &&
-            kv_int(&reader) >= 0) {
+        if (kv_check(strbuf_str(&bytes)) == 0 && kv_next(&reader) == 1 &&
+            kv_is(&reader, "grace_ms") && kv_int(&reader) >= 0) {
             return kv_int(&reader);
         }
     }

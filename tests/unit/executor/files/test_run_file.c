@@ -82,6 +82,96 @@ static void a_state_is_read_as_written(void **state)
     remove_dir(dir);
 }
 
+/* Each bit flipped, and each end cut off. */
+static void check_damages(struct strbuf *bytes, bool (*is_believed)(struct str))
+{
+    for (size_t bit = 0; bit < 8 * bytes->byte_count; bit++) {
+        bytes->bytes[bit / 8] ^= (char)(1 << bit % 8);
+        if (is_believed(strbuf_str(bytes))) {
+            fail_msg("bit %zu of byte %zu", bit % 8, bit / 8);
+        }
+        bytes->bytes[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    for (size_t n = 0; n < bytes->byte_count; n++) {
+        if (is_believed(str_make(bytes->bytes, n))) {
+            fail_msg("cut to %zu bytes", n);
+        }
+    }
+}
+
+/* Whether it decodes, and so is believed. */
+static bool is_state(struct str bytes)
+{
+    struct run_state state;
+    bool is_good = run_state_decode(bytes, &state) == 0;
+
+    if (is_good) {
+        run_state_fini(&state);
+    }
+    return is_good;
+}
+
+static void no_damage_of_a_state_is_believed(void **state)
+{
+    (void)state;
+    char *dir = make_dir();
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct run_state failed = {.phase = RUN_FAILED, .cause = RUN_CAUSE_ERROR};
+    auto_strbuf bytes = strbuf_make(RUN_FILE_BYTES_MAX);
+    struct err err;
+
+    VEC_PUSH(&failed.ended, (struct run_ended){.name = "main",
+                                               .exit_code = 1,
+                                               .reason = "Error",
+                                               .message = ""});
+    assert_int_equal(run_state_write(fd, &failed, &err), 0);
+    assert_int_equal(file_read(fd, RUN_STATE_NAME, &bytes, &err), 0);
+    assert_true(is_state(strbuf_str(&bytes)));
+    check_damages(&bytes, is_state);
+    VEC_FREE(&failed.ended);
+    close(fd);
+    remove_dir(dir);
+}
+
+static bool is_spec(struct str bytes)
+{
+    struct run_spec spec;
+    bool is_good = run_spec_decode(bytes, &spec) == 0;
+
+    if (is_good) {
+        run_spec_fini(&spec);
+    }
+    return is_good;
+}
+
+/* With a bit of `uid` flipped, a container would have no user: it would be
+ * root. */
+static void no_damage_of_a_spec_is_believed(void **state)
+{
+    (void)state;
+    auto_strbuf bytes = {0};
+
+    kv_add_int(&bytes, "berth_spec", RUN_FILE_VERSION);
+    kv_promise_seal(&bytes);
+    kv_add_text(&bytes, "run_id", "r");
+    kv_add_text(&bytes, "container", "main");
+    kv_add_text(&bytes, "arg", "true");
+    kv_add_int(&bytes, "uid", 65534);
+    kv_seal(&bytes);
+    assert_true(is_spec(strbuf_str(&bytes)));
+    check_damages(&bytes, is_spec);
+}
+
+static void what_older_releases_wrote_is_read_without_a_checksum(void **state)
+{
+    (void)state;
+    static const char spec[] = "berth_spec=1\0run_id=r\0container=main\0arg=x";
+    static const char old[] = "berth_state=1\0phase=4";
+
+    assert_true(is_spec(str_make(spec, sizeof(spec))));
+    assert_true(is_state(str_make(old, sizeof(old))));
+}
+
 static void a_newer_version_is_said_to_be_newer(void **state)
 {
     (void)state;
@@ -237,6 +327,9 @@ int main(void)
         TEST(records_are_read_as_written),
         TEST(what_is_no_record_is_corrupt),
         TEST(a_state_is_read_as_written),
+        TEST(no_damage_of_a_state_is_believed),
+        TEST(no_damage_of_a_spec_is_believed),
+        TEST(what_older_releases_wrote_is_read_without_a_checksum),
         TEST(a_newer_version_is_said_to_be_newer),
         TEST(a_process_is_told_from_another_of_its_number),
         TEST(a_tree_is_removed_without_following_links),

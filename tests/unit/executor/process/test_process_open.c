@@ -202,6 +202,88 @@ static void a_run_without_a_spec_never_started_and_may(void **state)
     job_free(&job);
 }
 
+/* Flip a bit in the middle of a file of the run, or lose the file. */
+static void damage(const struct fixture *fixture, const struct job *job,
+                   const char *name, bool is_lost)
+{
+    char path[512], id[ID_TEXT_BYTES_MAX], byte;
+
+    snprintf(path, sizeof(path), "%s/runs/%s/%s", fixture->dir,
+             run_id_format(job->run.run, id), name);
+    if (is_lost) {
+        assert_int_equal(unlink(path), 0);
+        return;
+    }
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    off_t at = lseek(fd, 0, SEEK_END) / 2;
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
+}
+
+static void
+what_runs_by_a_damaged_spec_ends_and_never_starts_again(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (int is_lost = 0; is_lost < 2; is_lost++) {
+        struct job job;
+        struct err text;
+        job_make(&job, 70 + is_lost,
+                 ARGS("sh", "-c", "touch up; exec sleep 1000"));
+        fixture_create(fixture, &job);
+        fixture_wait_file(fixture, &job, "up");
+        damage(fixture, &job, RUN_SPEC_NAME, is_lost);
+        assert_int_equal(reopen(fixture), 0);
+        int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+        while (fixture_process_count(&job) > 0) {
+            assert_true(machine_ms() < until_ms);
+            (void)poll(NULL, 0, 5);
+        }
+        assert_int_equal(fixture_try(fixture, &job, &text), RUNTIME_KNOWN);
+        job_free(&job);
+    }
+}
+
+static void a_run_whose_state_is_damaged_is_lost(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (int is_lost = 0; is_lost < 2; is_lost++) {
+        struct job job;
+        job_make(&job, 72 + is_lost, ARGS("false"));
+        fixture_create(fixture, &job);
+        assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_FAILED);
+        assert_int_equal(fixture_status(fixture, &job).cause,
+                         RUNTIME_CAUSE_ERROR);
+        damage(fixture, &job, RUN_STATE_NAME, is_lost);
+        (void)reopen(fixture);
+        assert_int_equal(fixture_status(fixture, &job).cause,
+                         RUNTIME_CAUSE_LOST);
+        job_free(&job);
+    }
+}
+
+/* A report that the server has not acknowledged would not come again. */
+static void a_damaged_acknowledgement_is_none(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+
+    job_make(&job, 74, ARGS("true"));
+    fixture_create(fixture, &job);
+    assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_SUCCEEDED);
+    fixture->runtime->ops->ack(fixture->runtime, job.run.run,
+                               RECONCILE_RUNNING);
+    (void)reopen(fixture);
+    assert_int_equal(listed.acked, RECONCILE_RUNNING);
+    damage(fixture, &job, RUN_ACKED_NAME, false);
+    (void)reopen(fixture);
+    assert_int_equal(listed.acked, RECONCILE_NEVER);
+    job_free(&job);
+}
+
 /* In a process of its own: open the runtime, and crash over the job. */
 static void crash_over(struct fixture *fixture, struct job *job)
 {
@@ -407,6 +489,9 @@ int main(void)
         PROCESS_TEST(a_killed_shim_is_a_failure_and_leaves_nothing),
         PROCESS_TEST(without_cgroups_a_killed_shim_leaves_nothing_either),
         PROCESS_TEST(a_run_without_a_spec_never_started_and_may),
+        PROCESS_TEST(what_runs_by_a_damaged_spec_ends_and_never_starts_again),
+        PROCESS_TEST(a_run_whose_state_is_damaged_is_lost),
+        PROCESS_TEST(a_damaged_acknowledgement_is_none),
         PROCESS_TEST(what_ended_the_executor_twice_is_refused),
         PROCESS_TEST(an_executor_that_is_not_root_says_what_its_jobs_can_do),
         PROCESS_TEST(a_data_directory_has_one_executor),
