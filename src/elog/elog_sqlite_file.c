@@ -29,53 +29,24 @@ static const char schema[] = "CREATE TABLE head ("
                              " id INTEGER PRIMARY KEY,"
                              " bytes BLOB NOT NULL);";
 
+static const struct sq_format format = {ELOG_SQLITE_APPLICATION_ID,
+                                        ELOG_SQLITE_VERSION, "a log of Berth"};
+
 int elog_sqlite_check_version(sqlite3 *db, struct err *err)
 {
-    const char *path = sqlite3_db_filename(db, "main");
-    int64_t application_id = 0;
-    int64_t version = 0;
+    int64_t version;
 
-    int rc = sq_get_int(db, "PRAGMA application_id", &application_id, err);
-    if (rc >= 0) {
-        rc = sq_get_int(db, "PRAGMA user_version", &version, err);
-    }
+    int rc = sq_check_format(db, &format, &version, err);
     if (rc < 0) {
         return rc;
-    }
-    if (application_id != ELOG_SQLITE_APPLICATION_ID || version < 1) {
-        return err_set(err, -ERR_CORRUPT, "%s is not a log of Berth", path);
-    }
-    if (version > ELOG_SQLITE_VERSION) {
-        return err_set(err, -ERR_VERSION,
-                       "%s has format %lld, written by a newer release; this "
-                       "one knows formats up to %d: use the newer release, or "
-                       "another data directory",
-                       path, (long long)version, (int)ELOG_SQLITE_VERSION);
     }
     if (version == ELOG_SQLITE_VERSION && !sq_sums_are_kept(db)) {
         return err_set(err, -ERR_CORRUPT,
                        "%s is damaged: its first page should tell of "
                        "checksums; restore the newest backup",
-                       path);
+                       sqlite3_db_filename(db, "main"));
     }
     return 0;
-}
-
-/* Make the tables of a new file; one transaction, so all or nothing. */
-static int create_tables(sqlite3 *db, struct err *err)
-{
-    char sql[sizeof(schema) + 200];
-
-    snprintf(sql, sizeof(sql),
-             "BEGIN IMMEDIATE; %s PRAGMA application_id = %d;"
-             "PRAGMA user_version = %d",
-             schema, (int)ELOG_SQLITE_APPLICATION_ID, (int)ELOG_SQLITE_VERSION);
-    int rc = sq_exec(db, sql, err);
-    if (rc < 0) {
-        sq_rollback(db);
-        return rc;
-    }
-    return sq_commit(db, err);
 }
 
 /* From now on no older release may open it: it would take our records for
@@ -152,7 +123,7 @@ int elog_sqlite_prepare(const struct elog_sqlite_tail *tail, char *note,
                      err);
     }
     if (rc == 0 && table_count == 0) {
-        return create_tables(db, err);
+        return sq_create_tables(db, &format, schema, err);
     }
     rc = rc < 0 ? rc : elog_sqlite_tail_check(tail, note, err);
     return rc < 0 ? rc : set_version(db, err);

@@ -61,6 +61,21 @@ void sq_rollback(sqlite3 *db);
 /* Commit, or undo what could not be committed. */
 int sq_commit(sqlite3 *db, struct err *err) must_check;
 
+/* What a database file is, by the numbers in its head. */
+struct sq_format {
+    int application_id;
+    int version;      /* the newest that this release knows; from 1 on */
+    const char *what; /* for people: "a log of Berth" */
+};
+
+/* Whether a file is of a format, and of which version of it.  -ERR_CORRUPT: it
+ * is something else; -ERR_VERSION: a newer release has written it. */
+int sq_check_format(sqlite3 *db, const struct sq_format *format,
+                    int64_t *ret_version, struct err *err) must_check;
+/* Make the tables of a new file, all or none, and say what it is. */
+int sq_create_tables(sqlite3 *db, const struct sq_format *format,
+                     const char *schema, struct err *err) must_check;
+
 /* Copy the whole database as it is now to the new file `path`, atomically.
  * -ERR_CONFLICT if it exists. */
 int sq_backup(sqlite3 *db, const char *path, struct err *err) must_check;

@@ -199,50 +199,19 @@ static int check_sums(sqlite3 *db, struct err *err)
     return rc < 0 ? rc : 0;
 }
 
+static const struct sq_format format = {
+    STORE_SQLITE_APPLICATION_ID, STORE_SQLITE_VERSION,
+    "a query store of Berth; if it is deleted, it is rebuilt from the log"};
+
 static int check_version(sqlite3 *db, struct err *err)
 {
-    const char *path = sqlite3_db_filename(db, "main");
-    int64_t application_id = 0;
-    int64_t version = 0;
+    int64_t version;
 
-    int rc = sq_get_int(db, "PRAGMA application_id", &application_id, err);
-    if (rc >= 0) {
-        rc = sq_get_int(db, "PRAGMA user_version", &version, err);
-    }
+    int rc = sq_check_format(db, &format, &version, err);
     if (rc < 0) {
         return rc;
-    }
-    if (application_id != STORE_SQLITE_APPLICATION_ID || version < 1) {
-        return err_set(err, -ERR_CORRUPT,
-                       "%s is not a query store of Berth; if it is deleted, "
-                       "it is rebuilt from the log",
-                       path);
-    }
-    if (version > STORE_SQLITE_VERSION) {
-        return err_set(err, -ERR_VERSION,
-                       "%s has format %lld, written by a newer release; this "
-                       "one knows formats up to %d: use the newer release, or "
-                       "another data directory",
-                       path, (long long)version, (int)STORE_SQLITE_VERSION);
     }
     return version < STORE_SQLITE_VERSION ? upgrade(db, version, err) : 0;
-}
-
-static int create_tables(sqlite3 *db, struct err *err)
-{
-    char sql[sizeof(schema) + 200];
-
-    snprintf(sql, sizeof(sql),
-             "BEGIN IMMEDIATE; %s PRAGMA application_id = %d;"
-             "PRAGMA user_version = %d",
-             schema, (int)STORE_SQLITE_APPLICATION_ID,
-             (int)STORE_SQLITE_VERSION);
-    int rc = sq_exec(db, sql, err);
-    if (rc < 0) {
-        sq_rollback(db);
-        return rc;
-    }
-    return sq_commit(db, err);
 }
 
 static int prepare(sqlite3 *db, struct err *err)
@@ -269,7 +238,9 @@ static int prepare(sqlite3 *db, struct err *err)
                      "PRAGMA cache_size = -65536",
                      err);
     }
-    return rc < 0 || table_count > 0 ? rc : create_tables(db, err);
+    return rc < 0 || table_count > 0
+               ? rc
+               : sq_create_tables(db, &format, schema, err);
 }
 
 int store_sqlite_prepare(const struct sq_open *how, sqlite3 **ret_db,
