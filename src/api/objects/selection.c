@@ -137,9 +137,13 @@ void handle_preempt_on_queue(struct api_call *call, struct str request)
     event_post(call, &event);
 }
 
-void handle_cancel_on_executor(struct api_call *call, struct str request)
+/* Requests to cancel and to preempt have the same fields, so each pair is
+ * decoded as one of them. */
+
+static void on_executor(struct api_call *call, struct str request,
+                        enum selection_action action)
 {
-    struct event event = selection_of(SELECTION_CANCEL);
+    struct event event = selection_of(action);
     Api__ExecutorCancelRequest *message;
 
     if (!api_call_decode(call, &api__executor_cancel_request__descriptor,
@@ -155,27 +159,20 @@ void handle_cancel_on_executor(struct api_call *call, struct str request)
     event_post(call, &event);
 }
 
-void handle_preempt_on_executor(struct api_call *call, struct str request)
+void handle_cancel_on_executor(struct api_call *call, struct str request)
 {
-    struct event event = selection_of(SELECTION_PREEMPT);
-    Api__ExecutorPreemptRequest *message;
-
-    if (!api_call_decode(call, &api__executor_preempt_request__descriptor,
-                         request, &message) ||
-        !check_name(call, "executor", message->name) ||
-        !set_queues(call, &event, message->queues, message->n_queues)) {
-        return;
-    }
-    event.selection.executor_id = str_of(message->name);
-    set_classes(call, &event, message->priorityclasses,
-                message->n_priorityclasses);
-    set_pools(call, &event, message->pools, message->n_pools);
-    event_post(call, &event);
+    on_executor(call, request, SELECTION_CANCEL);
 }
 
-void handle_cancel_on_node(struct api_call *call, struct str request)
+void handle_preempt_on_executor(struct api_call *call, struct str request)
 {
-    struct event event = selection_of(SELECTION_CANCEL);
+    on_executor(call, request, SELECTION_PREEMPT);
+}
+
+static void on_node(struct api_call *call, struct str request,
+                    enum selection_action action)
+{
+    struct event event = selection_of(action);
     Api__NodeCancelRequest *message;
 
     if (!api_call_decode(call, &api__node_cancel_request__descriptor, request,
@@ -192,21 +189,12 @@ void handle_cancel_on_node(struct api_call *call, struct str request)
     event_post(call, &event);
 }
 
+void handle_cancel_on_node(struct api_call *call, struct str request)
+{
+    on_node(call, request, SELECTION_CANCEL);
+}
+
 void handle_preempt_on_node(struct api_call *call, struct str request)
 {
-    struct event event = selection_of(SELECTION_PREEMPT);
-    Api__NodePreemptRequest *message;
-
-    if (!api_call_decode(call, &api__node_preempt_request__descriptor, request,
-                         &message) ||
-        !check_name(call, "node", message->name) ||
-        !check_name(call, "executor", message->executor) ||
-        !set_queues(call, &event, message->queues, message->n_queues)) {
-        return;
-    }
-    event.selection.node_name = str_of(message->name);
-    event.selection.executor_id = str_of(message->executor);
-    set_classes(call, &event, message->priorityclasses,
-                message->n_priorityclasses);
-    event_post(call, &event);
+    on_node(call, request, SELECTION_PREEMPT);
 }
