@@ -7,38 +7,8 @@
 
 #include "executor/files/file.h"
 #include "executor/files/run_file.h"
+#include "executor/port/log_cut.h"
 #include "executor/process/process.h"
-#include "wire/text/rfc3339.h"
-
-/* RFC 3339 of any precision and zone, as our logs write it. */
-static bool normalise_time(struct str text,
-                           char ret_time[WIRE_RFC3339_TEXT_BYTES_MAX])
-{
-    int64_t seconds;
-    int32_t nanos;
-
-    if (wire_rfc3339_parse(text, &seconds, &nanos) < 0) {
-        return false;
-    }
-    wire_rfc3339_format(seconds, nanos, 9, ret_time);
-    return true;
-}
-
-/* What follows the last line whose time is not after `since`. */
-static struct str skip_until(struct str log, const char *since)
-{
-    size_t n = strlen(since);
-
-    while (log.byte_count > 0) {
-        const char *end = memchr(log.p, '\n', log.byte_count);
-        size_t line = end ? (size_t)(end - log.p) + 1 : log.byte_count;
-        if (line < n || memcmp(log.p, since, n) > 0) {
-            break;
-        }
-        log = str_make(log.p + line, log.byte_count - line);
-    }
-    return log;
-}
 
 /* The last `count` lines. */
 static struct str keep_lines(struct str log, int64_t count)
@@ -53,36 +23,25 @@ static struct str keep_lines(struct str log, int64_t count)
     return str_make(log.p + at, log.byte_count - at);
 }
 
-/* Whole lines of the first `byte_count_max` bytes. */
-static struct str cut(struct str log, int64_t byte_count_max)
-{
-    if (log.byte_count <= (size_t)byte_count_max) {
-        return log;
-    }
-    const char *end = memrchr(log.p, '\n', (size_t)byte_count_max);
-    return str_make(log.p,
-                    end ? (size_t)(end - log.p) + 1 : (size_t)byte_count_max);
-}
-
 static int select_lines(struct str log, const struct runtime_log_query *query,
                         struct strbuf *buf, struct err *err)
 {
     char since[WIRE_RFC3339_TEXT_BYTES_MAX];
 
     if (query->since.byte_count > 0) {
-        if (!normalise_time(query->since, since)) {
+        if (!log_cut_time(query->since, since)) {
             return err_set(err, -ERR_INVALID,
                            "\"%.*s\" is not an RFC 3339 time",
                            STR_ARG(query->since));
         }
-        log = skip_until(log, since);
+        log = log_cut_since(log, since);
     }
     if (query->line_count_max >= 0) {
         log = query->line_count_max == 0
                   ? STR("")
                   : keep_lines(log, query->line_count_max);
     }
-    struct str kept = cut(log, query->byte_count_max);
+    struct str kept = log_cut_bytes(log, query->byte_count_max);
     strbuf_add_str(buf, kept);
     return kept.byte_count < log.byte_count;
 }
