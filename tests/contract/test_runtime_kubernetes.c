@@ -37,6 +37,7 @@ static struct runtime *open_place(void *place)
 
     kubernetes_options_default(&options);
     options.executor_id = str_of(executor_id);
+    options.retention_ms = 0;
     if (config_path) {
         rc = kubernetes_connect(&options, &config, &machine_clock, &machine_rng,
                                 &runtime, &err);

@@ -68,7 +68,8 @@ class TestRuntime(unittest.TestCase):
         cls.executor = harness.Executor(
             cls.berth.grpc, "k", cls.berth.folder / "k",
             json.dumps({"executor": {"kubernetes": {
-                "kubeconfig": str(config), "context": CONTEXT}}}),
+                "kubeconfig": str(config), "context": CONTEXT,
+                "retention": "0s"}}}),
             "kubernetes").start()
         cls.addClassCleanup(lambda: cls.executor.stop())
         cls.berth.ctl("create", "queue", "q")
@@ -147,6 +148,10 @@ class TestRuntime(unittest.TestCase):
         self.assertNotIn("nodeSelector", spec)
         env = {e["name"]: e.get("value") for e in spec["containers"][0]["env"]}
         self.assertEqual(env["ARMADA_JOB_ID"], job_id)
+        # There is no kubelet that has a log, but the executor may ask for it.
+        said = self.berth.ctl("logs", job_id, check=False).stderr
+        self.assertIn("the API server answered", said)
+        self.assertNotIn("forbidden", said)
         self.berth.ctl("cancel", "job", job_id)
         self.wait_no_pods()
 

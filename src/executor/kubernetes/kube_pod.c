@@ -263,6 +263,9 @@ static int take_spec(const K8s__Io__Api__Core__V1__PodSpec *spec,
     if (rc == 0) {
         pod->requests = requirement.requests;
         pod->pod.node_name = str_of(spec->nodename);
+        pod->container = spec->n_containers > 0
+                             ? str_of(spec->containers[0]->name)
+                             : STR("");
     }
     return rc;
 }

@@ -26,7 +26,8 @@ struct kube_pod {
     struct runtime_pod pod; /* its run and its texts only if it is ours */
     bool is_ours;
     struct str uid, ip;
-    struct str executor; /* whose label it carries (KUBE_EXECUTOR_LABEL); "" */
+    struct str container; /* the first main one */
+    struct str executor;  /* whose label it carries (KUBE_EXECUTOR_LABEL); "" */
     bool is_ready;
     bool is_ending;     /* it is being deleted */
     bool has_no_image;  /* a container waits for one that is not had */

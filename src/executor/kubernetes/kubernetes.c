@@ -6,7 +6,8 @@
 void kubernetes_options_default(struct kubernetes_options *ret_options)
 {
     *ret_options =
-        (struct kubernetes_options){.create_ms_max = KUBERNETES_CREATE_MS_MAX};
+        (struct kubernetes_options){.create_ms_max = KUBERNETES_CREATE_MS_MAX,
+                                    .retention_ms = KUBERNETES_RETENTION_MS};
 }
 
 static void list(struct runtime *runtime,
@@ -59,6 +60,7 @@ static uint32_t poll(struct runtime *runtime,
     k->port->drive(k->port);
     drive_follows(k);
     kubernetes_create_due(k);
+    kubernetes_remove_due(k);
     kubernetes_tell_usage(k);
     note_listed(k);
     return change_queue_take(&k->changes, ret_changes, change_max);
@@ -71,7 +73,8 @@ static int64_t next_wake_ms(struct runtime *runtime)
     if (!change_queue_is_empty(&k->changes)) {
         return INT64_MIN;
     }
-    return k->retry_ms < k->follow_ms ? k->retry_ms : k->follow_ms;
+    int64_t at_ms = k->retry_ms < k->follow_ms ? k->retry_ms : k->follow_ms;
+    return at_ms < k->remove_ms ? at_ms : k->remove_ms;
 }
 
 /* What the pod's object says of its end. */
@@ -148,12 +151,15 @@ static const char *trouble(struct runtime *runtime)
 static int logs(struct runtime *runtime, const struct runtime_log_query *query,
                 struct strbuf *buf, struct err *err)
 {
-    (void)runtime;
-    (void)query;
-    (void)buf;
-    return err_set(err, -ERR_NOT_FOUND,
-                   "logs of pods in a cluster are not read yet; use kubectl "
-                   "logs");
+    struct kubernetes *k = kubernetes_of(runtime);
+    struct kube_log_place place;
+    auto_arena arena = {0};
+
+    if (!k->config || !kubernetes_place(k, query->job, &arena, &place)) {
+        return err_set(err, -ERR_NOT_FOUND,
+                       "the job has no pod in this cluster, or not any more");
+    }
+    return kube_log_read(k->config, k->clock, &place, query, buf, err);
 }
 
 static void close_runtime(struct runtime *runtime)
@@ -170,7 +176,10 @@ static void close_runtime(struct runtime *runtime)
     http_client_destroy(k->client);
     SLOTS_FREE(&k->rows);
     VEC_FREE(&k->creating);
+    VEC_FREE(&k->retained);
     map_fini(&k->by_run);
+    map_fini(&k->by_job);
+    (void)pthread_mutex_destroy(&k->lock);
     change_queue_fini(&k->changes);
     kube_usage_destroy(k->usage);
     node_set_destroy(k->nodes);
@@ -235,7 +244,8 @@ int kubernetes_open(const struct kubernetes_options *options,
     k->rng = rng;
     k->nodes = node_set_create();
     k->usage = kube_usage_create();
-    k->retry_ms = INT64_MAX;
+    (void)pthread_mutex_init(&k->lock, NULL);
+    k->retry_ms = k->remove_ms = INT64_MAX;
     k->follow_ms = INT64_MIN;
     kubernetes_follow(k);
     *ret_runtime = &k->runtime;
@@ -257,6 +267,7 @@ int kubernetes_connect(const struct kubernetes_options *options,
         return rc;
     }
     kubernetes_of(*ret_runtime)->client = client;
+    kubernetes_of(*ret_runtime)->config = config;
     return 0;
 }
 

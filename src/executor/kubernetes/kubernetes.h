@@ -14,11 +14,13 @@
  * `create_ms_max`; then the lease goes back.  Since a request without an answer
  * may have been heard, a pod may come later: it appears, and is stopped.
  *
- * A failed request to stop or forget is not repeated here: the executor does
- * that.  A pod that others delete fails with RUNTIME_CAUSE_STOPPED.
+ * A failed request to stop is not repeated here: the executor does that.  A pod
+ * that others delete fails with RUNTIME_CAUSE_STOPPED.  A pod that is forgotten
+ * stays for `retention_ms`, so that its logs can be read, and is then deleted;
+ * after a restart it is listed as one that has ended, and forgotten again.
  *
- * Not yet: logs() (-ERR_NOT_FOUND), a job's services and ingresses (refused),
- * disruption budgets, pods that get stuck.
+ * Not yet: a job's services and ingresses (refused), disruption budgets, pods
+ * that get stuck.
  *
  * Threads: as runtime.h says.
  */
@@ -33,6 +35,8 @@
 enum {
     KUBERNETES_CREATE_MS_MAX = 120000,
     KUBERNETES_PODS_MAX = RECONCILE_ROWS_MAX,
+    KUBERNETES_RETENTION_MS = 600000,
+    KUBERNETES_RETAINED_MAX = 1000,    /* more forgotten pods are not kept */
     KUBERNETES_REQUEST_MS_MAX = 30000, /* of one creation or deletion */
     KUBERNETES_CREATING_MAX = 64,      /* creations under way at once */
 };
@@ -45,6 +49,7 @@ struct kubernetes_options {
     const struct str *namespaces; /* where pods may be made; none: anywhere */
     uint32_t namespace_count;
     int64_t create_ms_max;
+    int64_t retention_ms; /* of pods that are forgotten, for their logs */
 };
 
 struct kubernetes_stats {
@@ -54,7 +59,7 @@ struct kubernetes_stats {
     uint32_t own_count;                  /* pods now */
 };
 
-/* The defaults: no namespaces, no labels. */
+/* The defaults: all namespaces, no labels. */
 void kubernetes_options_default(struct kubernetes_options *ret_options);
 
 /* A runtime over an API server, which it borrows; options are copied.

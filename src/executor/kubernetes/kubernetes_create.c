@@ -149,7 +149,7 @@ static bool ask(struct kubernetes *k, struct kube_row *row)
     return kubernetes_ask(
         k, row, is_looking ? "GET" : "POST", strbuf_str(&path),
         is_looking ? STR("") : strbuf_str(&row->creation->body),
-        is_looking ? on_looked : on_created);
+        &k->asking_count, is_looking ? on_looked : on_created);
 }
 
 /* Ask for a pod if that is due; how long it must wait, or 0. */
@@ -221,19 +221,37 @@ static int check(const struct kubernetes *k, const struct runtime_run *run,
                : 0;
 }
 
+/* The pod of an earlier run of the job, which was kept for its logs, has the
+ * name that the new one needs. */
+static void make_way(struct kubernetes *k, struct job_id job)
+{
+    uint32_t index = map_find(&k->by_job, job.v);
+
+    if (index != MAP_NONE && k->rows.items[index].is_forgotten) {
+        k->rows.items[index].wants_forget = true;
+        kubernetes_delete_wanted(k, &k->rows.items[index]);
+    }
+}
+
 static void begin(struct kubernetes *k, const struct runtime_run *run,
                   struct strbuf *body)
 {
-    struct kube_row *row = kubernetes_add(k, &(struct runtime_pod){
-                                                 .run = run->run,
-                                                 .job = run->job,
-                                                 .queue = run->queue,
-                                                 .job_set = run->job_set,
-                                                 .namespace_ = run->namespace_,
-                                                 .pod_name = run->pod_name,
-                                                 .node_name = run->node_name,
-                                                 .phase = RECONCILE_NEVER,
-                                             });
+    const K8s__Io__Api__Core__V1__PodSpec *spec =
+        run->submit->mainobject->pod_spec->pod_spec;
+
+    make_way(k, run->job);
+    struct kube_row *row = kubernetes_add(k,
+                                          &(struct runtime_pod){
+                                              .run = run->run,
+                                              .job = run->job,
+                                              .queue = run->queue,
+                                              .job_set = run->job_set,
+                                              .namespace_ = run->namespace_,
+                                              .pod_name = run->pod_name,
+                                              .node_name = run->node_name,
+                                              .phase = RECONCILE_NEVER,
+                                          },
+                                          str_of(spec->containers[0]->name));
 
     ASSERT(row);
     row->creation = mem_alloc(sizeof(*row->creation));

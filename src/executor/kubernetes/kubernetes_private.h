@@ -11,9 +11,12 @@
  */
 #pragma once
 
+#include <pthread.h>
+
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/slots.h"
+#include "executor/kubernetes/kube_log.h"
 #include "executor/kubernetes/kube_pod.h"
 #include "executor/kubernetes/kube_usage.h"
 #include "executor/kubernetes/kubernetes.h"
@@ -40,7 +43,7 @@ struct kube_call {
     struct kubernetes *kubernetes;
     struct run_id run;
     uint64_t number; /* of the request */
-    bool is_creation;
+    uint32_t *count; /* of such calls under way, this one too; NULL */
 };
 
 /* A run and its pod. */
@@ -50,6 +53,7 @@ struct kube_row {
     struct job_id job;
     char *texts; /* owned: those below */
     struct str queue, job_set, namespace_, pod_name, node_name;
+    struct str container;           /* the first main one */
     char *uid;                      /* owned; NULL: not known yet */
     enum reconcile_phase phase;     /* NEVER: it is being created */
     struct kube_creation *creation; /* owned; while it is */
@@ -65,6 +69,12 @@ struct kube_row {
     int64_t created_ms, started_ms, ended_ms;
     char *object; /* owned; the encoded pod once it has ended; NULL */
     size_t object_byte_count;
+};
+
+/* A pod that nobody wants any more, kept for its logs. */
+struct kube_retained {
+    struct run_id run;
+    int64_t due_ms; /* to be deleted then */
 };
 
 struct kubernetes {
@@ -87,7 +97,14 @@ struct kubernetes {
     VEC(struct run_id) creating; /* that wait to be asked for, or again */
     uint32_t asking_count;       /* creations under way */
     int64_t retry_ms;            /* when one is due; INT64_MAX */
-    int64_t follow_ms;           /* when a list or watch is; INT64_MAX */
+    VEC(struct kube_retained) retained; /* forgotten pods, oldest first */
+    size_t retained_first;
+    uint32_t removing_count;          /* of them: removals under way */
+    int64_t remove_ms;                /* when one is due; INT64_MAX */
+    const struct kube_config *config; /* for logs; borrowed; NULL: none */
+    pthread_mutex_t lock; /* rows and by_job, as logs() reads them */
+    struct map by_job;    /* the newest row of a job */
+    int64_t follow_ms;    /* when a list or watch is; INT64_MAX */
     struct change_queue changes;
     bool is_listed;
     struct kubernetes_stats stats;
@@ -112,7 +129,12 @@ struct kube_row *kubernetes_find(struct kubernetes *k, struct run_id run);
 /* A row for a run without one; texts are copied.  NULL: there are
  * KUBERNETES_PODS_MAX. */
 struct kube_row *kubernetes_add(struct kubernetes *k,
-                                const struct runtime_pod *pod);
+                                const struct runtime_pod *pod,
+                                struct str container);
+/* Where the newest pod of a job is, in the arena; false: it has none.  Any
+ * thread. */
+bool kubernetes_place(struct kubernetes *k, struct job_id job,
+                      struct arena *arena, struct kube_log_place *ret_place);
 /* Free it, and end what is under way for it. */
 void kubernetes_remove(struct kubernetes *k, struct kube_row *row);
 /* What the port says of it. */
@@ -124,10 +146,11 @@ void kubernetes_raise(struct kubernetes *k, struct kube_row *row,
 void kubernetes_push(struct kubernetes *k, enum runtime_change_kind kind,
                      struct run_id run);
 /* Ask the API server something about a row, which has no call under way;
- * `on_end` gets the call, and takes it by kubernetes_end_call().  False: not
- * now. */
+ * `on_end` gets the call, and takes it by kubernetes_end_call().  `count`
+ * (NULL: none) is that of such calls.  False: not now. */
 bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
                     const char *method, struct str path, struct str body,
+                    uint32_t *count,
                     void (*on_end)(void *call, const struct http_result *));
 /* The call is over: its row.  Frees the call. */
 struct kube_row *kubernetes_end_call(struct kube_call *call);
@@ -162,5 +185,7 @@ void kubernetes_creation_free(struct kube_creation *creation);
 void kubernetes_stop(struct runtime *runtime, struct run_id run,
                      int64_t grace_ms);
 void kubernetes_forget(struct runtime *runtime, struct run_id run);
+/* Delete the forgotten pods whose time has come. */
+void kubernetes_remove_due(struct kubernetes *k);
 /* Send what is wanted of a row, unless a call is under way. */
 void kubernetes_delete_wanted(struct kubernetes *k, struct kube_row *row);

@@ -2,7 +2,7 @@
 #include "executor/kubernetes/kubernetes_private.h"
 #include "kube/api/envelope.h"
 
-enum { TEXTS = 5 };
+enum { TEXTS = 6 };
 
 struct kube_row *kubernetes_find(struct kubernetes *k, struct run_id run)
 {
@@ -12,12 +12,15 @@ struct kube_row *kubernetes_find(struct kubernetes *k, struct run_id run)
 }
 
 /* All texts of a row are in one block. */
-static void set_texts(struct kube_row *row, const struct runtime_pod *pod)
+static void set_texts(struct kube_row *row, const struct runtime_pod *pod,
+                      struct str container)
 {
-    const struct str from[TEXTS] = {pod->queue, pod->job_set, pod->namespace_,
-                                    pod->pod_name, pod->node_name};
-    struct str *const to[TEXTS] = {&row->queue, &row->job_set, &row->namespace_,
-                                   &row->pod_name, &row->node_name};
+    const struct str from[TEXTS] = {pod->queue,      pod->job_set,
+                                    pod->namespace_, pod->pod_name,
+                                    pod->node_name,  container};
+    struct str *const to[TEXTS] = {&row->queue,      &row->job_set,
+                                   &row->namespace_, &row->pod_name,
+                                   &row->node_name,  &row->container};
     size_t byte_count = 1, at = 0;
 
     for (size_t i = 0; i < TEXTS; i++) {
@@ -34,12 +37,14 @@ static void set_texts(struct kube_row *row, const struct runtime_pod *pod)
 }
 
 struct kube_row *kubernetes_add(struct kubernetes *k,
-                                const struct runtime_pod *pod)
+                                const struct runtime_pod *pod,
+                                struct str container)
 {
     ASSERT(!kubernetes_find(k, pod->run));
     if (k->by_run.count >= KUBERNETES_PODS_MAX) {
         return NULL;
     }
+    (void)pthread_mutex_lock(&k->lock);
     uint32_t index = SLOTS_TAKE(&k->rows);
     struct kube_row *row = &k->rows.items[index];
 
@@ -50,33 +55,62 @@ struct kube_row *kubernetes_add(struct kubernetes *k,
         .phase = pod->phase,
         .list = k->pod_list,
     };
-    set_texts(row, pod);
+    set_texts(row, pod, container);
     (void)map_put(&k->by_run, pod->run.v, index);
+    (void)map_put(&k->by_job, pod->job.v, index);
+    (void)pthread_mutex_unlock(&k->lock);
     return row;
+}
+
+bool kubernetes_place(struct kubernetes *k, struct job_id job,
+                      struct arena *arena, struct kube_log_place *ret_place)
+{
+    (void)pthread_mutex_lock(&k->lock);
+    uint32_t index = map_find(&k->by_job, job.v);
+    if (index != MAP_NONE) {
+        const struct kube_row *row = &k->rows.items[index];
+        *ret_place = (struct kube_log_place){arena_str(arena, row->namespace_),
+                                             arena_str(arena, row->pod_name),
+                                             arena_str(arena, row->container)};
+    }
+    (void)pthread_mutex_unlock(&k->lock);
+    return index != MAP_NONE;
+}
+
+/* There is room for another one. */
+static void free_call(struct kubernetes *k, struct kube_call *call)
+{
+    if (call->count) {
+        --*call->count;
+        k->retry_ms = k->remove_ms = INT64_MIN;
+    }
+    mem_free(call);
 }
 
 static void end_request(struct kubernetes *k, struct kube_row *row)
 {
     if (row->call) {
         k->port->cancel(k->port, row->call->number);
-        k->asking_count -= row->call->is_creation;
-        k->retry_ms = INT64_MIN;
-        mem_free(row->call);
+        free_call(k, row->call);
         row->call = NULL;
     }
 }
 
 void kubernetes_remove(struct kubernetes *k, struct kube_row *row)
 {
-    uint32_t index = map_remove(&k->by_run, row->run.v);
-
     end_request(k, row);
+    (void)pthread_mutex_lock(&k->lock);
+    uint32_t index = map_remove(&k->by_run, row->run.v);
+    if (map_find(&k->by_job, row->job.v) == index) {
+        (void)map_remove(&k->by_job, row->job.v);
+    }
     kubernetes_creation_free(row->creation);
     mem_free(row->texts);
     mem_free(row->uid);
     mem_free(row->object);
     *row = (struct kube_row){.is_used = false};
     SLOTS_GIVE(&k->rows, index);
+    (void)pthread_mutex_unlock(&k->lock);
 }
 
 struct runtime_pod kubernetes_pod_of(const struct kube_row *row)
@@ -130,14 +164,15 @@ void kubernetes_pods_path(const struct kube_row *row, bool has_name,
 
 bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
                     const char *method, struct str path, struct str body,
+                    uint32_t *count,
                     void (*on_end)(void *call, const struct http_result *))
 {
     struct kube_call *call = mem_alloc(sizeof(*call));
     char *text = str_dup(path);
 
     ASSERT(!row->call);
-    *call = (struct kube_call){
-        .kubernetes = k, .run = row->run, .is_creation = row->creation != NULL};
+    *call =
+        (struct kube_call){.kubernetes = k, .run = row->run, .count = count};
     call->number = k->port->ask(
         k->port,
         &(struct http_ask){
@@ -156,7 +191,9 @@ bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
         return false;
     }
     row->call = call;
-    k->asking_count += call->is_creation;
+    if (count) {
+        ++*count;
+    }
     return true;
 }
 
@@ -166,10 +203,6 @@ struct kube_row *kubernetes_end_call(struct kube_call *call)
 
     ASSERT(row && row->call == call);
     row->call = NULL;
-    if (call->is_creation) {
-        call->kubernetes->asking_count--;
-        call->kubernetes->retry_ms = INT64_MIN; /* there is room for another */
-    }
-    mem_free(call);
+    free_call(call->kubernetes, call);
     return row;
 }

@@ -76,7 +76,7 @@ static void note_facts(struct kube_row *row, const struct kube_pod *pod)
 static void meet(struct kubernetes *k, const struct kube_pod *pod,
                  struct str object)
 {
-    struct kube_row *row = kubernetes_add(k, &pod->pod);
+    struct kube_row *row = kubernetes_add(k, &pod->pod, pod->container);
 
     if (!row) {
         k->stats.bad_count++;

@@ -340,6 +340,10 @@ static const struct setting kubernetes_keys[] = {
     SETTING("priorityClassName", TEXT, config_kubernetes, priority_class,
             .about = "PriorityClass of all pods; empty: that of each job, "
                      "which the cluster must have."),
+    SETTING("retention", DURATION, config_kubernetes, retention_ms,
+            .max = YEAR_MS,
+            .about = "How long ended pods stay in the cluster, so that their "
+                     "logs can be read; at most 1,000 of them."),
 };
 static const struct settings kubernetes_table =
     SETTINGS(kubernetes_keys, config_kubernetes, NULL);
@@ -543,7 +547,8 @@ static void default_executor(struct config_executor *executor)
                                   .folders_ms = 10 * MINUTE_MS,
                                   .folder_count_max = 1000}},
         .kubernetes = {.pool_label = STR("armadaproject.io/pool"),
-                       .node_type_label = STR("armadaproject.io/node-type")},
+                       .node_type_label = STR("armadaproject.io/node-type"),
+                       .retention_ms = 10 * MINUTE_MS},
         .fake = {.distribution = STR("fixed"),
                  .run_a_ms = SECOND_MS,
                  .run_b_ms = SECOND_MS,

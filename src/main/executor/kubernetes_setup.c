@@ -119,6 +119,7 @@ int kubernetes_setup_open(const struct executor_thread_options *options,
     kubernetes.pool_label = from->pool_label;
     kubernetes.node_type_label = from->node_type_label;
     kubernetes.priority_class = from->priority_class;
+    kubernetes.retention_ms = from->retention_ms;
     kubernetes.namespaces = from->namespaces.items;
     kubernetes.namespace_count = from->namespaces.count;
     int rc = kubernetes_connect(&kubernetes, options->kube, options->clock,

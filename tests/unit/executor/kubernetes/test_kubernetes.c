@@ -139,6 +139,7 @@ static int set_up(void **state)
     fake_api_put_node(f->api, "n1", true);
     kubernetes_options_default(&f->options);
     f->options.executor_id = STR("one");
+    f->options.retention_ms = 0;
     open_runtime(f);
     make_job(f, 1);
     (void)await(f, RUNTIME_LISTED);
@@ -424,15 +425,79 @@ static void what_is_forgotten_leaves_the_cluster(void **state)
     fake_api_answer(f->api, "DELETE", 1, 429, "TooManyRequests", "no", false);
 
     f->runtime->ops->forget(f->runtime, f->job.run.run);
-    turns(f, 100);
-    assert_null(find(f, RUNTIME_FORGOTTEN));
-    f->runtime->ops->forget(f->runtime, f->job.run.run);
     (void)await(f, RUNTIME_FORGOTTEN);
-    turns(f, 100);
+    for (int i = 0; i < TURNS_MAX && fake_api_pod_count(f->api) > 0; i++) {
+        turn(f);
+    }
+    turns(f, 10);
 
     assert_int_equal(fake_api_pod_count(f->api), 0);
+    assert_int_equal(fake_api_count(f->api, "DELETE"), 2);
     assert_int_equal(kubernetes_stats(f->runtime).own_count, 0);
     assert_null(find(f, RUNTIME_APPEARED));
+}
+
+static void reopen_with_retention(struct fixture *f, int64_t retention_ms)
+{
+    runtime_close(f->runtime);
+    f->options.retention_ms = retention_ms;
+    open_runtime(f);
+    f->seen_count = 0;
+    (void)await(f, RUNTIME_LISTED);
+}
+
+static void a_forgotten_pod_stays_for_its_logs(void **state)
+{
+    struct fixture *f = *state;
+    reopen_with_retention(f, 60000);
+    run(f);
+    fake_api_fail_pod(f->api, f->pod_name, "", 0);
+    await_phase(f, RECONCILE_SUCCEEDED);
+
+    f->runtime->ops->forget(f->runtime, f->job.run.run);
+    (void)await(f, RUNTIME_FORGOTTEN);
+    turns(f, 59000 / TURN_MS);
+    assert_int_equal(fake_api_pod_count(f->api), 1);
+    turns(f, 2000 / TURN_MS);
+
+    assert_int_equal(fake_api_pod_count(f->api), 0);
+}
+
+static void
+a_pod_kept_for_its_logs_makes_way_for_the_jobs_next_run(void **state)
+{
+    struct fixture *f = *state;
+    reopen_with_retention(f, 3600000);
+    run(f);
+    fake_api_fail_pod(f->api, f->pod_name, "", 1);
+    await_phase(f, RECONCILE_FAILED);
+    f->runtime->ops->forget(f->runtime, f->job.run.run);
+    f->job.run.run = run_id_make(f->job.run.job, 1);
+    f->seen_count = 0;
+
+    run(f);
+
+    assert_int_equal(fake_api_made_count(f->api), 2);
+    assert_int_equal(fake_api_pod_count(f->api), 1);
+}
+
+static void pods_kept_for_their_logs_have_a_bound(void **state)
+{
+    struct fixture *f = *state;
+    const int more = 5;
+    reopen_with_retention(f, 3600000);
+
+    for (int i = 0; i < KUBERNETES_RETAINED_MAX + more; i++) {
+        make_job(f, 100 + i);
+        f->seen_count = 0;
+        run(f);
+        fake_api_fail_pod(f->api, f->pod_name, "", 0);
+        await_phase(f, RECONCILE_SUCCEEDED);
+        f->runtime->ops->forget(f->runtime, f->job.run.run);
+    }
+    turns(f, 100);
+
+    assert_int_equal(fake_api_pod_count(f->api), KUBERNETES_RETAINED_MAX);
 }
 
 static void count_pod(void *ctx, const struct runtime_pod *pod)
@@ -574,6 +639,9 @@ int main(void)
         CLUSTER_TEST(a_list_anew_loses_no_pod_that_is_being_made),
         CLUSTER_TEST(a_stop_that_fails_may_be_asked_again),
         CLUSTER_TEST(what_is_forgotten_leaves_the_cluster),
+        CLUSTER_TEST(a_forgotten_pod_stays_for_its_logs),
+        CLUSTER_TEST(a_pod_kept_for_its_logs_makes_way_for_the_jobs_next_run),
+        CLUSTER_TEST(pods_kept_for_their_logs_have_a_bound),
         CLUSTER_TEST(pods_of_another_executor_are_not_ours),
         CLUSTER_TEST(what_others_use_of_a_node_is_told),
         CLUSTER_TEST(our_own_pods_are_not_others_use),
