@@ -39,6 +39,7 @@ enum {
     FLOW_HALF_TIME_MS = 20 * 60000,
     STARVED_AFTER_MS = 60 * 60000,
     BACKFILL_CANDIDATES = 1000,
+    RESERVATION_DELAY_MS = 24 * 3600 * 1000, /* docs/decisions/0064 */
     PREEMPTION_PRICE_MILLI = 500,
     OVER_SHARE_PRICE_MILLI = 2000, /* docs/decisions/0045 */
     LOSS_LIMIT_MILLI = 1000,       /* docs/decisions/0042 */
@@ -63,6 +64,8 @@ void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
     pool->backfill_candidates_max = BACKFILL_CANDIDATES;
     pool->gpu_keeping =
         profile == PROFILE_BERTH ? GPUS_KEPT_WAITING : GPUS_KEPT_NEVER;
+    pool->reservation_delay_ms =
+        profile == PROFILE_BERTH ? RESERVATION_DELAY_MS : 0;
     pool->preemption_price_milli =
         profile == PROFILE_BERTH ? PREEMPTION_PRICE_MILLI : 0;
     pool->over_share_price_milli =

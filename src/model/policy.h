@@ -169,6 +169,9 @@ struct pool_policy {
     enum backfill_order backfill_order;
     uint32_t backfill_candidates_max; /* in a round */
     enum gpu_keeping gpu_keeping;
+    /* Nothing is reserved for admitted work before it has waited so long,
+     * unless bounds tell that it starts within such a time; 0: at once. */
+    int64_t reservation_delay_ms;
     /* A gang that was the first of its queue for so long is admitted out of
      * turn, and one that runs is kept for so long where others have too
      * little; 0: neither. */

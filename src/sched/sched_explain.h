@@ -130,6 +130,9 @@ struct sched_explanation {
                             it go, or it starts; 0: unknown */
     int64_t promised_ms; /* admitted, it starts by then; 0: nobody can tell */
     int64_t broken_ms;   /* it was to, and that was not kept; 0: no such */
+    /* Admitted first of its pool: nodes are reserved for it from then on, as
+     * far as is known; 0: already, or others come first. */
+    int64_t reserved_from_ms;
     uint32_t for_job;    /* of a reservation, or SCHED_NONE */
     uint32_t protected_count;
     bool is_protected_young; /* GANG_PROTECTION: only since the gang is; else

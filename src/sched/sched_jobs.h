@@ -146,6 +146,9 @@ struct sched_admission {
     struct str pool;
     uint32_t ahead;   /* of the pool's, admitted earlier */
     int64_t start_ms; /* promised, or SCHED_START_UNKNOWN */
+    /* When nodes are reserved for it, if it is the first and no start is known
+     * before. */
+    int64_t reserved_from_ms;
 };
 
 /* Whether a job, or its gang, is admitted. */

@@ -40,6 +40,7 @@ void stage_init(struct stage *stage)
     };
     policy_defaults(&stage->policy);
     /* Tests of preemption need not wait for it. */
+    stage->policy.pools[0].reservation_delay_ms = 0;
     stage->policy.pools[0].preemption_price_milli = 0;
     stage->policy.pools[0].over_share_price_milli = 0;
     stage->policy.pools[0].loss_protection_milli = 0;

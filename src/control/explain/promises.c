@@ -67,6 +67,12 @@ void promise_put_reservation(struct strbuf *buf, struct control *c,
                     "work arrives.\n",
                     moment_put(e->promised_ms, until));
     }
+    if (e->reserved_from_ms > 0) {
+        strbuf_addf(buf,
+                    "Nodes are reserved for it from %s on, or as soon as "
+                    "deadlines tell when it will start (reservationDelay).\n",
+                    moment_put(e->reserved_from_ms, until));
+    }
     if (e->broken_ms > 0) {
         strbuf_addf(buf,
                     "It was to start by %s, which was not kept: nodes were "

@@ -121,6 +121,9 @@ static void put_json_reason(struct strbuf *buf, struct control *c,
     if (why->promised_ms > 0) {
         strbuf_addf(buf, ",\"promisedStartMs\":%" PRId64, why->promised_ms);
     }
+    if (why->reserved_from_ms > 0) {
+        strbuf_addf(buf, ",\"reservedFromMs\":%" PRId64, why->reserved_from_ms);
+    }
     if (why->broken_ms > 0) {
         strbuf_addf(buf, ",\"brokenPromiseMs\":%" PRId64, why->broken_ms);
     }

@@ -38,6 +38,10 @@ static bool note_promise(const struct question *question)
         return false;
     }
     if (admission.start_ms == SCHED_START_UNKNOWN) {
+        bool is_next = admission.ahead == 0 &&
+                       admission.reserved_from_ms > question->now_ms;
+        question->answer->reserved_from_ms =
+            is_next ? admission.reserved_from_ms : 0;
         return true;
     }
     if (admission.start_ms < question->now_ms) {

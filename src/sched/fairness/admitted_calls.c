@@ -1,4 +1,5 @@
 /* Changes of the list of admitted work that the caller reports. */
+#include "base/time_add.h"
 #include "sched/fairness/admitted.h"
 #include "sched/fairness/usage_ledger.h"
 
@@ -67,6 +68,13 @@ void sched_job_dismiss(struct sched *sched, uint32_t job)
     admitted_leave(sched, job);
 }
 
+static int64_t reservation_delay_ms(const struct sched *sched, uint32_t pool)
+{
+    int index = sched->pools.items[pool].policy_index;
+
+    return index < 0 ? 0 : sched->policy->pools[index].reservation_delay_ms;
+}
+
 bool sched_job_admission(const struct sched *sched, uint32_t job,
                          struct sched_admission *ret_admission)
 {
@@ -83,6 +91,8 @@ bool sched_job_admission(const struct sched *sched, uint32_t job,
         .pool = intern_get(sched->pool_names, p),
         .ahead = (uint32_t)(entry - sched->pools.items[p].admitted.items),
         .start_ms = entry->start_ms,
+        .reserved_from_ms = time_add_saturating(entry->since_ms,
+                                                reservation_delay_ms(sched, p)),
     };
     return true;
 }

@@ -73,6 +73,8 @@ struct reserve {
     uint32_t count;
     struct reservation *hold; /* the pool's, or NULL: none (yet) */
     struct reservation made;
+    /* The first waits until it may have one; nobody has any until then. */
+    bool is_put_off;
     /* A further one, of the queue whose work is being tried; or NULL. */
     struct reservation *own;
     uint32_t candidate_count; /* that would fit, and failed to pass */

@@ -23,6 +23,14 @@ void admission_order_lanes(struct round *round)
     }
 }
 
+/* The entry of a claim in the pool's list; NULL: it has just been let in. */
+static const struct admitted *entry_of(const struct round *round,
+                                       const struct claim *claim)
+{
+    return claim->serial ? admitted_find(round->sched, round->p, claim->job)
+                         : NULL;
+}
+
 /* From when on what takes a place for fairness yields to a claim: from t* on,
  * or from the start that was promised; and it is kept from the claim no longer
  * than a queue may starve, but at least for a cooldown.  A promise that was
@@ -33,9 +41,7 @@ static void date_yields(const struct round *round, const struct claim *claim,
     int64_t starved_ms = window_policy(round)->starved_after_ms;
     int64_t least_ms =
         time_add_saturating(round->now_ms, round->sched->policy->cooldown_ms);
-    const struct admitted *entry =
-        claim->serial ? admitted_find(round->sched, round->p, claim->job)
-                      : NULL;
+    const struct admitted *entry = entry_of(round, claim);
     int64_t since_ms = entry ? entry->since_ms : round->now_ms;
     int64_t most_ms =
         starved_ms ? time_add_saturating(since_ms, starved_ms) : INT64_MAX;
@@ -47,6 +53,24 @@ static void date_yields(const struct round *round, const struct claim *claim,
     made->fair_ms = made->promised_ms < most_ms ? made->promised_ms : most_ms;
 }
 
+/* Whether nothing is reserved for a claim yet, though it could have that: its
+ * start is unknown or far away, and it has not waited long enough. */
+static bool put_off(struct round *round, const struct claim *claim,
+                    int64_t start_ms)
+{
+    const struct admitted *entry = entry_of(round, claim);
+    int64_t delay_ms = window_policy(round)->reservation_delay_ms;
+    int64_t since_ms = entry ? entry->since_ms : round->now_ms;
+    int64_t from_ms = time_add_saturating(since_ms, delay_ms);
+
+    if (from_ms <= round->now_ms ||
+        start_ms <= time_add_saturating(round->now_ms, delay_ms)) {
+        return false;
+    }
+    round_wake_by(round, from_ms);
+    return true;
+}
+
 bool admission_reserve(struct round *round, const struct claim *claim)
 {
     struct reserve *reserve = &round->reserve;
@@ -55,8 +79,9 @@ bool admission_reserve(struct round *round, const struct claim *claim)
     if (reserve->hold || !window_policy(round)->has_backfill) {
         return true;
     }
-    if (claim->lane->held) { /* what goes before it in its queue waits for a
-                                limit */
+    /* What goes before it, in the pool or in its queue, waits for its
+     * reservation or for a limit. */
+    if (reserve->is_put_off || claim->lane->held) {
         return reserve_is_possible(round, claim);
     }
     int64_t let_ms = limit_wait_until(round, claim, &least);
@@ -70,6 +95,10 @@ bool admission_reserve(struct round *round, const struct claim *claim)
     }
     if (!reserve_make(round, claim, &reserve->made)) {
         return false;
+    }
+    if (put_off(round, claim, reserve->made.start_ms)) {
+        reserve->is_put_off = true;
+        return true;
     }
     reserve->hold = &reserve->made;
     if (reserve->made.start_ms < let_ms) {

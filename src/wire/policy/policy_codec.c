@@ -154,6 +154,8 @@ static void knobs_from_form(const struct policy_pool_form *form,
         form->backfill_candidates_max, pool->backfill_candidates_max);
     pool->gpu_keeping = (enum gpu_keeping)WORD_VALUE(
         policy_gpu_words, form->gpu_keeping, pool->gpu_keeping);
+    pool->reservation_delay_ms =
+        number_or(form->reservation_delay_ms, pool->reservation_delay_ms);
     pool->starved_after_ms =
         number_or(form->starved_after_ms, pool->starved_after_ms);
     pool->preemption_price_milli =
@@ -370,6 +372,10 @@ static void mean_what_it_meant(struct str yaml, struct policy_form *form)
     for (uint32_t i = 0; !has_key(yaml, "keepsGpus:") && i < form->pool_count;
          i++) {
         form->pools[i].gpu_keeping = str_of(policy_gpu_words[GPUS_KEPT_NEVER]);
+    }
+    for (uint32_t i = 0;
+         !has_key(yaml, "reservationDelay:") && i < form->pool_count; i++) {
+        form->pools[i].reservation_delay_ms = 0;
     }
     if (!has_key(yaml, "rulesRevision:")) {
         form->rules_revision = POLICY_RULES_FIRST;

@@ -39,6 +39,7 @@ struct policy_pool_form {
     struct str backfill_order;
     int64_t backfill_candidates_max;
     struct str gpu_keeping;
+    int64_t reservation_delay_ms;
     int64_t starved_after_ms;
     int64_t preemption_price_milli;
     int64_t over_share_price_milli;

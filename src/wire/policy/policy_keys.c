@@ -40,6 +40,7 @@ static void init_pool(void *record)
     pool->over_share_ppm = POLICY_UNWRITTEN;
     pool->excess_budget_minutes = POLICY_UNWRITTEN;
     pool->backfill_candidates_max = POLICY_UNWRITTEN;
+    pool->reservation_delay_ms = POLICY_UNWRITTEN;
     pool->starved_after_ms = POLICY_UNWRITTEN;
     pool->preemption_price_milli = POLICY_UNWRITTEN;
     pool->over_share_price_milli = POLICY_UNWRITTEN;
@@ -149,6 +150,14 @@ static const struct setting pool_keys[] = {
                 "waiting: while such a job waits for the node, from jobs that "
                 "are no more urgent and that nodes without GPUs could run; "
                 "always: from all jobs that ask for none."),
+    SETTING(
+        "reservationDelay", DURATION, policy_pool_form, reservation_delay_ms,
+        .default_from = "profile",
+        .about =
+            "Nodes are reserved for admitted work once it has waited so long, "
+            "or as soon as deadlines tell that it starts within such a time; "
+            "0s: at once.",
+        .max = 365 * (int64_t)DAY_MS),
     SETTING(
         "starvedAfter", DURATION, policy_pool_form, starved_after_ms,
         .default_from = "profile",

@@ -49,6 +49,7 @@ void policy_knobs_to_form(const struct pool_policy *pool,
     form->backfill_order = word_of(policy_backfill_words, pool->backfill_order);
     form->backfill_candidates_max = pool->backfill_candidates_max;
     form->gpu_keeping = word_of(policy_gpu_words, pool->gpu_keeping);
+    form->reservation_delay_ms = pool->reservation_delay_ms;
     form->starved_after_ms = pool->starved_after_ms;
     form->preemption_price_milli = pool->preemption_price_milli;
     form->over_share_price_milli = pool->over_share_price_milli;

@@ -28,6 +28,7 @@ static void empty_text_is_the_default_policy(void **state)
     }
     defaults->rules_revision = POLICY_RULES_FIRST; /* likewise */
     defaults->has_retry_policies = false;          /* stored without effect */
+    defaults->pools[0].reservation_delay_ms = 0;
     defaults->pools[0].preemption_price_milli = 0;
     defaults->pools[0].over_share_price_milli = 0;
     defaults->pools[0].loss_protection_milli = 0;

@@ -118,7 +118,7 @@ static void reservation_is_in_one_cluster(void **state)
 {
     struct world *w = *state;
 
-    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
     make_clusters(w);
     struct world_job fixed = {.queue = "B", .priority_class = "fixed"};
     uint32_t b1 =

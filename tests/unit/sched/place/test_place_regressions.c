@@ -254,7 +254,7 @@ static void what_has_waited_counts_as_shorter(void **state)
     struct world_job job = {
         .queue = "Q", .cores = 3, .priority_class = "fixed"};
 
-    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_apply(&w->policy.pools[0], PROFILE_BERTH);
     w->policy.pools[0].backfill_order = BACKFILL_SHORTEST_AGED;
     world_restart(w);
     uint32_t n = world_node(w, &(struct world_node){"n", .cores = 10});
