@@ -1,16 +1,17 @@
 /*
- * eviction_tail - which work of queues over their share a round need not evict.
+ * eviction_tail - which running work of queues over their share a round need
+ * not evict.
  *
- * Evicted work wins its places back in an order, and whatever comes in it
- * before all new work has them back before anything could take them.  So of a
- * queue over its share only the *tail* need be evicted: what may come after
- * some new work.  The rest is counted, but not looked at: what may be evicted
- * is kept in order (evictable.h), and the tail is its end.  The plan is the
- * same, to the work that it counts.
+ * Evicted work wins its places back in an order.  What comes in that order
+ * before all new work has its place back before anything could take it.  So of
+ * a queue over its share only the *tail* is evicted: what may come after some
+ * new work.  The rest is counted without being examined, because evictable work
+ * is kept in order (evictable.h) and the tail is its end.  The plan is the
+ * same, and so is the work that it counts.
  *
- * Not every round can tell beforehand what its new work may cost at least:
- * where gangs run or wait, flows are remembered, pools lend, or what has
- * waited too long goes first, all is evicted as before.
+ * A round cannot always tell what its new work costs at the least: not where
+ * gangs run or wait, flows are remembered, pools lend, or starving work goes
+ * first.  Then it evicts everything.
  *
  * Private to src/sched; lives in the round's arena.
  */

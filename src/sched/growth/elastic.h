@@ -1,19 +1,19 @@
 /*
  * elastic - one step of growing and shrinking (model.md 4.5): a dry run over
- * units that says how many pods each is to have.
+ * units that says how many pods each unit is to have.
  *
- * A unit has `count` pods; below `min` it waits and has none that count.  The
- * step grows units one pod at a time, each queue's from left to right in cfs
- * order, again and again; the next queue is always the one that comes first
- * by `compare_lanes`.  Then it takes pods while there is more load than
- * allowed, from the right.  If neither changed anything, it makes room for a
- * unit that waits, or else moves one pod from a queue's rightmost unit to its
- * leftmost, when the scores are far from even.
+ * A unit has `count` pods.  Below `min` it waits, and its pods do not count.
+ * The step adds pods to units one at a time: within a queue from left to right
+ * in cfs order, over and over; the next queue is always the first by
+ * `compare_lanes`.  Then, while there is more load than allowed, it removes
+ * pods from the right.  If neither changed anything, it makes room for a unit
+ * that waits; or else, where scores are far from even, it moves one pod from a
+ * queue's rightmost unit to its leftmost.
  *
- * What fits where is the space's affair: whatever it says, the step ends, for
- * no unit passes its `max`, no pod is taken below `min`, and a unit that did
- * not grow is not asked again.  Where units stand to the right of one that
- * waits, and what is free or may be taken would serve it, they do not grow.
+ * The space decides what fits where.  Whatever it answers, the step ends: no
+ * unit passes its `max`, no pod is removed below `min`, and a unit that did not
+ * grow is not asked again.  Units to the right of one that waits do not grow if
+ * what is free, or may be taken, would serve the one that waits.
  *
  * Private to src/sched.  Pure.
  */

@@ -1,22 +1,22 @@
 /*
  * growth - the step of a round in which gangs grow and shrink (model.md 6.5
- * step 4): it binds elastic.h to nodes.
+ * step 4): it applies elastic.h to nodes.
  *
- * It comes after all minimums had their turn, in full rounds only, and is
- * made in every one; while a gang could grow, plans ask to be made again
- * after the policy's period.  A gang that lacks its minimum is no affair of
- * it: FILL starts it, taking surplus where it must.  So the units here are
- * the sub-groups that may grow of gangs that run whole, or begin to in this
- * very plan.
+ * The step comes after all minimums, in every full round and in no other.
+ * While a gang could grow, a plan asks for the next one after the policy's
+ * period.  A gang that lacks some of its minimum is not part of the step: FILL
+ * starts what it lacks, and preempts surplus for it.  So the units here are the
+ * growable sub-groups of gangs that run with all of their minimums, or begin to
+ * in this plan.
  *
- * A pod more takes the free place that the node order says, in the cluster
- * and under the label value of its gang; where the pool names levels, in the
- * lowest domain that has a place (locality_place.h).  It is charged nothing,
- * and passes what is reserved for admitted work as work of lifetime 0 does,
- * whatever its class says: it yields to that work at once (model.md 2.11,
- * UM-10), also when it is above its gang's minimum no more.
+ * One pod more goes to the free place that the node order names, in the cluster
+ * and under the label value of its gang.  Where the pool has levels, it goes to
+ * the lowest domain that has a place (locality_place.h).  It is charged
+ * nothing.  It may use what is reserved for admitted work, as work of lifetime
+ * 0 may, whatever its class says: it is revocable for that work at once
+ * (model.md 2.11, UM-10), even when it is no longer above its gang's minimum.
  *
- * Decisions are one group for each unit; a pod that moves from one unit to
+ * The decisions about one unit are one group; a pod that moves from one unit to
  * another is one group of both.
  *
  * Private to src/sched.

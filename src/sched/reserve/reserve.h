@@ -1,19 +1,20 @@
 /*
- * reserve - a promise of nodes and amounts to a gang that has no room yet, and
- * which work may use them in the meantime (model.md 2.9).
+ * reserve - reserves nodes and amounts for admitted work that has no room yet,
+ * and decides which work may use them in the meantime (model.md 2.9).
  *
  * A run is expected to end at its *release bound*: the end of its deadline, or
- * of its lifetime if it would then be preempted for the gang; but not the
- * latter, for fairness, where that would leave the gang room at once, because
- * it has just found none.  The reservation is where the gang would go at the
- * first time t* at which the bounds that have passed leave it room; without
- * such a time, where most of its room is free or bounded.  It belongs to nodes
- * and amounts, not to a total.  Others may take of a reserved node what is left
- * beside the gang at t*, or what they give back by then.
+ * the end of its lifetime if it could then be preempted for the reservation's
+ * holder.  The lifetime does not count for preemption by fairness where that
+ * would make room at once, because the holder has just found none.  The
+ * reservation is where the holder would go at the shadow time t*: the first
+ * time at which the releases until then leave it room.  Without such a time it
+ * is where most of its room is free or has a release bound.  A reservation is
+ * for nodes and amounts, not for a total.  Other work may use of a reserved
+ * node what is left beside the holder at t*, and what it gives back by then.
  *
  * It is made anew in each round and lives in the round's arena.  A round has
- * the pool's (round.reserve.hold); queues may have further ones of their own,
- * to be asked about in the same way.
+ * the pool's (round.reserve.hold); queues may have more of their own, with the
+ * same questions.
  *
  * Private to src/sched.
  */

@@ -1,15 +1,15 @@
 /*
  * depth_memo - what searches for victims in a group of nodes found out about
- * the nodes.
+ * each node.
  *
- * A gang that must stay together asks all nodes of a group for each member,
- * though only the node of the member before is another than it was; and it
- * tries group after group, each of them as it was before.  So for each class
- * and question one word is remembered of a node, until something of the node
- * changes.  What the word means is the asker's.
+ * A gang that must stay together asks about all nodes of a group for each
+ * member, though only the node of the member before has changed.  It also tries
+ * one group after the other, and those have not changed at all.  So one word is
+ * remembered of each node, by class and question, until something on the node
+ * changes.  The asker decides what the word means.
  *
- * Serves searches for which nobody promised to give way, and all of whose
- * evicted work may go.  Private to src/sched; lives in the round's arena.
+ * It serves searches whose victims have promised nothing, and which may preempt
+ * all evicted work.  Private to src/sched; lives in the round's arena.
  */
 #pragma once
 

@@ -1,11 +1,12 @@
 /*
- * group_victims - which pods of gangs with terms may be preempted, and what is
- * preempted with them (model.md 2.11, 6.6 rule c).
+ * group_victims - which pods of gangs with terms may be preempted, and which
+ * others are preempted with them (model.md 2.11, 6.6 rule c).
  *
- * As many of a sub-group as it has above its minimum may go one by one, those
- * with the highest ids first: by rule c, or where the other rules let the gang
- * go.  One more takes all of the gang.  On a node that the gang has whole all
- * that it has there goes, or nothing.
+ * The pods that a sub-group has above its minimum may be preempted one by one,
+ * those with the highest ids first: by rule c, or where the other rules permit
+ * the whole gang.  To preempt one pod more means to preempt the whole gang.  On
+ * a node that a gang has exclusively, all of its pods there are preempted, or
+ * none.
  *
  * Private to src/sched.
  */

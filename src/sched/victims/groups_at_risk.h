@@ -1,15 +1,14 @@
 /*
- * groups_at_risk - whether some gang with terms may lose pods to what is
- * searched for.
+ * groups_at_risk - whether a search might preempt pods of a gang with terms.
  *
- * Where one may, places are compared by what they cost (sets.h), since the
- * price of a pod is not its own; else by the faster searches (search.h),
- * whoever runs besides.  So gangs with terms that a job may not preempt have no
- * part in whom it preempts (docs/decisions/0034).
+ * If it might, places are compared by what they cost (sets.h), since the price
+ * of a pod depends on its gang.  Otherwise the faster searches serve
+ * (search.h), whatever else runs.  So gangs with terms that a job may not
+ * preempt do not affect whom it preempts (docs/decisions/0034).
  *
- * A pod is at risk if it runs on a node that the job may have, and may be
- * preempted for it by the rules for all work or as surplus; that its gang would
- * be spared for other reasons does not count.
+ * A pod is at risk if it runs on a node that the job may use, and the rules for
+ * all work, or those for surplus, let the job preempt it.  Other reasons for
+ * which its gang would be spared do not count.
  *
  * Private to src/sched; what is remembered lives in the round's arena.
  */

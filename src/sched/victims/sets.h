@@ -1,26 +1,31 @@
 /*
- * sets - what a place costs others, and which place costs least
- * (model.md 6.6): how many of the victims are protected by a disruption budget
- * (budgets.h), the highest rank among the victims, the sum of their ranks,
- * their number, how near a gang's pods would be (where a whole gang is priced:
- * price.h), who would win its place back
- * last, what is lost on the node, its name.
+ * sets - what a place costs others, and which place costs least (model.md
+ * 6.6).  Places are compared by these keys, one after the other:
  *
- * Surplus wins nothing back, so a place for which only surplus goes comes
- * before one that costs evicted work its place; of two of those the one
- * where surplus_order.h lets more worthy surplus be: that is 003's "biggest
- * over-share" of 6.6, and within a `cfs` queue "the rightmost gives first".
- * What goes is judged by the one of it that would keep its place best.  Of
- * places that still cost the same those come first where surplus of one gang
- * goes, by the gang's first member and then by the highest id that goes.
+ *     how many victims are protected by a disruption budget (budgets.h)
+ *     the highest rank among the victims, the sum of their ranks, their number
+ *     how near to each other the gang's pods would be, where a whole gang is
+ *         priced (price.h)
+ *     whose victims would be the last to win their places back
+ *     what is lost on the node
+ *     the node's name
  *
- * Each of these is a key of a set alone, compared one after the other, so that
- * sets have one order, whichever is looked at first: it has no circles, and
- * does not know where a node stands in the state.
+ * Surplus wins no place back.  So a place that costs only surplus is better
+ * than one that costs evicted work.  Of two that cost only surplus, the better
+ * one leaves the worthier surplus alone (surplus_order.h): that is 003's
+ * "biggest over-share" of 6.6, and within a `cfs` queue "the rightmost gives
+ * first".  A place is judged by the best of its victims, the one that would
+ * keep its place longest.  If places still cost the same, those with surplus of
+ * one gang come first, by the gang's first member and then by the highest id
+ * that is preempted.
  *
- * A victim whose going breaks a gang counts with all of that gang.  Where no
- * gang with terms and nothing protected runs, victims.c finds places by faster
- * ways in an order of its own.
+ * Each key belongs to a set alone.  So the order of sets has no circles, does
+ * not depend on which is examined first, and does not know where a node stands
+ * in the state.
+ *
+ * A victim without which its gang would break counts with all of that gang.
+ * Where no gang with terms and nothing protected runs, victims.c finds places
+ * by faster searches, in an order of its own.
  *
  * Private to src/sched.
  */

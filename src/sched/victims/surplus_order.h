@@ -3,11 +3,11 @@
  * queue fraction" keeps its place, and within a `cfs` queue the rightmost unit
  * gives first).
  *
- * Of two queues the one gives that has more of the pool, by its weight, as the
- * round found it; of those that have as much, the one whose name is last.
- * Within a queue that is ordered `cfs` gangs go by their scores; within
- * another one none goes before another.  All that is asked stays so during a
- * round, and what it makes of gangs is an order without circles.
+ * Of two queues, the one that has more of the pool for its weight, as the round
+ * found it, gives first; of equal ones, the one whose name is last.  Within a
+ * queue that is ordered `cfs`, gangs are compared by their scores; within any
+ * other queue all gangs are equal.  None of this changes during a round, so the
+ * order of gangs has no circles.
  *
  * Private to src/sched.
  */
