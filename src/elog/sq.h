@@ -82,7 +82,8 @@ int sq_backup(sqlite3 *db, const char *path, struct err *err) must_check;
 
 /* Take the lock of the database `path`, which is the file `path`-lock: a file
  * descriptor to close at the end, or -ERR_CONFLICT with a text that names the
- * process that holds it. */
+ * process that holds it; -ERR_IO: if it may not be opened, the text names whose
+ * it is. */
 int sq_lock(const char *path, struct err *err) must_check;
 
 /* Bytes and text of a column, borrowed until the next step. */
