@@ -233,9 +233,22 @@ static enum cli_exit apply_one(struct cli *cli, const struct applied_kind *kind,
     return rc;
 }
 
+/* Whether it is a queue as `get queues -o yaml` prints it, without a kind. */
+static bool is_printed_queue(const json_t *document)
+{
+    return !json_object_get(document, "kind") &&
+           !json_object_get(document, "apiVersion") &&
+           json_object_get(document, "name") &&
+           json_object_get(document, "priorityFactor");
+}
+
 static enum cli_exit apply_document(struct cli *cli, const json_t *document)
 {
     const char *kind = json_string_value(json_object_get(document, "kind"));
+
+    if (is_printed_queue(document)) {
+        return apply_one(cli, &queue_kind, document);
+    }
 
     if (kind && strcmp(kind, "Pool") == 0) {
         return pool_apply_of(cli, document, cli_has(cli, "dry-run"));
@@ -255,10 +268,23 @@ static enum cli_exit apply_document(struct cli *cli, const json_t *document)
         kind && strcmp(kind, "Job") == 0 ? "; submit takes jobs" : "");
 }
 
+/* A document, or several as a list. */
+static enum cli_exit apply_all(struct cli *cli, const json_t *document)
+{
+    enum cli_exit rc = CLI_OK;
+
+    if (!json_is_array(document)) {
+        return apply_document(cli, document);
+    }
+    for (size_t i = 0; i < json_array_size(document) && rc == CLI_OK; i++) {
+        rc = apply_document(cli, json_array_get(document, i));
+    }
+    return rc;
+}
+
 enum cli_exit cmd_apply(struct cli *cli)
 {
     return cli_has(cli, "file")
-               ? cli_each_document(cli, cli_text(cli, "file", NULL),
-                                   apply_document)
+               ? cli_each_document(cli, cli_text(cli, "file", NULL), apply_all)
                : cli_fail(cli, CLI_USAGE, "apply needs -f FILE");
 }

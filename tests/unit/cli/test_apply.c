@@ -39,6 +39,24 @@ static void what_the_file_does_not_name_stays(void **state)
     assert_int_equal(queue->scheduling->max_running_apps, 7);
 }
 
+/* `get queues -o yaml` prints a list of them, without a kind. */
+static void what_get_queues_prints_is_taken(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+
+    have_queue(script);
+    have_queue(script);
+    check(ASK(script,
+              "- name: q\n  priorityFactor: 4\n  cordoned: true\n"
+              "  scheduling: {ordering: fifo, maxRunningApps: 7}\n"
+              "- name: q\n  priorityFactor: 2\n",
+              "apply", "-f", "-"),
+          CLI_OK, "Unchanged queue q\nUpdated queue q\n", "");
+    Api__Queue *queue = asked(script, &arena, &api__queue__descriptor);
+    assert_true(queue->priority_factor == 2);
+}
+
 static void null_is_the_default(void **state)
 {
     struct script *script = *state;
@@ -97,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(what_the_file_does_not_name_stays),
+        SERVED(what_get_queues_prints_is_taken),
         SERVED(null_is_the_default),
         SERVED(what_is_so_already_is_not_sent),
         SERVED(a_key_that_is_none_is_told_before_the_server_is_asked),
