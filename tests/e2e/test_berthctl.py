@@ -524,9 +524,27 @@ labels:
                                  input_text=job_file("nobody", "s", "true")))
         self.fails(3, "watch", self.queue, "never")
         self.fails(3, "explain", "01h00000000000000000000000")
-        self.fails(6, "explain", "x")
+        self.fails(3, "explain", "x")
         self.fails(2, "watch")
         self.fails(5, "get", "queues", "--berthUrl", "127.0.0.1:1")
+
+    def test_a_job_that_is_none_has_one_exit_code(self):
+        for id_ in ("01arz3ndektsv4rrffq69g5fav", "nope"):
+            for words in ("get jobs ID", "explain ID", "logs ID", "wait ID",
+                          "cancel job ID", "preempt job ID", "hold job ID",
+                          "release job ID", "run -q any --after ID -- true"):
+                words = words.replace("ID", id_).split()
+                done = self.berth.ctl(*words, check=False)
+                self.assertEqual(done.returncode, 3, (words, done.stderr))
+                self.assertIn(id_, done.stderr)
+
+    def test_queues_as_they_are_printed_are_applied(self):
+        self.berth.ctl("create", "queue", "printed", "--priority-factor", "2")
+        printed = self.berth.ctl("get", "queues", "-o", "yaml").stdout
+        done = self.berth.ctl("apply", "-f", "-", input_text=printed)
+        self.assertEqual(set(line.split()[0]
+                             for line in done.stdout.splitlines()),
+                         {"Unchanged"})
 
     def test_backup_is_a_data_directory(self):
         job_id, = self.submit("true")

@@ -4,6 +4,7 @@
 #include "cli/commands/commands.h"
 #include "cli/shared/array_selection.h"
 #include "cli/shared/check.h"
+#include "cli/shared/selection.h"
 
 static int32_t verbosity(const struct cli *cli)
 {
@@ -105,6 +106,9 @@ enum cli_exit cmd_explain(struct cli *cli)
     }
     if (rc != CLI_OK) {
         return rc;
+    }
+    if (!selection_is_id(request.job_id)) {
+        return check_no_job(cli, request.job_id);
     }
     enum rpc_code code =
         cli_try(cli, "/berth.api.Berth/ExplainJob", &request.base,

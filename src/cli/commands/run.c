@@ -1,6 +1,7 @@
 /* run: submits a command or a script as a job. */
 #include "cli/commands/commands.h"
 #include "cli/shared/array.h"
+#include "cli/shared/check.h"
 #include "cli/shared/job_file.h"
 #include "cli/shared/selection.h"
 #include "wire/settings/settings.h"
@@ -220,6 +221,24 @@ static enum cli_exit check_usage(struct cli *cli)
     return CLI_OK;
 }
 
+/* The jobs that it is to run after exist, as far as the server says; names of
+ * clients are left to it. */
+static enum cli_exit check_after(struct cli *cli)
+{
+    struct cli_names after = cli_list(cli, "after");
+    enum cli_exit rc = after.count ? cli_connect(cli) : CLI_OK;
+
+    for (size_t i = 0; rc == CLI_OK && i < after.count; i++) {
+        char *id = cli_format(cli, "%.*s", (int)strcspn(after.items[i], ":"),
+                              after.items[i]);
+        if (strncmp(id, "client/", strlen("client/")) != 0) {
+            rc = selection_is_id(id) ? check_one_job(cli, id)
+                                     : check_no_job(cli, id);
+        }
+    }
+    return rc;
+}
+
 /* Make the job of the command line. */
 static enum cli_exit make_job(struct cli *cli, struct submission *ret)
 {
@@ -268,6 +287,10 @@ enum cli_exit cmd_run(struct cli *cli)
     if (rc == CLI_OK) {
         rc = make_job(cli, &submission);
     }
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    rc = check_after(cli);
     if (rc != CLI_OK) {
         return rc;
     }

@@ -199,7 +199,7 @@ static enum cli_exit refuse_bad_id(struct cli *cli, char **ids, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (!selection_is_id(ids[i]) && !array_may_be(ids[i], true)) {
-            return cli_fail(cli, CLI_USAGE,
+            return cli_fail(cli, CLI_NOT_FOUND,
                             "\"%s\" is not a job's id; --name selects by name",
                             ids[i]);
         }

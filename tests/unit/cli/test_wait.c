@@ -142,7 +142,7 @@ static void a_selection_must_say_which_jobs(void **state)
         "berthctl: no jobs selected: give ids, or --name, -l, --me, -q, -j\n");
     check(ASK(script, "", "wait", ID_A, "--me"), CLI_USAGE, "",
           "berthctl: give ids or options that select jobs, not both\n");
-    check(ASK(script, "", "wait", "x"), CLI_USAGE, "",
+    check(ASK(script, "", "wait", "x"), CLI_NOT_FOUND, "",
           "berthctl: \"x\" is not a job's id; --name selects by name\n");
     check(ASK(script, "", "wait", "-l", "k"), CLI_USAGE, "",
           "berthctl: -l takes KEY=VALUE, not \"k\"\n");
