@@ -161,7 +161,9 @@ static int start_runner(struct server_options *options, struct arena *arena,
 
     int rc = notify_setup(config, arena, &targets, err);
     if (rc == 0 && config->notifications.command_count > 0) {
-        options->runner = runner_start(targets, begin_runner, options, err);
+        options->runner =
+            runner_start(targets, config_notify_count(&config->notifications),
+                         begin_runner, options, err);
         rc = options->runner ? 0 : -ERR_IO;
     }
     options->notify_targets = targets;

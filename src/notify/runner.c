@@ -19,6 +19,7 @@ struct runner {
 };
 
 struct runner *runner_start(const struct notify_target *targets,
+                            uint32_t target_count,
                             int (*begin)(void *ctx, struct err *err), void *ctx,
                             struct err *err)
 {
@@ -32,7 +33,9 @@ struct runner *runner_start(const struct notify_target *targets,
     pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
-        runner_process(pair[1], parent, targets, begin, ctx);
+        runner_process(pair[1], parent,
+                       &(struct runner_targets){targets, target_count}, begin,
+                       ctx);
     }
     close(pair[1]);
     if (pid < 0) {

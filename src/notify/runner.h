@@ -30,10 +30,12 @@ struct runner;
 typedef void runner_end_fn(void *ctx, struct outbox_item *item,
                            enum outbox_end end, const char *why);
 
-/* Start it for these targets, which both processes keep; `begin` is called in
- * the new process, which ends if that fails.  No thread may be there yet.  NULL
- * with `err` set. */
+/* Start it for these targets, which both processes keep; it runs the commands
+ * of those that have one, and a request for another ends it.  `begin` is called
+ * in the new process, which ends if that fails.  No thread may be there yet.
+ * NULL with `err` set. */
 struct runner *runner_start(const struct notify_target *targets,
+                            uint32_t target_count,
                             int (*begin)(void *ctx, struct err *err), void *ctx,
                             struct err *err) must_check;
 /* End it; commands under way go on alone.  NULL is fine. */

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "notify/note.h"
 #include "notify/runner.h"
 
 enum {
@@ -133,25 +134,38 @@ static _Noreturn void watch(int fd, const struct runner_request *request,
 
 /* In the runner's process. */
 
-static void run_one(int fd, const struct notify_target *targets, char *bytes,
+/* The request, or the end: whoever breaks the protocol is not the server. */
+static struct runner_request check(const struct runner_targets *targets,
+                                   struct str message)
+{
+    struct runner_request request = {0};
+    bool is_whole = message.byte_count >= sizeof(request);
+
+    if (is_whole) {
+        memcpy(&request, message.p, sizeof(request));
+    }
+    if (!is_whole || request.id_bytes >= NOTE_ID_BYTES_MAX ||
+        request.id_bytes > message.byte_count - sizeof(request) ||
+        request.target >= targets->count ||
+        targets->items[request.target].command_count == 0) {
+        fprintf(stderr, "berth-notify: a request is malformed\n");
+        _exit(EXIT_FAILURE);
+    }
+    return request;
+}
+
+static void run_one(int fd, const struct runner_targets *targets, char *bytes,
                     size_t byte_count)
 {
-    struct runner_request request;
-    char id[128];
-
-    if (byte_count < sizeof(request)) {
-        return;
-    }
-    memcpy(&request, bytes, sizeof(request));
+    struct runner_request request = check(targets, str_make(bytes, byte_count));
     struct str rest =
         str_make(bytes + sizeof(request), byte_count - sizeof(request));
-    if (request.id_bytes >= sizeof(id) || request.id_bytes > rest.byte_count) {
-        return;
-    }
+    char id[NOTE_ID_BYTES_MAX];
+
     (void)snprintf(id, sizeof(id), "%.*s", (int)request.id_bytes, rest.p);
     pid_t pid = fork();
     if (pid == 0) {
-        watch(fd, &request, &targets[request.target], id,
+        watch(fd, &request, &targets->items[request.target], id,
               str_make(rest.p + request.id_bytes,
                        rest.byte_count - request.id_bytes));
     }
@@ -181,7 +195,7 @@ static void settle(int fd, pid_t parent)
 }
 
 _Noreturn void runner_process(int fd, pid_t parent,
-                              const struct notify_target *targets,
+                              const struct runner_targets *targets,
                               int (*begin)(void *ctx, struct err *err),
                               void *ctx)
 {

@@ -29,8 +29,15 @@ struct runner_answer {
     int code; /* EXITED */
 };
 
-/* Run what is asked for on `fd` until that is closed or the parent ends. */
+/* The targets of the configuration. */
+struct runner_targets {
+    const struct notify_target *items;
+    uint32_t count;
+};
+
+/* Run what is asked for on `fd` until that is closed, the parent ends, or a
+ * request breaks the protocol: then it is not the server's. */
 _Noreturn void runner_process(int fd, pid_t parent,
-                              const struct notify_target *targets,
+                              const struct runner_targets *targets,
                               int (*begin)(void *ctx, struct err *err),
                               void *ctx);

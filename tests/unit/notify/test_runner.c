@@ -30,6 +30,16 @@ static void on_end(void *ctx, struct outbox_item *item, enum outbox_end end,
     ended->count++;
 }
 
+static void wait_end(struct runner *runner, const struct ended *ended)
+{
+    for (int64_t left = patient_ms(20000); left > 0 && ended->count == 0;
+         left--) {
+        runner_drive(runner);
+        (void)poll(NULL, 0, 1);
+    }
+    assert_int_equal(ended->count, 1);
+}
+
 /* Run words with a note, and wait for the end. */
 static struct ended run(const char *const *words, uint32_t count,
                         int64_t timeout_ms)
@@ -46,17 +56,12 @@ static struct ended run(const char *const *words, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         command[i] = str_of(words[i]);
     }
-    auto_ptr(runner) runner = runner_start(&target, NULL, NULL, &err);
+    auto_ptr(runner) runner = runner_start(&target, 1, NULL, NULL, &err);
     assert_non_null(runner);
     runner_set_end(runner, on_end, &ended);
     runner_send(runner, &item);
     assert_int_equal(runner_flying_count(runner), 1 - ended.count);
-    for (int64_t left = patient_ms(20000); left > 0 && ended.count == 0;
-         left--) {
-        runner_drive(runner);
-        (void)poll(NULL, 0, 1);
-    }
-    assert_int_equal(ended.count, 1);
+    wait_end(runner, &ended);
     assert_int_equal(runner_flying_count(runner), 0);
     return ended;
 }
@@ -120,19 +125,41 @@ static void without_its_process_all_attempts_end(void **state)
     struct err err;
 
     (void)state;
-    auto_ptr(runner) runner = runner_start(&target, refuse, NULL, &err);
+    auto_ptr(runner) runner = runner_start(&target, 1, refuse, NULL, &err);
     assert_non_null(runner);
     runner_set_end(runner, on_end, &ended);
     runner_send(runner, &item);
-    for (int64_t left = patient_ms(20000); left > 0 && ended.count == 0;
-         left--) {
-        runner_drive(runner);
-        (void)poll(NULL, 0, 1);
-    }
-    assert_int_equal(ended.count, 1);
+    wait_end(runner, &ended);
     assert_int_equal(ended.end, OUTBOX_LATER);
     runner_send(runner, &item);
     assert_int_equal(ended.count, 2);
+}
+
+/* Whoever sends this is no server: it ends the process. */
+static void a_request_for_no_command_runs_nothing(void **state)
+{
+    static const uint32_t wrong[] = {1, 2, 1 << 20, UINT32_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+        struct str command = STR("/bin/true");
+        /* The second is a webhook. */
+        struct notify_target targets[] = {
+            {.command = &command, .command_count = 1, .timeout_ms = 20000},
+            {.command_count = 0}};
+        struct outbox_item item = {
+            .id = STR("x"), .body = STR("{}"), .target = wrong[i]};
+        struct ended ended = {.count = 0};
+        struct err err;
+        auto_ptr(runner) runner =
+            runner_start(targets, ARRAY_COUNT(targets), NULL, NULL, &err);
+        assert_non_null(runner);
+        runner_set_end(runner, on_end, &ended);
+        runner_send(runner, &item);
+        wait_end(runner, &ended);
+        assert_string_equal(ended.why,
+                            "the process that runs commands has ended");
+    }
 }
 
 int main(void)
@@ -142,6 +169,7 @@ int main(void)
         TEST(how_a_command_ends_is_told),
         TEST(a_command_that_takes_too_long_is_killed_with_its_group),
         TEST(without_its_process_all_attempts_end),
+        TEST(a_request_for_no_command_runs_nothing),
     };
 
     return RUN_TESTS(tests);
