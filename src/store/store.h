@@ -210,6 +210,11 @@ bool store_label_is_indexed(struct str key) must_check;
 int store_label_newest(struct store_reader *reader, struct str key,
                        struct str value, struct job_id *ret_id,
                        struct err *err) must_check;
+/* The oldest of them, if no other job lies between it and the newest: 1, else
+ * 0. */
+int store_label_whole(struct store_reader *reader, struct str key,
+                      struct str value, struct job_id *ret_oldest,
+                      struct err *err) must_check;
 /* How many of them are in each state; a code. */
 int store_label_states(struct store_reader *reader, struct str key,
                        struct str value, uint32_t ret_counts[STORED_JOB_STATES],

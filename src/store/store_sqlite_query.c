@@ -69,6 +69,11 @@ static const char *const sql[QUERY_COUNT] = {
     [QUERY_LABEL_STATES] = "SELECT j.state, count(*) FROM label l CROSS JOIN"
                            " job j ON j.id = l.job WHERE l.hash = ?"
                            " GROUP BY j.state",
+    /* How many there are, and how many jobs between the first and the last. */
+    [QUERY_LABEL_SPAN] =
+        "WITH span(first, last, held) AS (SELECT min(job), max(job), count(*)"
+        " FROM label WHERE hash = ?) SELECT first, held = (SELECT count(*)"
+        " FROM job WHERE id BETWEEN first AND last) FROM span",
     [QUERY_QUEUE_JOBS] = "SELECT coalesce(sum(c.job_count), 0) FROM job_set s"
                          " CROSS JOIN set_count c ON c.set_key = s.key"
                          " WHERE s.queue = ?",
@@ -382,6 +387,26 @@ int store_label_newest(struct store_reader *reader, struct str key,
 
     sq_bind_int(stmt, 1, label_hash(key, value));
     return read_id(stmt, ret_id, err);
+}
+
+int store_label_whole(struct store_reader *reader, struct str key,
+                      struct str value, struct job_id *ret_oldest,
+                      struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_LABEL_SPAN];
+    int is_whole = 0;
+
+    sq_bind_int(stmt, 1, label_hash(key, value));
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        is_whole = sqlite3_column_type(stmt, 0) != SQLITE_NULL &&
+                   sqlite3_column_int(stmt, 1);
+        if (is_whole) {
+            ret_oldest->v = store_id_column(stmt, 0);
+        }
+        sqlite3_reset(stmt);
+    }
+    return rc < 0 ? rc : is_whole;
 }
 
 int store_label_states(struct store_reader *reader, struct str key,

@@ -82,3 +82,11 @@ int job_array_stands(struct store_reader *reader, struct job_id id,
     }
     return rc < 0 ? rc : 1;
 }
+
+int job_array_oldest(struct store_reader *reader,
+                     const Berth__Api__JobSummary *summary,
+                     struct job_id *ret_oldest, struct err *err)
+{
+    return store_label_whole(reader, str_of(array_label),
+                             str_of(summary->array_id), ret_oldest, err);
+}

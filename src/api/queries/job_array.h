@@ -18,3 +18,9 @@ int job_array_of(struct store_reader *reader, struct job_id id,
 int job_array_stands(struct store_reader *reader, struct job_id id,
                      struct arena *arena, Berth__Api__JobSummary *summary,
                      struct err *err) must_check;
+
+/* The oldest job of a job's array, if there is none of another array or of none
+ * between it and the newest: 1, else 0.  Else what the store failed with. */
+int job_array_oldest(struct store_reader *reader,
+                     const Berth__Api__JobSummary *summary,
+                     struct job_id *ret_oldest, struct err *err) must_check;

@@ -10,9 +10,14 @@
 #include "api/queries/job_array.h"
 #include "api/queries/job_labels.h"
 #include "api/queries/job_usage.h"
+#include "base/intern.h"
 #include "berth/api.pb-c.h"
 
-enum { LIST_JOBS_DEFAULT = 100, LIST_JOBS_MAX = 1000 };
+enum {
+    LIST_JOBS_DEFAULT = 100,
+    LIST_JOBS_MAX = 1000,
+    ARRAYS_FIRST_COUNT = 16, /* of jobs, before it is seen how many are one */
+};
 
 /* The API's state of a stored one. */
 static const Api__JobState api_states[] = {
@@ -85,6 +90,10 @@ struct job_list {
     struct api_call *call;
     const Berth__Api__ListJobsRequest *request;
     Berth__Api__ListJobsResponse response;
+    /* With arrays_once: those that were met, and the oldest job of the one
+     * whose jobs are passed over now; or none. */
+    struct intern *arrays; /* owned while the list is made; or NULL */
+    struct job_id skip_to;
 };
 
 static bool is_seen(struct job_list *list, const struct stored_job *job)
@@ -154,9 +163,7 @@ static int make_filter(const struct job_list *list, struct store_filter *ret,
         .owner =
             request->mine ? list->call->principal.name : str_of(request->owner),
         .states = state_bits(request),
-        .count_max = request->n_labels > 0  ? JOB_LABELS_SCAN_MAX
-                     : request->arrays_once ? LIST_JOBS_MAX
-                                            : limit,
+        .count_max = request->n_labels > 0 ? JOB_LABELS_SCAN_MAX : limit,
     };
     if (*request->older_than_job_id &&
         job_id_parse(str_of(request->older_than_job_id), &ret->older_than) <
@@ -165,6 +172,26 @@ static int make_filter(const struct job_list *list, struct store_filter *ret,
                        request->older_than_job_id);
     }
     return 0;
+}
+
+/* Pass over the other jobs of an array that lies in one piece. */
+static int skip_array(struct job_list *list, struct store_reader *reader,
+                      const Berth__Api__JobSummary *summary, struct err *err)
+{
+    struct str array = str_of(summary->array_id);
+
+    if (array.byte_count == 0) {
+        return 0;
+    }
+    if (!list->arrays) {
+        list->arrays = intern_create();
+    }
+    if (intern_find(list->arrays, array) != INTERN_NONE) {
+        return 0; /* it does not */
+    }
+    (void)intern_add(list->arrays, array);
+    int rc = job_array_oldest(reader, summary, &list->skip_to, err);
+    return rc < 0 ? rc : 0;
 }
 
 /* Put a job in the list, or the array that it stands for, if it stands for
@@ -179,6 +206,9 @@ static int take_job(struct job_list *list, struct store_reader *reader,
         rc = job_usage_of(reader, job, &list->call->arena, summary, err);
     }
     if (rc == 0 && list->request->arrays_once) {
+        rc = skip_array(list, reader, summary, err);
+    }
+    if (rc == 0 && list->request->arrays_once) {
         rc =
             job_array_stands(reader, job->id, &list->call->arena, summary, err);
     } else if (rc == 0) {
@@ -188,6 +218,12 @@ static int take_job(struct job_list *list, struct store_reader *reader,
         list->response.jobs[list->response.n_jobs++] = summary;
     }
     return rc < 0 ? rc : 0;
+}
+
+static bool is_skipped(const struct job_list *list, struct job_id id)
+{
+    return !key128_is_none(list->skip_to.v) &&
+           key128_compare(id.v, list->skip_to.v) >= 0;
 }
 
 /* Take those of some jobs that match, up to the limit; the number of those
@@ -200,7 +236,7 @@ static int take_matching(struct job_list *list, struct store_reader *reader,
     int at = 0;
 
     for (; at < count && list->response.n_jobs < limit; at++) {
-        if (!is_seen(list, &jobs[at])) {
+        if (is_skipped(list, jobs[at].id) || !is_seen(list, &jobs[at])) {
             continue;
         }
         int rc = job_labels_match(reader, jobs[at].id, list->request, err);
@@ -271,6 +307,55 @@ static void go_on_below(struct job_list *list, struct job_id id)
         message_copy(&list->call->arena, str_of(job_id_format(id, text)));
 }
 
+/* Below which job to go on when so many of some jobs were looked at: below the
+ * array that is passed over, or the last of them. */
+static struct job_id below_of(const struct job_list *list,
+                              const struct stored_job *jobs, int looked)
+{
+    struct job_id last = jobs[looked - 1].id;
+
+    return is_skipped(list, last) ? list->skip_to : last;
+}
+
+/* Arrays once: what they hide is not read, where it lies in one piece. */
+static int list_arrays(struct job_list *list, struct store_reader *reader,
+                       struct store_filter *filter, struct err *err)
+{
+    struct arena *arena = &list->call->arena;
+    uint32_t limit = list_limit(list->request), looked_sum = 0;
+    uint32_t chunk = ARRAYS_FIRST_COUNT;
+    struct stored_job *jobs;
+
+    list->response.jobs =
+        arena_alloc_array(arena, limit, sizeof(*list->response.jobs));
+    for (;;) {
+        filter->count_max = chunk;
+        int found = store_list(reader, filter, arena, &jobs, err);
+        if (found <= 0) {
+            return found;
+        }
+        int looked = take_matching(list, reader, jobs, found, err);
+        if (looked < 0) {
+            return looked;
+        }
+        struct job_id below = below_of(list, jobs, looked);
+        bool is_end = looked == found && (uint32_t)found < chunk;
+        looked_sum += (uint32_t)looked;
+        if (is_end) {
+            return 0;
+        }
+        if (list->response.n_jobs == limit || looked_sum >= LIST_JOBS_MAX) {
+            go_on_below(list, below);
+            return 0;
+        }
+        bool has_skipped = key128_compare(below.v, jobs[looked - 1].id.v) != 0;
+        filter->older_than = below;
+        chunk = has_skipped                 ? ARRAYS_FIRST_COUNT
+                : chunk * 2 < LIST_JOBS_MAX ? chunk * 2
+                                            : LIST_JOBS_MAX;
+    }
+}
+
 static int list_matching(struct job_list *list, struct store_reader *reader,
                          struct err *err)
 {
@@ -282,6 +367,12 @@ static int list_matching(struct job_list *list, struct store_reader *reader,
     int rc = make_filter(list, &filter, err);
     if (rc < 0 || (list->request->n_states > 0 && filter.states == 0)) {
         return rc; /* or states that no stored job is ever in */
+    }
+    if (list->request->arrays_once) {
+        rc = list_arrays(list, reader, &filter, err);
+        intern_destroy(list->arrays);
+        list->arrays = NULL;
+        return rc;
     }
     rc = use_index(list, reader, &filter, &since, err);
     if (rc < 0) {
@@ -411,8 +502,9 @@ void handle_list_jobs(struct api_call *call, struct str request)
                       "at most %d jobs may be named", LIST_JOBS_MAX);
         return;
     }
-    *list =
-        (struct job_list){call, message, BERTH__API__LIST_JOBS_RESPONSE__INIT};
+    *list = (struct job_list){.call = call,
+                              .request = message,
+                              .response = BERTH__API__LIST_JOBS_RESPONSE__INIT};
     int rc = reader_pool_lend(call->api->readers, &readers, &err);
     if (rc == 0) {
         rc = list_jobs(list, readers->store, &err);

@@ -215,6 +215,55 @@ static void arrays_are_listed_once(void **state)
     fixture_fini(&f);
 }
 
+/* Jobs of array `a` from 2 to 41, then one alone, then those of `b` and `c`,
+ * which alternate, up to 61; 0 and 1 are alone. */
+static const char *array_of(int i)
+{
+    return i < 2 || i == 42 ? "" : i < 42 ? "a" : i % 2 ? "b" : "c";
+}
+
+/* In whatever pages, and wherever arrays lie in one piece or do not. */
+static void arrays_are_listed_once_in_pages(void **state)
+{
+    enum { COUNT = 62 };
+    static const char *const expected[] = {"b", "c", "", "a", "", ""};
+    Berth__Submission__Item *items[COUNT];
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    for (int i = 0; i < COUNT; i++) {
+        items[i] = sample_item(&f.arena, sample_pod(&f.arena));
+        if (*array_of(i)) {
+            sample_label(&f.arena, items[i], "berth.dev/array", array_of(i));
+        }
+    }
+    (void)fixture_call(&f, "/api.Submit/SubmitJobs",
+                       &sample_request_of(&f.arena, items, COUNT)->base,
+                       &api__job_submit_response__descriptor);
+    fixture_settle(&f);
+    for (uint32_t limit = 1; limit <= ARRAY_COUNT(expected) + 1; limit++) {
+        Berth__Api__ListJobsRequest request =
+            BERTH__API__LIST_JOBS_REQUEST__INIT;
+        size_t count = 0;
+        request.arrays_once = true;
+        request.limit = limit;
+        do {
+            Berth__Api__ListJobsResponse *list = list_jobs(&f, &request);
+            assert_true(list->n_jobs <= limit);
+            for (size_t i = 0; i < list->n_jobs; i++, count++) {
+                assert_true(count < ARRAY_COUNT(expected));
+                assert_string_equal(list->jobs[i]->array_id, expected[count]);
+            }
+            request.older_than_job_id = list->next_job_id;
+        } while (*request.older_than_job_id);
+        assert_int_equal(count, ARRAY_COUNT(expected));
+    }
+    fixture_fini(&f);
+}
+
 /* A job is told so by GetJobReport. */
 static void assert_reported(struct fixture *f, char *id, const char *text)
 {
@@ -427,6 +476,7 @@ int main(void)
         TEST(job_sets_are_listed),
         TEST(jobs_are_found_by_labels_and_owner),
         TEST(arrays_are_listed_once),
+        TEST(arrays_are_listed_once_in_pages),
         TEST(days_in_the_wrong_order_are_refused),
         TEST(job_that_the_leader_has_forgotten_is_explained_from_the_store),
         TEST(job_that_waits_again_is_told_how_its_last_run_ended),
