@@ -4,6 +4,7 @@
 #include "executor/kubernetes/kube_object.h"
 #include "executor/kubernetes/kubernetes_private.h"
 #include "kube/api/envelope.h"
+#include "wire/kube/kube_name.h"
 
 enum { BUSY_MS = 100 /* until the port may take a further request */ };
 
@@ -189,6 +190,22 @@ void kubernetes_create_due(struct kubernetes *k)
     k->retry_ms = next_ms < INT64_MAX ? now_ms + next_ms : INT64_MAX;
 }
 
+/* The two names that stand in the paths of requests, where others would lead
+ * elsewhere. */
+static int check_names(const struct runtime_run *run, struct err *err)
+{
+    if (!kube_is_dns_label(run->namespace_)) {
+        return err_set(err, -ERR_INVALID,
+                       "\"%.*s\" is no name of a namespace: small letters, "
+                       "digits and dashes, at most 63",
+                       STR_ARG(run->namespace_));
+    }
+    return kube_is_subdomain(run->pod_name)
+               ? 0
+               : err_set(err, -ERR_INVALID, "\"%.*s\" is no name of a pod",
+                         STR_ARG(run->pod_name));
+}
+
 /* What can be said without asking; 0: nothing speaks against it. */
 static int check(const struct kubernetes *k, const struct runtime_run *run,
                  enum runtime_change_kind *ret_kind,
@@ -201,6 +218,10 @@ static int check(const struct kubernetes *k, const struct runtime_run *run,
     }
     *ret_kind = RUNTIME_REFUSED;
     *ret_scope = RUNTIME_SCOPE_CLUSTER;
+    int rc = check_names(run, err);
+    if (rc < 0) {
+        return rc;
+    }
     if (!is_allowed) {
         return err_set(err, -ERR_INVALID,
                        "namespace %.*s is not among those that the executor "

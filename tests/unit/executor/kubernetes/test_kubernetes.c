@@ -314,6 +314,30 @@ static void only_named_namespaces_get_pods(void **state)
                            "namespace default is not among those"));
 }
 
+/* They stand in the path of a request. */
+static void names_that_lead_elsewhere_are_not_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *namespace_, *pod_name;
+    } all[] = {
+        {"kube-system/pods/coredns?x=", "armada-j-0"},
+        {"..", "armada-j-0"},
+        {"default", "../../kube-system/pods/coredns"},
+        {"default", "p?dryRun=All"},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+        f->seen_count = 0;
+        f->job.run.namespace_ = str_of(all[i].namespace_);
+        f->job.run.pod_name = str_of(all[i].pod_name);
+        begin(f);
+        assert_non_null(
+            strstr(await(f, RUNTIME_REFUSED)->text, "is no name of"));
+    }
+    assert_int_equal(fake_api_count(f->api, "POST"), 0);
+}
+
 static void a_node_that_is_gone_gets_no_pod(void **state)
 {
     struct fixture *f = *state;
@@ -631,6 +655,7 @@ int main(void)
         CLUSTER_TEST(what_another_cluster_may_grant_goes_back),
         CLUSTER_TEST(a_run_waits_for_the_pod_of_its_jobs_run_before),
         CLUSTER_TEST(only_named_namespaces_get_pods),
+        CLUSTER_TEST(names_that_lead_elsewhere_are_not_asked_for),
         CLUSTER_TEST(a_node_that_is_gone_gets_no_pod),
         CLUSTER_TEST(a_pod_deleted_by_hand_fails_and_says_so),
         CLUSTER_TEST(a_pod_that_its_node_rejects_never_ran),
