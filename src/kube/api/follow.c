@@ -205,11 +205,6 @@ static const char *read_page(struct follow *follow, struct str body)
 
 static void take_page(struct follow *follow, struct str body)
 {
-    if (!follow->has_begun) {
-        follow->has_begun = true;
-        follow->list_cost = 0;
-        follow->told.begin(follow->told.ctx);
-    }
     const char *bad = read_page(follow, body);
     if (bad) {
         relist(follow);
@@ -414,6 +409,12 @@ static void ask_page(struct follow *follow)
 {
     auto_strbuf what = strbuf_make(0);
 
+    /* The server may read the collection long before its answer comes. */
+    if (!follow->has_begun) {
+        follow->has_begun = true;
+        follow->list_cost = 0;
+        follow->told.begin(follow->told.ctx);
+    }
     strbuf_addf(&what, "limit=%d", FOLLOW_PAGE_MAX);
     if (follow->continue_.byte_count > 0) {
         strbuf_add_text(&what, "&continue=");

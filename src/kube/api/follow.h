@@ -5,15 +5,16 @@
  *     begin, object*, listed, then object and gone as they happen;
  *     and again from begin when the server has forgotten where we were (410)
  *
- * Between begin and listed the collection is told whole: what is not told by
- * then is gone.  A watch that ends is opened again where it was, so nothing is
+ * Begin is told before the collection is asked for, and between it and listed
+ * the collection is told whole: what was there at begin and is not told by then
+ * is gone.  A watch that ends is opened again where it was, so nothing is
  * told twice or lost.  Failures are repeated for ever (retry.h), and counted.
  * An event that cannot be taken (it does not decode, is larger than
  * FOLLOW_FRAME_BYTES_MAX or leaves no version to go on from) makes it list
  * again: the watch would meet it for ever.
  *
  * Objects are encoded protobuf, valid for the call.  Threads: one owner;
- * callbacks come from the port's callbacks.
+ * callbacks come from the port's callbacks, begin from follow_drive().
  */
 #pragma once
 

@@ -20,6 +20,7 @@ enum {
     LIST_META = 1,
     LIST_ITEMS = 2,
     LIST_VERSION = 2,
+    LIST_CONTINUE = 3,
     EVENT_TYPE = 1,
     EVENT_OBJECT = 2,
     EXTENSION_RAW = 1,
@@ -149,22 +150,36 @@ static void end_with_status(struct fake_api *api, struct fake_ask *ask,
 
 /* Lists and watches. */
 
+/* A page, of the collection as it was at its first page. */
 static void answer_list(struct fake_api *api, struct fake_ask *ask)
 {
     auto_strbuf list = strbuf_make(0), body = strbuf_make(0);
-    char version[24], kind[16];
+    const char *from = strstr(ask->path, "continue=");
+    size_t at = from ? strtoull(strchr(from, '=') + 1, NULL, 10) : 0;
+    char version[24], next[24] = "", kind[16];
 
+    if (!from && !ask->has_snapshot) {
+        ask->has_snapshot = true;
+        fake_api_snapshot(api, ask->kind);
+    }
+    if (api->are_lists_held) {
+        return; /* it is on its way */
+    }
+    size_t end = api->snapshots[ask->kind].count;
+    if (api->page_max > 0 && at + api->page_max < end) {
+        end = at + api->page_max;
+        (void)snprintf(next, sizeof(next), "%zu", end);
+    }
     (void)snprintf(version, sizeof(version), "%llu",
-                   (unsigned long long)api->version);
+                   (unsigned long long)api->snapshot_versions[ask->kind]);
     (void)snprintf(kind, sizeof(kind), "%sList", kinds[ask->kind]);
     size_t meta = field_begin(&list, LIST_META);
     field_put_bytes(&list, LIST_VERSION, str_of(version));
+    field_put_set_bytes(&list, LIST_CONTINUE, str_of(next));
     field_end(&list, meta);
-    for (size_t i = 0; i < api->objects.count; i++) {
-        if (api->objects.items[i].kind == ask->kind) {
-            field_put_bytes(&list, LIST_ITEMS,
-                            strbuf_str(&api->objects.items[i].bytes));
-        }
+    for (; at < end; at++) {
+        field_put_bytes(&list, LIST_ITEMS,
+                        strbuf_str(&api->snapshots[ask->kind].items[at].bytes));
     }
     envelope_write(STR("v1"), str_of(kind), strbuf_str(&list), &body);
     end_ask(api, ask, STATUS_OK, strbuf_str(&body));
@@ -507,6 +522,17 @@ void fake_api_hold_kubelets(struct fake_api *api, bool are_held)
 {
     api->are_kubelets_held = are_held;
     fake_api_wake(api);
+}
+
+void fake_api_hold_lists(struct fake_api *api, bool are_held)
+{
+    api->are_lists_held = are_held;
+    fake_api_wake(api);
+}
+
+void fake_api_set_page(struct fake_api *api, size_t page_max)
+{
+    api->page_max = page_max;
 }
 
 uint32_t fake_api_count(const struct fake_api *api, const char *method)

@@ -2,7 +2,7 @@
  * fake_api - an API server in memory, with a kubelet: for tests and simulation.
  *
  * It answers as a real one does to what src/kube and the runtime `kubernetes`
- * ask: lists (in one page), watches (without bookmarks), POST, DELETE and GET
+ * ask: lists (in pages), watches (without bookmarks), POST, DELETE and GET
  * of a pod.  Everything else is 404.  Each drive() answers what was asked
  * before it, then moves each pod one step on:
  *
@@ -55,6 +55,11 @@ void fake_api_hold_watches(struct fake_api *api, bool are_held);
 void fake_api_compact(struct fake_api *api);
 /* The kubelets do nothing any more (until false). */
 void fake_api_hold_kubelets(struct fake_api *api, bool are_held);
+
+/* Lists are read when they are asked for, but answered later (until false). */
+void fake_api_hold_lists(struct fake_api *api, bool are_held);
+/* Lists come in pages of so many objects; 0: in one. */
+void fake_api_set_page(struct fake_api *api, size_t page_max);
 
 /* How many requests of this method were heard. */
 uint32_t fake_api_count(const struct fake_api *api, const char *method);

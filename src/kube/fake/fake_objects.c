@@ -102,8 +102,34 @@ void fake_api_drop(struct fake_api *api, struct fake_object *object)
     *object = api->objects.items[--api->objects.count];
 }
 
+static void drop_snapshot(struct fake_api *api, enum fake_kind kind)
+{
+    for (size_t i = 0; i < api->snapshots[kind].count; i++) {
+        free_object(&api->snapshots[kind].items[i]);
+    }
+    api->snapshots[kind].count = 0;
+}
+
+void fake_api_snapshot(struct fake_api *api, enum fake_kind kind)
+{
+    drop_snapshot(api, kind);
+    api->snapshot_versions[kind] = api->version;
+    for (size_t i = 0; i < api->objects.count; i++) {
+        const struct fake_object *object = &api->objects.items[i];
+        struct fake_object copy = {.kind = kind, .bytes = strbuf_make(0)};
+        if (object->kind == kind) {
+            strbuf_add_str(&copy.bytes, strbuf_str(&object->bytes));
+            VEC_PUSH(&api->snapshots[kind], copy);
+        }
+    }
+}
+
 void fake_api_objects_fini(struct fake_api *api)
 {
+    for (int kind = 0; kind < FAKE_KINDS; kind++) {
+        drop_snapshot(api, (enum fake_kind)kind);
+        VEC_FREE(&api->snapshots[kind]);
+    }
     for (size_t i = 0; i < api->objects.count; i++) {
         free_object(&api->objects.items[i]);
     }

@@ -43,6 +43,7 @@ struct fake_ask {
     struct strbuf body;
     struct http_ask ask; /* for its callbacks */
     bool is_watch;       /* and has begun */
+    bool has_snapshot;   /* a list, whose objects have been read */
     enum fake_kind kind; /* of the watch */
     uint64_t version;    /* that it has told */
 };
@@ -62,10 +63,13 @@ struct fake_api {
     VEC(struct fake_ask *) asks; /* owned */
     VEC(struct fake_scripted) scripted;
     VEC(char *) heard; /* methods of requests, owned */
+    VEC(struct fake_object) snapshots[FAKE_KINDS]; /* that pages are read of */
+    uint64_t snapshot_versions[FAKE_KINDS];
+    size_t page_max; /* objects of a page; 0: any */
     uint64_t version, compacted_version, last_number;
     uint32_t made_count;
     uint64_t last_uid;
-    bool are_watches_held, are_kubelets_held;
+    bool are_watches_held, are_kubelets_held, are_lists_held;
 };
 
 /* fake_api.c: have drive() called. */
@@ -83,6 +87,8 @@ struct fake_object *fake_api_write(struct fake_api *api, enum fake_kind kind,
                                    ProtobufCMessage *message);
 /* It is gone. */
 void fake_api_drop(struct fake_api *api, struct fake_object *object);
+/* Keep all of a kind as it is now, for the pages of a list. */
+void fake_api_snapshot(struct fake_api *api, enum fake_kind kind);
 /* Free all. */
 void fake_api_objects_fini(struct fake_api *api);
 /* A new name for an object that is made, in the arena. */

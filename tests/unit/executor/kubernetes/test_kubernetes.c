@@ -176,6 +176,11 @@ static struct runtime_status status_of(struct fixture *f)
     return status;
 }
 
+static const struct node_record *node(struct fixture *f, const char *name)
+{
+    return node_set_find(f->runtime->ops->nodes(f->runtime), str_of(name));
+}
+
 /* Creations. */
 
 static void
@@ -424,6 +429,46 @@ static void a_list_anew_loses_no_pod_that_is_being_made(void **state)
     assert_int_equal(phase_of(f), RECONCILE_RUNNING);
 }
 
+static void a_pod_made_during_a_list_in_pages_is_not_lost(void **state)
+{
+    struct fixture *f = *state;
+    fake_api_put_pod(f->api, "theirs-1", "n1", "1");
+    fake_api_put_pod(f->api, "theirs-2", "n1", "1");
+    fake_api_put_pod(f->api, "theirs-3", "n1", "1");
+    turns(f, 10);
+    fake_api_set_page(f->api, 1);
+    fake_api_compact(f->api);
+    for (uint32_t was = fake_api_count(f->api, "GET");
+         fake_api_count(f->api, "GET") == was;) {
+        turn(f); /* until the first page was asked for */
+    }
+
+    run(f);
+    turns(f, 1000);
+
+    assert_int_equal(phase_of(f), RECONCILE_RUNNING);
+    assert_int_equal(resource_list_get(&node(f, "n1")->foreign, STR("cpu")),
+                     3000);
+}
+
+static void a_list_that_is_older_than_a_pod_does_not_lose_it(void **state)
+{
+    struct fixture *f = *state;
+    fake_api_hold_lists(f->api, true);
+    fake_api_hold_watches(f->api, true);
+    fake_api_compact(f->api);
+    fake_api_hold_watches(f->api, false);
+    turns(f, 100); /* it is listed again, and the answer takes its time */
+
+    begin(f);
+    (void)await(f, RUNTIME_CREATED);
+    fake_api_hold_lists(f->api, false);
+    await_phase(f, RECONCILE_RUNNING);
+    turns(f, 100);
+
+    assert_int_equal(phase_of(f), RECONCILE_RUNNING);
+}
+
 static void a_stop_that_fails_may_be_asked_again(void **state)
 {
     struct fixture *f = *state;
@@ -548,11 +593,6 @@ static void pods_of_another_executor_are_not_ours(void **state)
 
 /* Nodes. */
 
-static const struct node_record *node(struct fixture *f, const char *name)
-{
-    return node_set_find(f->runtime->ops->nodes(f->runtime), str_of(name));
-}
-
 static void what_others_use_of_a_node_is_told(void **state)
 {
     struct fixture *f = *state;
@@ -662,6 +702,8 @@ int main(void)
         CLUSTER_TEST(a_pod_that_went_while_nobody_looked_is_lost),
         CLUSTER_TEST(a_pod_goes_with_its_node),
         CLUSTER_TEST(a_list_anew_loses_no_pod_that_is_being_made),
+        CLUSTER_TEST(a_pod_made_during_a_list_in_pages_is_not_lost),
+        CLUSTER_TEST(a_list_that_is_older_than_a_pod_does_not_lose_it),
         CLUSTER_TEST(a_stop_that_fails_may_be_asked_again),
         CLUSTER_TEST(what_is_forgotten_leaves_the_cluster),
         CLUSTER_TEST(a_forgotten_pod_stays_for_its_logs),
