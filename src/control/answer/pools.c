@@ -225,6 +225,23 @@ static void put_policy(const struct control *c, struct command *command)
 }
 
 /* The Default pool stands first. */
+/* A row for each pool, with what it has unless the answer is brief, and the sum
+ * of that. */
+static void measure(struct control *c, struct command *command,
+                    struct pool_row *rows, struct sched_usage *usages,
+                    struct sched_usage *all)
+{
+    for (uint32_t i = 0; i <= c->pool_table.entries.count; i++) {
+        rows[i] = row_of(i ? c->pool_table.entries.items[i - 1] : NULL,
+                         &command->arena);
+        if (!command->pools.is_brief) {
+            rows[i].age_ms = pools_usage(c->pools, shard_at(c, i),
+                                         control_now_ms(c), &usages[i]);
+            add_usage(&usages[i], all);
+        }
+    }
+}
+
 void pool_objects_answer(struct control *c, struct command *command)
 {
     uint32_t count = (uint32_t)c->pool_table.entries.count + 1;
@@ -240,14 +257,7 @@ void pool_objects_answer(struct control *c, struct command *command)
         command_answer(command, COMMAND_OK, ""); /* nobody pays who has none */
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        rows[i] = row_of(i ? c->pool_table.entries.items[i - 1] : NULL, arena);
-        if (!command->pools.is_brief) {
-            rows[i].age_ms = pools_usage(c->pools, shard_at(c, i),
-                                         control_now_ms(c), &usages[i]);
-            add_usage(&usages[i], &all);
-        }
-    }
+    measure(c, command, rows, usages, &all);
     if (command->pools.has_conflicts && c->pool_table.entries.count > 1) {
         rows[0].conflict_count = count_conflicts(c);
     }

@@ -115,12 +115,37 @@ static uint64_t hash_pool(const struct control *c, uint32_t job)
     return hash_bytes(name.p, name.byte_count, 0);
 }
 
+/* A job has no place now: it ends, unless it may have one later. */
+static void end_unplaceable(struct control *c, uint32_t job,
+                            uint32_t *ret_looks)
+{
+    struct sched_explanation explanation;
+    struct job_decisions decisions;
+
+    pools_explain_nodes(c->pools, job, &explanation);
+    *ret_looks += explanation.nodes_total;
+    if (is_exhausted(&explanation)) {
+        job_give_up(c->jobs, job, c->batch.time_ms, &c->batch.arena,
+                    &decisions);
+    } else if (never_fits(&explanation)) {
+        job_refuse(c->jobs, job, ERROR_REJECTED,
+                   report_rejection(c, job, &explanation, &c->batch.arena),
+                   c->batch.time_ms, &decisions);
+    } else {
+        if (explanation.closed_count == 0) {
+            VEC_PUSH(&c->doubtful, job); /* its pool has no nodes yet */
+        }
+        return;
+    }
+    batch_add_decisions(&c->batch, &decisions);
+    batch_touch(&c->batch, job);
+    VEC_PUSH(&c->batch.due, job);
+}
+
 bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
 {
     struct control_class *class_ =
         &c->classes.items[c->handles.items[job].class_index];
-    struct sched_explanation explanation;
-    struct job_decisions decisions;
 
     ASSERT(class_->job_count > 0); /* of this one at least */
     ASSERT(jobs_state(c->jobs, job) == JOB_QUEUED);
@@ -137,24 +162,7 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
         class_->checked_pool = hash_pool(c, job);
         return true;
     }
-    pools_explain_nodes(c->pools, job, &explanation);
-    *ret_looks += explanation.nodes_total;
-    if (is_exhausted(&explanation)) {
-        job_give_up(c->jobs, job, c->batch.time_ms, &c->batch.arena,
-                    &decisions);
-    } else if (never_fits(&explanation)) {
-        job_refuse(c->jobs, job, ERROR_REJECTED,
-                   report_rejection(c, job, &explanation, &c->batch.arena),
-                   c->batch.time_ms, &decisions);
-    } else {
-        if (explanation.closed_count == 0) {
-            VEC_PUSH(&c->doubtful, job); /* its pool has no nodes yet */
-        }
-        return true;
-    }
-    batch_add_decisions(&c->batch, &decisions);
-    batch_touch(&c->batch, job);
-    VEC_PUSH(&c->batch.due, job);
+    end_unplaceable(c, job, ret_looks);
     return true;
 }
 

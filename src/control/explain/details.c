@@ -201,6 +201,22 @@ void explain_put_unknown(struct strbuf *buf, const struct control *c,
     strbuf_add_text(buf, " alone (scheduling.supportedResourceTypes).\n");
 }
 
+static void put_nodes(struct strbuf *buf, struct control *c,
+                      const struct sched_explanation *e)
+{
+    ASSERT(e->nodes_fit <= e->nodes_total);
+    if (e->nodes_fit > 0) {
+        strbuf_addf(buf, "It fits on %u of %u nodes now.\n", e->nodes_fit,
+                    e->nodes_total);
+    } else if (e->nearest_node != SCHED_NONE) {
+        struct str name = pools_node_name(c->pools, e->nearest_node);
+        strbuf_addf(buf, "Node %.*s comes nearest, with ", STR_ARG(name));
+        amounts_put_room(buf, c, &e->available, &e->needed);
+        strbuf_add_text(buf, ".\n");
+    }
+    explain_put_exclusions(buf, e, NULL);
+}
+
 void explain_put_details(struct strbuf *buf, struct control *c,
                          const struct sched_explanation *e)
 {
@@ -230,17 +246,7 @@ void explain_put_details(struct strbuf *buf, struct control *c,
         strbuf_addf(buf, "It may change again at %s.\n",
                     moment_put(e->until_ms, until));
     }
-    ASSERT(e->nodes_fit <= e->nodes_total);
-    if (e->nodes_fit > 0) {
-        strbuf_addf(buf, "It fits on %u of %u nodes now.\n", e->nodes_fit,
-                    e->nodes_total);
-    } else if (e->nearest_node != SCHED_NONE) {
-        struct str name = pools_node_name(c->pools, e->nearest_node);
-        strbuf_addf(buf, "Node %.*s comes nearest, with ", STR_ARG(name));
-        amounts_put_room(buf, c, &e->available, &e->needed);
-        strbuf_add_text(buf, ".\n");
-    }
-    explain_put_exclusions(buf, e, NULL);
+    put_nodes(buf, c, e);
     strbuf_addf(buf, "%u waiting %s of its queue %s ahead of it.\n", e->ahead,
                 e->ahead == 1 ? "job" : "jobs", e->ahead == 1 ? "is" : "are");
 }
