@@ -111,7 +111,7 @@ static void it_is_told_while_it_waits_again(void **state)
     stage_end(crowd.stage);
 }
 
-/* Where gangs are kept, what is said is when that ends. */
+/* Where gangs are protected, what is said is when that ends. */
 static void it_is_told_for_how_long_it_is_kept(void **state)
 {
     struct crowd crowd = {.stage = stage_begin(10)};

@@ -266,7 +266,7 @@ static void an_admitted_group_that_breaks_up_leaves_the_list(void **state)
     uint32_t next = world_submit_group(w, &job, &terms);
     world_round(w, ROUND_BALANCE, 0);
     assert_int_equal(start_of(w, group), 100000);
-    world_end(w, group); /* its spare member takes the place */
+    world_end(w, group); /* its optional member takes the place */
     assert_true(sched_is_consistent(w->sched));
     assert_int_equal(start_of(w, group + 1), 100000);
     world_end(w, group + 1);
