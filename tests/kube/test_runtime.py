@@ -65,11 +65,11 @@ class TestRuntime(unittest.TestCase):
         cls.plane.add_nodes("n1", "n2")
         cls.berth = harness.Berth(standalone=False).start()
         cls.addClassCleanup(cls.berth.close)
+        cls.settings = {"kubeconfig": str(config), "context": CONTEXT,
+                        "retention": "0s"}
         cls.executor = harness.Executor(
             cls.berth.grpc, "k", cls.berth.folder / "k",
-            json.dumps({"executor": {"kubernetes": {
-                "kubeconfig": str(config), "context": CONTEXT,
-                "retention": "0s"}}}),
+            json.dumps({"executor": {"kubernetes": cls.settings}}),
             "kubernetes").start()
         cls.addClassCleanup(lambda: cls.executor.stop())
         cls.berth.ctl("create", "queue", "q")
@@ -197,6 +197,16 @@ class TestRuntime(unittest.TestCase):
         for event, count in events.items():
             self.assertEqual(count, 1, event)
         self.assertIn((jobs[0], "JobRunningEvent"), events)
+
+    def test_berthd_may_have_the_executor_inside(self):
+        config = {"executor": {"id": "inside", "runtime": "kubernetes",
+                               "kubernetes": self.settings}}
+        with harness.Berth(json.dumps(config)) as berth:
+            berth.ctl("create", "queue", "q")
+            berth.ctl("submit", "-", input_text=json.dumps(
+                {"queue": "q", "jobSetId": "s", "jobs": [job(), job(1000)]}))
+            berth.ctl("watch", "q", "s", "--exit-code")
+        self.wait_no_pods()
 
     def test_the_api_server_may_crash(self):
         running, = self.submit(job(FOR_EVER))

@@ -668,6 +668,25 @@ static void a_list_anew_drops_what_is_gone(void **state)
     assert_int_equal(node(f, "n1")->foreign.count, 0);
 }
 
+static void it_says_when_the_cluster_is_out_of_reach(void **state)
+{
+    struct fixture *f = *state;
+    bool has_said = false;
+    assert_string_equal(f->runtime->ops->trouble(f->runtime), "");
+
+    fake_api_answer(f->api, "GET", 4, 403, "Forbidden", "may not list", false);
+    fake_api_compact(f->api);
+    for (int i = 0; i < 100; i++) {
+        turn(f);
+        has_said |= strstr(f->runtime->ops->trouble(f->runtime),
+                           "may not list") != NULL;
+    }
+    assert_true(has_said);
+    turns(f, 6000);
+
+    assert_string_equal(f->runtime->ops->trouble(f->runtime), "");
+}
+
 static void an_id_that_is_no_label_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -715,6 +734,7 @@ int main(void)
         CLUSTER_TEST(what_waits_for_a_node_is_pending),
         CLUSTER_TEST(nodes_come_change_and_go),
         CLUSTER_TEST(a_list_anew_drops_what_is_gone),
+        CLUSTER_TEST(it_says_when_the_cluster_is_out_of_reach),
         CLUSTER_TEST(an_id_that_is_no_label_is_refused),
     };
 
