@@ -13,7 +13,7 @@
 #include "unit.h"
 
 enum {
-    SEEDS = 80,
+    SEEDS = 40,
     JOBS = 6,
     TURN_MS = 20,
     BAD_TURNS = 300,      /* in which things go wrong */
