@@ -166,16 +166,19 @@ static int add_bytes(const char *bytes, size_t byte_count, void *ctx)
     return 0;
 }
 
-/* Append an object, which is given away. */
+/* Append an object, which is given away.  What moves a cursor or hides text is
+ * escaped, also where JSON would let it stand. */
 static void put(const char *type, int64_t time_ms, json_t *data,
                 struct strbuf *out)
 {
     json_t *object = json_object();
+    auto_strbuf text = {0};
 
     set_word(object, "type", type);
     set_time(object, "timestamp", time_ms);
     (void)json_object_set_new(object, "data", data);
-    (void)json_dump_callback(object, add_bytes, out, JSON_COMPACT);
+    (void)json_dump_callback(object, add_bytes, &text, JSON_COMPACT);
+    wire_printable(strbuf_str(&text), PRINTABLE_JSON, out);
     json_decref(object);
 }
 

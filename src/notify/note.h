@@ -6,6 +6,9 @@
  *                     preempted or rejected
  *     job_set.ended   no job of the set is left that has not
  *
+ * A program can show the text to people as it is: control characters and those
+ * that turn or hide text are escaped (wire/text/printable.h).
+ *
  * Pure.  All is borrowed.
  */
 #pragma once

@@ -35,6 +35,23 @@ static void a_job_is_told_as_json_whatever_its_texts(void **state)
     assert_null(strstr(strbuf_text(&text), "lastRun"));
 }
 
+/* A program may show the text to people as it is. */
+static void nothing_in_a_text_moves_a_cursor_or_hides(void **state)
+{
+    struct stored_job odd = job;
+    auto_strbuf text = {0};
+
+    (void)state;
+    odd.error = STR("M\xc3\xbcller \x1b[2J \xc2\x9b" /* CSI of C1 */
+                    "31m \x7f \xe2\x80\xae"          /* turns text around */
+                    "gnp.exe \xf3\xa0\x80\xa1");
+    note_put_job(&odd, NULL, &text);
+    assert_non_null(strstr(
+        strbuf_text(&text),
+        "\"reason\":\"M\xc3\xbcller \\u001B[2J \\u009b31m \\u007f \\u202e"
+        "gnp.exe \\udb40\\udc21\""));
+}
+
 static void a_set_has_ended_when_all_its_jobs_have(void **state)
 {
     struct stored_job_set set = {.queue = STR("q"), .name = STR("s")};
@@ -87,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_job_is_told_as_json_whatever_its_texts),
+        TEST(nothing_in_a_text_moves_a_cursor_or_hides),
         TEST(a_set_has_ended_when_all_its_jobs_have),
         TEST(an_end_has_one_id_and_another_end_another),
         TEST(every_state_of_an_end_has_its_word),
