@@ -200,12 +200,21 @@ class Berth:
         self.standalone = standalone
         self.arguments = list(arguments)
         self.config_path = self.folder / "berth.yaml"
-        # It may hold passwords; else a server that gives up root can read it.
+        # It may hold secrets; else a server that gives up root can read it.
         self.config_path.touch(0o600 if "assword" in config else 0o644)
+        if "webhooks" in config:
+            self.keep_from_others(self.config_path)
         self.config_path.write_text(config)
         self.grpc_wanted = "127.0.0.1:0"
         self.program = None
         self.meeting_made = None
+
+    @staticmethod
+    def keep_from_others(path):
+        """A file of root that a server that gives up root can read."""
+        path.chmod(0o640)
+        if os.geteuid() == 0:
+            os.chown(path, 0, 65533)
 
     @property
     def meeting(self):

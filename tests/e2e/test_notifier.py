@@ -261,8 +261,10 @@ class Notifications(unittest.TestCase):
         self.assertIn("berth-notify", names)
 
     def test_a_configuration_that_cannot_work_is_refused(self):
-        def errors(**target):
+        def errors(mode=0o600, **target):
             path = self.folder / "bad.yaml"
+            path.touch()
+            path.chmod(mode)
             path.write_text("notifications: " + json.dumps(
                 {"webhooks": [dict({"name": "x", "url": "https://h/"},
                                    **target)]}))
@@ -272,6 +274,7 @@ class Notifications(unittest.TestCase):
                 check=False).stderr
 
         self.assertEqual(errors(), "")
+        self.assertIn("others can read", errors(mode=0o644))
         path = self.folder / "command.yaml"
         path.write_text("notifications: {commands: [{name: x, command: "
                         "[relative]}]}")

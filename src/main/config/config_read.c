@@ -117,8 +117,10 @@ static int check_mode(const char *what, const char *path, struct err *err)
 int config_check_secrecy(const struct config *config, const char *path,
                          struct err *err)
 {
-    bool has_secret =
-        config->executor.password.byte_count > 0 || config->auth.user_count > 0;
+    /* Who knows the URL of a webhook can mostly post to it. */
+    bool has_secret = config->executor.password.byte_count > 0 ||
+                      config->auth.user_count > 0 ||
+                      config->notifications.webhook_count > 0;
     int rc = has_secret && path ? check_mode("configuration", path, err) : 0;
     if (rc == 0 && config->server.tls.key.byte_count > 0) {
         rc = check_mode("server.tls.key", config->server.tls.key.p, err);

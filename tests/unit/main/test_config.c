@@ -327,7 +327,8 @@ static void listening_beyond_this_machine_needs_auth_and_tls(void **state)
 static void files_with_secrets_are_kept_from_others(void **state)
 {
     static const char users[] =
-        "auth: {basicAuthUsers: [{name: a, password: b}]}\n";
+        "auth: {basicAuthUsers: [{name: a, password: b}]}\n"
+        "notifications: {webhooks: [{name: a, url: \"https://h/key\"}]}\n";
     auto_arena arena = {0};
     struct tmpdir directory;
     struct config *config;
@@ -348,6 +349,9 @@ static void files_with_secrets_are_kept_from_others(void **state)
     assert_int_equal(config_check_secrecy(config, path, &err), 0);
     assert_int_equal(chmod(path, 0644), 0);
     config->auth.user_count = 0;
+    assert_int_equal(config_check_secrecy(config, path, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.text, "others can read"));
+    config->notifications.webhook_count = 0;
     assert_int_equal(config_check_secrecy(config, path, &err), 0);
     config->server.tls.key = str_of(path);
     assert_int_equal(config_check_secrecy(config, NULL, &err), -ERR_INVALID);
