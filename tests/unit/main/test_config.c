@@ -291,7 +291,7 @@ static void wrong_configurations_are_refused(void **state)
               "machine's own");
     check_one("executor: {runtime: docker}",
               "c.yaml:1: executor.runtime: \"docker\" is not one of: process "
-              "fake");
+              "kubernetes fake");
 }
 
 static void listening_beyond_this_machine_needs_auth_and_tls(void **state)
