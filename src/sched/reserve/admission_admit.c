@@ -54,7 +54,8 @@ static void date_yields(const struct round *round, const struct claim *claim,
 }
 
 /* Whether nothing is reserved for a claim yet, though it could have that: its
- * start is unknown or far away, and it has not waited long enough. */
+ * start is unknown or far away, it has not waited long enough, and no start was
+ * promised to it. */
 static bool put_off(struct round *round, const struct claim *claim,
                     int64_t start_ms)
 {
@@ -63,7 +64,8 @@ static bool put_off(struct round *round, const struct claim *claim,
     int64_t since_ms = entry ? entry->since_ms : round->now_ms;
     int64_t from_ms = time_add_saturating(since_ms, delay_ms);
 
-    if (from_ms <= round->now_ms ||
+    if ((entry && entry->start_ms != SCHED_START_UNKNOWN) ||
+        from_ms <= round->now_ms ||
         start_ms <= time_add_saturating(round->now_ms, delay_ms)) {
         return false;
     }
@@ -96,14 +98,14 @@ bool admission_reserve(struct round *round, const struct claim *claim)
     if (!reserve_make(round, claim, &reserve->made)) {
         return false;
     }
+    if (reserve->made.start_ms < let_ms) {
+        reserve->made.start_ms = let_ms;
+    }
     if (put_off(round, claim, reserve->made.start_ms)) {
         reserve->is_put_off = true;
         return true;
     }
     reserve->hold = &reserve->made;
-    if (reserve->made.start_ms < let_ms) {
-        reserve->made.start_ms = let_ms;
-    }
     limit_wait_hold(round, claim, &least, admission_request(round, claim),
                     reserve->made.start_ms);
     date_yields(round, claim, &reserve->made);

@@ -91,6 +91,47 @@ static void nobody_else_has_a_reservation_meanwhile(void **state)
     assert_true(sched_is_consistent(w->sched));
 }
 
+/* More urgent work moves the start away; what was promised is not forgotten. */
+static void what_was_promised_keeps_its_reservation(void **state)
+{
+    struct world *w = *state;
+    struct world_job urgent = {
+        .queue = "Z", .priority_class = "high", .cores = 3};
+
+    delay(w);
+    struct bk03 bk = reserve_bk03(w, 100);
+    assert_int_equal(reserve_promise(w, bk.head), 100 * S);
+    uint32_t passing = world_submit(w, &urgent);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(reserve_runs(w, passing));
+
+    assert_false(reserve_passes(w, 1, 0, 0));
+    assert_int_equal(reserve_promise(w, bk.head), 100 * S);
+}
+
+/* Only a limit keeps it waiting, for longer than the delay. */
+static void what_a_limit_lets_go_later_has_none_either(void **state)
+{
+    struct world *w = *state;
+    uint32_t fixed = policy_class_index(&w->policy, STR("fixed"));
+
+    w->policy.classes[fixed].queue_limit_count = 1;
+    w->policy.classes[fixed].queue_limits[0] =
+        (struct resource_fraction){STR("cpu"), 500000};
+    delay(w);
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    world_queue(w, "H", 1);
+    world_queue(w, "Z", 1);
+    uint32_t first = reserve_submit(w, "H", 4, 2 * DELAY_S, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t head = reserve_submit(w, "H", 4, 0, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(reserve_runs(w, first) && !reserve_runs(w, head));
+
+    assert_int_equal(reserve_promise(w, head), SCHED_START_UNKNOWN);
+    assert_true(reserve_passes(w, 5, 0, 0));
+}
+
 static void explain_says_from_when_on(void **state)
 {
     struct world *w = *state;
@@ -114,6 +155,8 @@ int main(void)
         SCENARIO(a_near_start_is_reserved_at_once),
         SCENARIO(a_far_start_is_not),
         SCENARIO(nobody_else_has_a_reservation_meanwhile),
+        SCENARIO(what_was_promised_keeps_its_reservation),
+        SCENARIO(what_a_limit_lets_go_later_has_none_either),
         SCENARIO(explain_says_from_when_on),
     };
 
