@@ -10,6 +10,7 @@ enum {
     HEADER_BYTES = 100,
     HEADER_PAGE_BYTES = 16, /* where it has the size of a page, */
     HEADER_RESERVED = 20,   /* and the room that is left at its end */
+    PAGE_BYTES_MIN = 512,
     PAGE_BYTES_MAX = 65536,
     CONFIRM_TRIES = 3,
     /* Our file control: a uint32_t, the bytes of a page with a checksum; as an
@@ -46,8 +47,9 @@ static sqlite3_vfs *base_of(sqlite3_vfs *vfs)
     return (sqlite3_vfs *)vfs->pAppData;
 }
 
-/* What the head of a database says of its checksums: the bytes of a page, or
- * 0. */
+/* What the head of a database says of its checksums: the bytes of a page, or 0.
+ * Of a size that cannot be, the least: by whichever size, that page is
+ * damaged. */
 static uint32_t page_bytes_of(const unsigned char *head)
 {
     uint32_t bytes =
@@ -57,7 +59,9 @@ static uint32_t page_bytes_of(const unsigned char *head)
         head[HEADER_RESERVED] != SUM_BYTES) {
         return 0;
     }
-    return bytes == 1 ? PAGE_BYTES_MAX : bytes;
+    bytes = bytes == 1 ? PAGE_BYTES_MAX : bytes;
+    bool is_size = bytes >= PAGE_BYTES_MIN && (bytes & (bytes - 1)) == 0;
+    return is_size ? bytes : PAGE_BYTES_MIN;
 }
 
 /* The checksum of a page: of all that stands before it, and of its place. */

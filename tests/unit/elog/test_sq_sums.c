@@ -143,6 +143,25 @@ static void a_flipped_bit_in_any_page_is_found(void **state)
     assert_int_equal(read_all(f->path), 1);
 }
 
+/* The head says that a page has so many bytes: all that 16 bits may say. */
+static void a_size_of_pages_that_cannot_be_is_found(void **state)
+{
+    struct fixture *f = *state;
+    static const unsigned char sizes[][2] = {{0, 0}, {0, 2},   {0, 7},
+                                             {0, 8}, {0, 100}, {0xff, 0xff}};
+    unsigned char right[2];
+    int fd = open(f->path, O_RDWR | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, right, sizeof(right), 16), sizeof(right));
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        assert_int_equal(pwrite(fd, sizes[i], 2, 16), 2);
+        assert_int_equal(bad_page(f->path), 1);
+    }
+    assert_int_equal(pwrite(fd, right, sizeof(right), 16), sizeof(right));
+    close(fd);
+}
+
 static void what_reads_a_damaged_page_fails(void **state)
 {
     struct fixture *f = *state;
@@ -253,6 +272,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         CASE(a_file_that_is_whole_has_no_bad_page),
         CASE(a_flipped_bit_in_any_page_is_found),
+        CASE(a_size_of_pages_that_cannot_be_is_found),
         CASE(what_reads_a_damaged_page_fails),
         CASE(a_page_that_is_cut_short_is_found),
         CASE(a_page_in_the_wrong_place_is_found),
