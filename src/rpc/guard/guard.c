@@ -140,6 +140,7 @@ static void tick(struct guard *guard)
         return;
     }
     guard->tick_ms = guard->now_ms + TICK_MS;
+    int64_t unanswered_ms = 0;
     for (uint32_t i = 0; i < guard->options.connection_count_max; i++) {
         struct connection *connection = &guard->connections[i];
         int64_t most_ms = connection->inner < 0 ? PREFACE_MS_MAX
@@ -149,7 +150,12 @@ static void tick(struct guard *guard)
             guard_end(guard, connection);
             guard_count(guard, &guard->counts.silent_count);
         }
+        if (connection->handed_ms > 0 &&
+            (unanswered_ms == 0 || connection->handed_ms < unanswered_ms)) {
+            unanswered_ms = connection->handed_ms;
+        }
     }
+    atomic_store(&guard->unanswered_ms, unanswered_ms);
     if (guard->is_paused) {
         guard_pause(guard, false);
     }

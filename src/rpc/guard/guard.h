@@ -98,5 +98,7 @@ bool guard_is_outside_jobs(struct guard *guard, struct str mark) must_check;
 /* How things stand. */
 void guard_counts(struct guard *guard, struct guard_counts *ret_counts);
 
-/* Whether the thread has gone round within `ms_max`: it does so each second. */
+/* Whether whoever comes is served: within `ms_max` the thread has gone round
+ * (it does so each second), somebody could be accepted if anybody came, and the
+ * library has answered all who were handed over. */
 bool guard_is_alive(struct guard *guard, uint32_t ms_max);

@@ -158,6 +158,18 @@ static bool take(struct guard *guard, int fd,
     return true;
 }
 
+/* Whether there were no descriptors for whoever came last. */
+static void note_refusal(struct guard *guard, bool is_refused)
+{
+    int64_t since_ms = atomic_load(&guard->refusing_ms);
+
+    if (!is_refused) {
+        atomic_store(&guard->refusing_ms, 0);
+    } else if (since_ms == 0) {
+        atomic_store(&guard->refusing_ms, guard->now_ms);
+    }
+}
+
 void guard_accept(struct guard *guard, int listener)
 {
     for (int i = 0; i < ACCEPTS_MAX; i++) {
@@ -170,9 +182,13 @@ void guard_accept(struct guard *guard, int listener)
                 errno == ENOBUFS) {
                 guard_count(guard, &guard->counts.refused_count);
                 guard_pause(guard, true);
+                note_refusal(guard, true);
+            } else {
+                note_refusal(guard, false);
             }
             return;
         }
+        note_refusal(guard, false);
         if (!take(guard, fd, &address)) {
             guard_count(guard, &guard->counts.refused_count);
             close(fd);

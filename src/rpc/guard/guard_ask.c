@@ -129,5 +129,11 @@ void guard_counts(struct guard *guard, struct guard_counts *ret_counts)
 
 bool guard_is_alive(struct guard *guard, uint32_t ms_max)
 {
-    return mono_ns() / 1000000 - atomic_load(&guard->round_ms) <= ms_max;
+    int64_t now_ms = mono_ns() / 1000000;
+    int64_t refusing_ms = atomic_load(&guard->refusing_ms);
+    int64_t unanswered_ms = atomic_load(&guard->unanswered_ms);
+
+    return now_ms - atomic_load(&guard->round_ms) <= ms_max &&
+           (refusing_ms == 0 || now_ms - refusing_ms <= ms_max) &&
+           (unanswered_ms == 0 || now_ms - unanswered_ms <= ms_max);
 }

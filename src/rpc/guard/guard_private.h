@@ -46,6 +46,7 @@ struct connection {
     uint32_t watched_fd, watched_inner; /* what epoll watches for */
     uint32_t bucket;
     int64_t since_ms;   /* accepted */
+    int64_t handed_ms;  /* handed over, and not answered yet; 0: it is */
     int64_t control_ms; /* up to when control frames were counted off */
     uint64_t control_left;
     struct frames frames;
@@ -75,6 +76,9 @@ struct guard {
     uint32_t dying_count;
     atomic_bool is_closing, is_stopping;
     atomic_int_fast64_t round_ms; /* when the thread last went round */
+    /* Since when nobody could be accepted, and the library has not answered the
+     * first of those handed over; 0: neither is so. */
+    atomic_int_fast64_t refusing_ms, unanswered_ms;
     pthread_cond_t closed;
     bool is_closed;        /* under lock */
     pthread_mutex_t lock;  /* slots' tokens and peers, and what follows */

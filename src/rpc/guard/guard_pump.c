@@ -110,6 +110,7 @@ static bool hand_over(struct guard *guard, struct connection *connection)
         return false;
     }
     connection->inner = pair[0];
+    connection->handed_ms = guard->now_ms;
     guard->options.hand_over(guard->options.ctx, pair[1]);
     return true;
 }
@@ -200,6 +201,9 @@ static bool pump_out(struct guard *guard, struct connection *connection)
     for (int i = 0; i < READS_MAX && !connection->to_client.bytes; i++) {
         ssize_t count = meaning(recv(connection->inner, guard->scratch,
                                      sizeof(guard->scratch), MSG_DONTWAIT));
+        if (count != LATER) {
+            connection->handed_ms = 0;
+        }
         if (count < 0) {
             connection->is_inner_over = count == OVER;
             return count == LATER;

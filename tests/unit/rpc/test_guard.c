@@ -113,6 +113,24 @@ static void hear(int fd, char *bytes, size_t byte_count)
     }
 }
 
+/* Wait until it says that it does not serve, for a time of `ms` at most. */
+static void await_dead(struct guard *guard, uint32_t ms)
+{
+    for (int i = 0; i < patient_ms(10000) && guard_is_alive(guard, ms); i++) {
+        (void)poll(NULL, 0, 1);
+    }
+    assert_false(guard_is_alive(guard, ms));
+}
+
+/* The opposite. */
+static void await_alive(struct guard *guard, uint32_t ms)
+{
+    for (int i = 0; i < patient_ms(10000) && !guard_is_alive(guard, ms); i++) {
+        (void)poll(NULL, 0, 1);
+    }
+    assert_true(guard_is_alive(guard, (uint32_t)patient_ms(10000)));
+}
+
 /* Read to the end of the connection. */
 static void hear_end(int fd)
 {
@@ -290,12 +308,32 @@ static void it_accepts_again_when_there_are_descriptors(void **state)
     assert_true(counts.refused_count > 0);
     assert_int_equal(counts.accepted_count, 0);
     assert_true(guard_is_alive(stage.guard, (uint32_t)patient_ms(10000)));
+    /* Nobody is served meanwhile, though its thread goes round. */
+    await_dead(stage.guard, 1500);
     while (count > 0) {
         close(fds[--count]);
     }
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     say(client, hello, sizeof(hello) - 1);
     (void)handed(&stage, 0);
+    close(client);
+    end(&stage);
+}
+
+static void a_library_that_does_not_answer_is_noticed(void **state)
+{
+    struct stage stage;
+    char answer[4];
+
+    (void)state;
+    begin(&stage, 8, 8);
+    int client = dial(&stage);
+    say(client, hello, sizeof(hello) - 1);
+    int library = handed(&stage, 0);
+    await_dead(stage.guard, 1500);
+    say(library, "yes!", sizeof(answer));
+    hear(client, answer, sizeof(answer));
+    await_alive(stage.guard, 1500);
     close(client);
     end(&stage);
 }
@@ -308,6 +346,7 @@ int main(void)
         TEST(the_silent_give_way),
         TEST(what_a_flood_sends_ends_it),
         TEST(it_accepts_again_when_there_are_descriptors),
+        TEST(a_library_that_does_not_answer_is_noticed),
     };
 
     return RUN_TESTS(tests);
