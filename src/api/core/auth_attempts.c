@@ -1,5 +1,8 @@
 #include "api/core/auth_attempts.h"
 
+#include <arpa/inet.h>
+#include <string.h>
+
 #include "base/hash.h"
 
 void attempts_init(struct attempts *attempts, uint64_t seed)
@@ -13,9 +16,34 @@ void attempts_fini(struct attempts *attempts)
     pthread_mutex_destroy(&attempts->lock);
 }
 
+/* Who has one IPv6 address of a network has 2^64: the network counts, of which
+ * `text` is made. */
+static struct str counted_part(struct str address, struct in6_addr *network)
+{
+    static const char prefix[] = "ipv6:[";
+    char text[INET6_ADDRSTRLEN];
+    size_t prefix_bytes = sizeof(prefix) - 1;
+
+    if (address.byte_count <= prefix_bytes + 1 ||
+        address.byte_count - prefix_bytes > sizeof(text) ||
+        memcmp(address.p, prefix, prefix_bytes) != 0) {
+        return address;
+    }
+    size_t byte_count = address.byte_count - prefix_bytes - 1;
+    memcpy(text, address.p + prefix_bytes, byte_count);
+    text[byte_count] = '\0';
+    if (inet_pton(AF_INET6, text, network) != 1 ||
+        IN6_IS_ADDR_LOOPBACK(network)) {
+        return address;
+    }
+    return IN6_IS_ADDR_V4MAPPED(network) ? address : str_make(network, 8);
+}
+
 static int64_t *bucket_of(struct attempts *attempts, struct str address)
 {
-    uint64_t hash = hash_bytes(address.p, address.byte_count, attempts->seed);
+    struct in6_addr network;
+    struct str part = counted_part(address, &network);
+    uint64_t hash = hash_bytes(part.p, part.byte_count, attempts->seed);
 
     return &attempts->until_ms[hash % ATTEMPT_BUCKETS];
 }

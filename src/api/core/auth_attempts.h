@@ -3,7 +3,7 @@
  * once, then one per ATTEMPT_MS.
  *
  * Addresses share their count with others of the same hash, which nobody can
- * choose.  Threads: any.
+ * choose, and those of IPv6 with their network of 64 bits.  Threads: any.
  */
 #pragma once
 

@@ -137,6 +137,34 @@ static void test_wrong_passwords_are_slowed(void **state)
     auth_fini(&auth);
 }
 
+/* Who has one address of an IPv6 network has all of them. */
+static void test_a_network_counts_as_one_address(void **state)
+{
+    static const struct str others[] = {
+        {"ipv6:[2001:db8:1:3::1]", 22},
+        {"ipv6:[::1]", 10},
+        {"ipv6:[::ffff:10.0.0.1]", 22},
+        {"ipv6:[", 6},
+        {"ipv6:[x]", 8},
+        {"ipv4:10.0.0.1", 13},
+        {"", 0},
+    };
+    struct attempts *attempts = mem_alloc(sizeof(*attempts));
+
+    (void)state;
+    attempts_init(attempts, 1);
+    for (int i = 0; i < ATTEMPTS_BURST; i++) {
+        attempts_failed(attempts, STR("ipv6:[2001:db8:1:2::1]"), 0);
+    }
+    assert_true(
+        attempts_wait_ms(attempts, STR("ipv6:[2001:db8:1:2:ffff::9]"), 0) > 0);
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
+        assert_int_equal(attempts_wait_ms(attempts, others[i], 0), 0);
+    }
+    attempts_fini(attempts);
+    mem_free(attempts);
+}
+
 /* Credentials of a kind that is served but wrong end it: nobody becomes
  * anonymous by mistyping a password. */
 static void test_anonymous_is_last(void **state)
@@ -287,6 +315,7 @@ int main(void)
         TEST(test_no_method),
         TEST(test_permissions_by_group),
         TEST(test_wrong_passwords_are_slowed),
+        TEST(test_a_network_counts_as_one_address),
         TEST(test_hashed_passwords),
         TEST(test_administrators),
         TEST(test_anonymous_callers_are_told_apart),
