@@ -40,21 +40,19 @@ static void put_queue_lines(struct strbuf *buf, struct control *c,
     }
 }
 
-/* How many were admitted, and for whom nodes are kept. */
+/* How many were admitted, and whether nodes are reserved for the first; not
+ * which that is, for whoever reads this need not be allowed to see it. */
 static void put_admitted(struct strbuf *buf, struct control *c,
                          const struct sched_pool_stats *stats)
 {
-    char id[ID_TEXT_BYTES_MAX], start[WIRE_RFC3339_TEXT_BYTES_MAX];
-    struct job_view view;
+    char start[WIRE_RFC3339_TEXT_BYTES_MAX];
 
     if (stats->admitted_count == 0) {
         return;
     }
     strbuf_addf(buf, "\tAdmitted:\t%u", stats->admitted_count);
     if (stats->head != SCHED_NONE && jobs_is_live(c->jobs, stats->head)) {
-        jobs_get(c->jobs, stats->head, &view);
-        strbuf_addf(buf, "; nodes are kept for job %s",
-                    job_id_format(view.id, id));
+        strbuf_add_text(buf, "; nodes are reserved for the first");
         if (stats->head_start_ms != SCHED_START_UNKNOWN) {
             strbuf_addf(buf, ", which has room by %s",
                         moment_put(stats->head_start_ms, start));
