@@ -84,6 +84,9 @@ void job_handles_drop(struct control *c, uint32_t job);
 
 /* Read a policy; NULL when the text is not one. */
 struct policy_box *policy_box_read(struct str text, struct err *err) must_check;
+/* The same of what a person has written (policy_read_written()). */
+struct policy_box *policy_box_read_written(struct str text,
+                                           struct err *err) must_check;
 /* NULL is fine. */
 void policy_box_destroy(struct policy_box *box);
 /* Go by another policy; what is no policy is passed over. */

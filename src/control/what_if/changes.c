@@ -103,9 +103,6 @@ static int set_weights(struct what_if *what_if,
 static int set_policy(struct what_if *what_if,
                       const struct what_if_changes *changes, struct err *err)
 {
-    struct str text = changes->policy.byte_count
-                          ? changes->policy
-                          : str_of(what_if->control->policy->text);
     auto_strbuf printed = {0};
     struct event event;
     int rc = 0;
@@ -113,7 +110,10 @@ static int set_policy(struct what_if *what_if,
     if (!changes->policy.byte_count && !changes->class_count) {
         return 0;
     }
-    struct policy_box *box = policy_box_read(text, err);
+    struct policy_box *box =
+        changes->policy.byte_count
+            ? policy_box_read_written(changes->policy, err)
+            : policy_box_read(str_of(what_if->control->policy->text), err);
     if (!box) {
         return -ERR_INVALID;
     }

@@ -79,8 +79,9 @@ int sim_what_if_plan_make(const struct sim_what_if_options *options,
     if (options->scheduling_path) {
         rc = sim_read_file(options->scheduling_path, &plan->text, err);
         if (rc == 0) {
-            rc = policy_read(strbuf_str(&plan->text), options->scheduling_path,
-                             &plan->arena, &plan->policy, err);
+            rc = policy_read_written(strbuf_str(&plan->text),
+                                     options->scheduling_path, &plan->arena,
+                                     &plan->policy, err);
         }
         plan->changes.policy = &plan->policy;
     }

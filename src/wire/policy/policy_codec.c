@@ -385,15 +385,33 @@ static void mean_what_it_meant(struct str yaml, struct policy_form *form)
     }
 }
 
+static int read_form(struct str yaml, const char *file_name,
+                     struct arena *arena, struct policy_form *form,
+                     struct err *err)
+{
+    struct settings_reader reader = {file_name, arena, NULL, NULL};
+
+    policy_settings.init(form);
+    return settings_read(&policy_settings, yaml, &reader, form, err);
+}
+
 int policy_read(struct str yaml, const char *file_name, struct arena *arena,
                 struct policy *ret_policy, struct err *err)
 {
     auto_mem struct policy_form *form = mem_alloc(sizeof(*form));
-    struct settings_reader reader = {file_name, arena, NULL, NULL};
 
-    policy_settings.init(form);
-    int rc = settings_read(&policy_settings, yaml, &reader, form, err);
+    int rc = read_form(yaml, file_name, arena, form, err);
     mean_what_it_meant(yaml, form);
+    return rc < 0 ? rc : policy_from_form(form, ret_policy, err);
+}
+
+int policy_read_written(struct str yaml, const char *file_name,
+                        struct arena *arena, struct policy *ret_policy,
+                        struct err *err)
+{
+    auto_mem struct policy_form *form = mem_alloc(sizeof(*form));
+
+    int rc = read_form(yaml, file_name, arena, form, err);
     return rc < 0 ? rc : policy_from_form(form, ret_policy, err);
 }
 

@@ -177,10 +177,17 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
 /* Read a policy from the YAML of a log; what is not said there has its default,
  * but for what a text of a release that had no such key means:
  * urgencyPreemptible is what the class's `preemptible` is, rulesRevision is
- * POLICY_RULES_FIRST, retryPolicies is false, and keepsGpus is `never`.
- * Strings live in `arena`.  `file_name` is for messages. */
+ * POLICY_RULES_FIRST, retryPolicies is false, keepsGpus is `never`, and prices,
+ * the limit of losses and reservationDelay are 0.  Strings live in `arena`.
+ * `file_name` is for messages. */
 int policy_read(struct str yaml, const char *file_name, struct arena *arena,
                 struct policy *ret_policy, struct err *err) must_check;
+
+/* The same of what a person has written for this release: what is not said has
+ * its default. */
+int policy_read_written(struct str yaml, const char *file_name,
+                        struct arena *arena, struct policy *ret_policy,
+                        struct err *err) must_check;
 
 /* Write every key of `policy` as YAML without comments. */
 void policy_print(const struct policy *policy, struct strbuf *out);

@@ -62,6 +62,24 @@ static void logs_keep_the_names_of_earlier_releases(void **state)
     assert_null(strstr(strbuf_text(&text), "cooldown"));
 }
 
+/* Who writes a file today means the defaults of today. */
+static void what_a_person_leaves_out_has_its_default(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct policy *defaults = arena_alloc(&arena, sizeof(*defaults));
+    struct policy *policy = arena_alloc(&arena, sizeof(*policy));
+    struct err err = {""};
+    auto_strbuf expected = {0}, text = {0};
+
+    policy_defaults(defaults);
+    policy_print(defaults, &expected);
+    assert_int_equal(
+        policy_read_written(STR(""), "p.yaml", &arena, policy, &err), 0);
+    policy_print(policy, &text);
+    assert_string_equal(strbuf_text(&text), strbuf_text(&expected));
+}
+
 static void printed_policy_reads_back_to_the_same_text(void **state)
 {
     (void)state;
@@ -500,6 +518,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(empty_text_is_the_default_policy),
         TEST(logs_keep_the_names_of_earlier_releases),
+        TEST(what_a_person_leaves_out_has_its_default),
         TEST(printed_policy_reads_back_to_the_same_text),
         TEST(what_a_pool_does_not_say_comes_from_its_profile),
         TEST(only_preemptible_classes_have_a_default_lifetime),
