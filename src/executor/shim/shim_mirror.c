@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/vec.h"
@@ -196,8 +198,26 @@ static bool is_copy(const struct shim_mirrors *mirrors, int dir_fd)
     return is_found;
 }
 
-/* The byte count of the longest part of a path that exists; 0: "/". */
-static size_t existing_part(const char *target)
+bool shim_mirror_is_kernels(int fd)
+{
+    static const long types[] = {
+        PROC_SUPER_MAGIC,    SYSFS_MAGIC,      CGROUP_SUPER_MAGIC,
+        CGROUP2_SUPER_MAGIC, SECURITYFS_MAGIC, DEBUGFS_MAGIC,
+        TRACEFS_MAGIC,       BPF_FS_MAGIC,     DEVPTS_SUPER_MAGIC,
+    };
+    struct statfs fs;
+    struct stat st, dev, root;
+    bool is_one = fstatfs(fd, &fs) < 0 || fstat(fd, &st) < 0;
+
+    for (size_t i = 0; !is_one && i < ARRAY_COUNT(types); i++) {
+        is_one = fs.f_type == types[i];
+    }
+    /* /dev is memory as others are; what is mounted in it is another one. */
+    return is_one || (stat("/dev", &dev) == 0 && stat("/", &root) == 0 &&
+                      dev.st_dev != root.st_dev && st.st_dev == dev.st_dev);
+}
+
+size_t shim_mirror_existing(const char *target)
 {
     char part[PATH_MAX];
     size_t found = 0;
@@ -209,7 +229,7 @@ static size_t existing_part(const char *target)
         }
         snprintf(part, sizeof(part), "%.*s", (int)at, target);
         if (stat(part, &st) < 0) {
-            break;
+            return errno == EACCES ? SHIM_MIRROR_DENIED : found;
         }
         found = at;
     }
@@ -279,10 +299,9 @@ int shim_mirror_close(const struct shim_mirrors *mirrors)
  * So the directory is opened once, and all is done below descriptors: of what
  * is opened a copy is made, whatever it is, and only in copies is written. */
 int shim_mirror_make(struct shim_mirrors *mirrors, const char *target,
-                     bool is_dir)
+                     size_t found, bool is_dir)
 {
     char part[PATH_MAX];
-    size_t found = existing_part(target);
 
     if (found == strlen(target)) {
         return 0;
@@ -292,7 +311,8 @@ int shim_mirror_make(struct shim_mirrors *mirrors, const char *target,
     }
     snprintf(part, sizeof(part), "%.*s", (int)found, target);
     int dir_fd = open(found ? part : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd < 0) {
+    if (dir_fd < 0 || shim_mirror_is_kernels(dir_fd)) {
+        errno = dir_fd < 0 ? errno : EPERM;
         return -ERR_IO;
     }
     int fd =

@@ -28,11 +28,20 @@ struct shim_mirrors {
     size_t count;
 };
 
-/* Make `target`, an absolute path, as a directory or a file, if it is not
- * there.  -ERR_LIMIT: too many or too big ones would be replaced; -ERR_IO;
- * both with errno. */
+/* What shim_mirror_existing() answers where it may not look. */
+#define SHIM_MIRROR_DENIED SIZE_MAX
+
+/* Whether what is open is the kernel's own: /proc, /sys, /dev and their like.
+ */
+bool shim_mirror_is_kernels(int fd) must_check;
+/* The byte count of the longest part of a path that exists; 0: "/"; or
+ * SHIM_MIRROR_DENIED with errno. */
+size_t shim_mirror_existing(const char *target) must_check;
+/* Make `target`, an absolute path of which `found` bytes exist, as a directory
+ * or a file, if it is not there.  -ERR_LIMIT: too many or too big ones would be
+ * replaced; -ERR_IO; both with errno. */
 int shim_mirror_make(struct shim_mirrors *mirrors, const char *target,
-                     bool is_dir) must_check;
+                     size_t found, bool is_dir) must_check;
 /* Nothing more is made: whoever writes there is told, instead of losing it.
  * -ERR_IO with errno. */
 int shim_mirror_close(const struct shim_mirrors *mirrors) must_check;

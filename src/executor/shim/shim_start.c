@@ -16,10 +16,9 @@
 #include "executor/files/run_file.h"
 #include "executor/filter/filter.h"
 #include "executor/shim/shim.h"
+#include "executor/shim/shim_binds.h"
 #include "executor/shim/shim_box.h"
 #include "executor/shim/shim_fence.h"
-#include "executor/shim/shim_mirror.h"
-#include "executor/shim/shim_view.h"
 
 enum {
     EXIT_NOT_FOUND = 127,
@@ -114,78 +113,6 @@ static void enter_limits(const struct shim_start *start, int fd)
     }
 }
 
-/* The source of a mount, opened without following any link: an init container
- * may have put one where a sub-path was, and we are root here. */
-static int open_source(const struct shim_start *start, const char *path)
-{
-    size_t n = strlen(start->space_dir);
-    bool is_ours =
-        n > 0 && strncmp(path, start->space_dir, n) == 0 && path[n] == '/';
-    /* Opened again: the kernel does not bind what was opened in another mount
-     * namespace. */
-    int below_fd = open(is_ours ? start->space_dir : "/",
-                        O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int fd = file_open_below(below_fd, path + (is_ours ? n + 1 : 1), O_PATH);
-
-    close(below_fd);
-    return fd;
-}
-
-/* Whether the `index`th mount lies in one that is made before it: nothing is
- * made there, for it is another volume. */
-static bool is_in_volume(const struct run_container *container, size_t index)
-{
-    const char *target = container->binds.items[index].target;
-
-    for (size_t i = 0; i < index; i++) {
-        const char *other = container->binds.items[i].target;
-        size_t n = strlen(other);
-        if (strncmp(target, other, n) == 0 && target[n] == '/') {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Make the mount paths that the machine does not have. */
-static void make_targets(const struct shim_start *start, int fd)
-{
-    const struct run_container *container = start->container;
-    struct shim_mirrors mirrors = {.count = 0};
-
-    for (size_t i = 0; i < container->binds.count; i++) {
-        const struct run_bind *bind = &container->binds.items[i];
-        int source_fd = open_source(start, bind->source);
-        struct stat st;
-        if (source_fd < 0 || fstat(source_fd, &st) < 0) {
-            give_up(fd, "open what is mounted at", bind->target);
-        }
-        close(source_fd);
-        if (!is_in_volume(container, i) &&
-            shim_mirror_make(&mirrors, bind->target, S_ISDIR(st.st_mode)) < 0) {
-            give_up(fd, "make the mount path", bind->target);
-        }
-    }
-    if (shim_mirror_close(&mirrors) < 0) {
-        give_up(fd, "close what shows", "the mount paths");
-    }
-}
-
-static void mount_bind(const struct shim_start *start,
-                       const struct run_bind *bind, int fd)
-{
-    int source_fd = open_source(start, bind->source);
-
-    if (source_fd < 0) {
-        give_up(fd, "open what is mounted at", bind->target);
-    }
-    if (shim_view_bind(source_fd, bind->target,
-                       MS_NOSUID | (bind->is_read_only ? MS_RDONLY : 0)) < 0) {
-        give_up(fd, "mount", bind->target);
-    }
-    close(source_fd);
-}
-
 /* A mount namespace of the container's own, if it mounts something. */
 static void enter_mounts(const struct shim_start *start, int fd)
 {
@@ -195,15 +122,6 @@ static void enter_mounts(const struct shim_start *start, int fd)
     if (unshare(CLONE_NEWNS) < 0 ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
         give_up(fd, "make a", "mount namespace");
-    }
-}
-
-static void mount_binds(const struct shim_start *start, int fd)
-{
-    const struct run_container *container = start->container;
-
-    for (size_t i = 0; i < container->binds.count; i++) {
-        mount_bind(start, &container->binds.items[i], fd);
     }
 }
 
@@ -261,6 +179,7 @@ static void enter_files(const struct shim_start *start, int fd)
 {
     bool has_view = start->box->mount_fd >= 0;
     bool has_own = !*start->container->work_dir;
+    struct shim_binds binds;
 
     if (has_own && !has_view) {
         enter_work_dir(start->dir_fd, fd);
@@ -269,8 +188,9 @@ static void enter_files(const struct shim_start *start, int fd)
         give_up(fd, "enter the pod's", "mount namespace");
     }
     enter_mounts(start, fd);
-    if (has_view) {
-        make_targets(start, fd);
+    if (shim_binds_take(&binds, start->container, start->space_dir) < 0 ||
+        (has_view && shim_binds_make_targets(&binds) < 0)) {
+        give_up(fd, binds.step, binds.path);
     }
     if (has_own && has_view) {
         int dir_fd = open(start->space_dir,
@@ -278,7 +198,9 @@ static void enter_files(const struct shim_start *start, int fd)
         enter_work_dir(dir_fd, fd);
         close(dir_fd);
     }
-    mount_binds(start, fd);
+    if (shim_binds_mount(&binds) < 0) {
+        give_up(fd, binds.step, binds.path);
+    }
 }
 
 /* In the child, from fork to exec. */

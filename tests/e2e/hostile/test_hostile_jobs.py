@@ -207,6 +207,7 @@ class HostileJobs(unittest.TestCase):
             self.assertEqual(self.jobs(berth, "good")[neighbour]["state"],
                              "RUNNING")
             self.play_from_outside(berth)
+            self.play_volumes(berth, have)
             self.assertIsNone(berth.program.process.poll())
         return told
 
@@ -331,6 +332,41 @@ class HostileJobs(unittest.TestCase):
             capture_output=True, text=True, check=False, cwd="/",
             timeout=harness.patient(60))
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def play_volumes(self, berth, have):
+        """Volumes full of links where root looks for files: at /proc and at
+        what the other volume's path goes through."""
+        if "mount" not in have or not berth.is_root():
+            return
+        closed = berth.folder / "closed"
+        closed.mkdir(mode=0o700)
+        (closed / "in").mkdir()
+        (closed / "in" / "open").write_text("got it")
+        most = {"cpu": "100m", "memory": "64Mi", "ephemeral-storage": "1Mi"}
+        plant = ("mkdir -p $BERTH_VOLUME_V/self/fd; cd $BERTH_VOLUME_V/self/fd;"
+                 " for i in $(seq 0 99); do ln -s $CLOSED $i; done")
+
+        def container(name, command, mounts):
+            return {"name": name, "image": "none",
+                    "command": ["sh", "-c", command],
+                    "env": [{"name": "CLOSED", "value": str(closed / "in")}],
+                    "volumeMounts": [{"name": volume, "mountPath": path}
+                                     for volume, path in mounts],
+                    "resources": {"requests": most, "limits": most}}
+        jobs = [{"namespace": "default", "podSpec": {
+            "volumes": [{"name": "v", "emptyDir": {}},
+                        {"name": "w", "emptyDir": {}}],
+            "initContainers": [container("plant", plant, [("v", "/srv")])],
+            "containers": [container("main", "cat /mnt/open; true",
+                                     [("v", path), ("w", "/mnt")])]}}
+                for path in ("/proc", "/proc/self", "/var", "/",
+                             str(berth.data))]
+        out = berth.ctl("submit", "-", input_text=json.dumps({
+            "queue": berth.queue, "jobSetId": "v", "jobs": jobs})).stdout
+        ids = [line.split()[4] for line in out.splitlines()]
+        berth.ctl("wait", *ids, check=False, seconds=60)
+        for job_id in ids:
+            self.assertNotIn("got it", self.log_of(berth, job_id))
 
     def all_rounds(self, *how, **more):
         for _ in range(ROUNDS):

@@ -326,6 +326,30 @@ static void a_directory_is_not_mounted_on_a_file(void **state)
     job_free(&job);
 }
 
+/* A job that could put its own links there would have us, as root, follow
+ * them. */
+static void what_the_kernel_shows_of_itself_is_not_covered(void **state)
+{
+    static const char *const paths[] = {
+        "/proc",   "/proc/self",      "/sys",          "/dev",
+        "/dev/fd", "/proc/not-there", "/dev/not-there"};
+    struct fixture *fixture = *state;
+
+    skip_unless_mounting(fixture);
+    for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
+        struct job job;
+        job_make(&job, 80 + (int)i, ARGS("true"));
+        add_scratch(&job);
+        job.pod->containers[0]->volumemounts[0]->mountpath =
+            arena_strdup(&job.arena, str_of(paths[i]));
+        fixture_create(fixture, &job);
+        if (fixture_wait_end(fixture, &job) != RECONCILE_FAILED) {
+            fail_msg("mounted at %s", paths[i]);
+        }
+        job_free(&job);
+    }
+}
+
 static void a_mounted_secret_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -361,6 +385,7 @@ int main(void)
         PROCESS_TEST(a_sub_path_that_became_a_link_is_not_followed),
         PROCESS_TEST(a_mount_that_cannot_be_given_is_refused_by_name),
         PROCESS_TEST(a_directory_is_not_mounted_on_a_file),
+        PROCESS_TEST(what_the_kernel_shows_of_itself_is_not_covered),
         PROCESS_TEST(a_mounted_secret_is_refused),
     };
     return RUN_TESTS(tests);

@@ -76,7 +76,8 @@ static int make_apart(const char *target)
             mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
             _exit(2);
         }
-        int rc = shim_mirror_make(&mirrors, target, true);
+        int rc = shim_mirror_make(&mirrors, target,
+                                  shim_mirror_existing(target), true);
         rc = rc < 0 ? rc : shim_mirror_close(&mirrors);
         _exit(rc == 0 && access(target, X_OK) == 0 ? 0 : 1);
     }
