@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "executor/files/file.h"
@@ -12,16 +14,47 @@
 
 enum { NAME_BYTES_MAX = 256 };
 
-/* Whether `source` can be shown at `target`: both are files or directories, or
- * the shim makes the target. */
-static bool can_bind(const char *source, const char *target)
+/* stat() as a user of jobs, so that what comes of it tells nothing of files
+ * that only we see; of this thread alone, and all else that we may stays. */
+static int stat_as(const char *path, int64_t uid, int64_t gid,
+                   struct stat *ret_stat)
+{
+    if (uid < 0) {
+        return stat(path, ret_stat);
+    }
+    int count = getgroups(0, NULL);
+    auto_mem gid_t *groups =
+        mem_alloc_array((size_t)(count > 0 ? count : 1), sizeof(*groups));
+    count = getgroups(count, groups);
+    /* libc's would change all threads. */
+    if (count < 0 || syscall(SYS_setgroups, 0, NULL) < 0) {
+        return -1;
+    }
+    (void)setfsgid((gid_t)gid);
+    (void)setfsuid((uid_t)uid);
+    int rc = stat(path, ret_stat);
+    (void)setfsuid(geteuid());
+    (void)setfsgid(getegid());
+    long back = syscall(SYS_setgroups, count, groups);
+    ASSERT(back == 0);
+    return rc;
+}
+
+/* Whether `source` can be shown at `target`, as far as the container's user
+ * sees: both are files or directories, or the shim makes the target. */
+static bool can_bind(struct process_job *job,
+                     const K8s__Io__Api__Core__V1__Container *container,
+                     const char *source, const char *target)
 {
     struct stat from, to;
+    int64_t uid, gid;
+    struct err err;
 
-    if (stat(source, &from) < 0) {
+    if (stat(source, &from) < 0 ||
+        process_find_user(job, container, &uid, &gid, &err) < 0) {
         return false;
     }
-    if (stat(target, &to) < 0) {
+    if (stat_as(target, uid, gid, &to) < 0) {
         return true;
     }
     return S_ISDIR(from.st_mode) == S_ISDIR(to.st_mode);
@@ -158,7 +191,8 @@ static int add_mount(struct process_job *job,
     if (rc < 0) {
         return rc;
     }
-    if ((job->policy->layers & RUN_LAYER_MOUNT) && can_bind(source, target)) {
+    if ((job->policy->layers & RUN_LAYER_MOUNT) &&
+        can_bind(job, container, source, target)) {
         auto_strbuf bind = strbuf_make(2 * PROCESS_PATH_BYTES_MAX + 4);
         strbuf_addf(&bind, "%c%s:%s", is_read_only ? 'r' : 'w', target, source);
         kv_add(spec, "bind", strbuf_str(&bind));

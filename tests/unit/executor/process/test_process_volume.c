@@ -350,6 +350,45 @@ static void what_the_kernel_shows_of_itself_is_not_covered(void **state)
     }
 }
 
+/* Mount paths below a directory that only root may look into: what comes of
+ * them says nothing of what is there. */
+static void a_mount_path_is_no_question_about_roots_files(void **state)
+{
+    struct fixture *fixture = *state;
+    /* Not in /tmp, of which each pod has its own. */
+    char secret[] = "/var/lib/berth-test-XXXXXX";
+    struct err told[2] = {{""}, {""}};
+    enum runtime_change_kind kinds[2];
+    char path[512];
+
+    skip_unless_mounting(fixture);
+    if (geteuid() != 0) {
+        skip();
+    }
+    assert_non_null(mkdtemp(secret));
+    snprintf(path, sizeof(path), "%s/file", secret);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    for (int i = 0; i < 2; i++) {
+        struct job job;
+        job_make(&job, 90 + i, ARGS("true"));
+        add_scratch(&job);
+        snprintf(path, sizeof(path), "%s/%s", secret, i ? "none" : "file");
+        job.pod->containers[0]->volumemounts[0]->mountpath =
+            arena_strdup(&job.arena, str_of(path));
+        kinds[i] = fixture_try(fixture, &job, &told[i]);
+        if (kinds[i] == RUNTIME_CREATED) {
+            assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_FAILED);
+        }
+        job_free(&job);
+    }
+    snprintf(path, sizeof(path), "%s/file", secret);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(secret), 0);
+    assert_int_equal(kinds[0], kinds[1]);
+}
+
 static void a_mounted_secret_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -386,6 +425,7 @@ int main(void)
         PROCESS_TEST(a_mount_that_cannot_be_given_is_refused_by_name),
         PROCESS_TEST(a_directory_is_not_mounted_on_a_file),
         PROCESS_TEST(what_the_kernel_shows_of_itself_is_not_covered),
+        PROCESS_TEST(a_mount_path_is_no_question_about_roots_files),
         PROCESS_TEST(a_mounted_secret_is_refused),
     };
     return RUN_TESTS(tests);
