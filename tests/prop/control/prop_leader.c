@@ -628,6 +628,7 @@ static void choose_policy(struct policy *policy, struct tape *tape)
     struct pool_policy *pool = &policy->pools[0];
 
     pool_policy_apply(pool, (enum pool_profile)draw(tape, 0, PROFILE_FLOW));
+    pool->reservation_delay_ms = draw(tape, 0, 1) * INT64_C(2000);
     if (pool->profile == PROFILE_FLOW) {
         int cpu = resource_column(&policy->schema, STR("cpu"));
         pool->cost_weights_ppm[cpu] = FRACTION_ONE_PPM;

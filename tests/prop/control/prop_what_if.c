@@ -389,6 +389,8 @@ static bool comes_true(struct tape *tape)
     stage_init(&world->stage);
     pool_policy_apply(&world->stage.policy.pools[0],
                       (enum pool_profile)draw(tape, 0, PROFILE_FLOW));
+    world->stage.policy.pools[0].reservation_delay_ms =
+        draw(tape, 0, 1) * INT64_C(2000);
     world->stage.policy.balance_period_ms = 500;
     world->stage.hooks =
         (struct control_hooks){.ctx = world, .what_if = take_state};

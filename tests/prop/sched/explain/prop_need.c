@@ -52,6 +52,8 @@ static bool what_is_needed_beside_reservations(struct tape *tape)
     }
     built_init(&scene.trial.built, &scene.trial.instance, 0);
     pool_policy_apply(&scene.trial.built.policy.pools[0], PROFILE_BERTH);
+    scene.trial.built.policy.pools[0].reservation_delay_ms =
+        draw(tape, 0, 2) * 1000;
     sched_policy_set(scene.trial.built.sched, &scene.trial.built.policy);
     scene_settle(&scene);
     bool holds = scene_needs_are_true(&scene);
@@ -181,6 +183,7 @@ static void set_policy(struct built *built, bool is_berth, bool is_rated)
 {
     if (is_berth) {
         pool_policy_apply(&built->policy.pools[0], PROFILE_BERTH);
+        built->policy.pools[0].reservation_delay_ms = 0;
     }
     if (is_rated) {
         built->policy.rate_per_queue =

@@ -56,6 +56,7 @@ static void begin(struct history *history, struct tape *tape)
     world_init(w);
     pool_policy_apply(&w->policy.pools[0],
                       draw(tape, 0, 1) ? PROFILE_BERTH : PROFILE_ARMADA);
+    w->policy.pools[0].reservation_delay_ms = draw(tape, 0, 1) * 2000;
     world_restart(w);
     w->sched->checks_victims = true;
     for (size_t i = 0; i < ARRAY_COUNT(queue_names); i++) {

@@ -182,6 +182,7 @@ static void scene_init(struct scene *scene, struct tape *tape)
     world->policy.pools[0].level_count = scene->level_count;
     if (draw(tape, 0, 1)) {
         pool_policy_apply(&world->policy.pools[0], PROFILE_BERTH);
+        world->policy.pools[0].reservation_delay_ms = 0;
     }
     world_restart(world);
     scene->node_count = (uint32_t)draw(tape, 1, SMALL_NODES_MAX);

@@ -82,6 +82,7 @@ static void begin(struct history *history, struct tape *tape)
     world_init(w);
     if (once_in(tape, 2)) {
         pool_policy_apply(pool, PROFILE_BERTH);
+        pool->reservation_delay_ms = once_in(tape, 2) ? 0 : 3000;
     }
     if (once_in(tape, 2)) {
         pool->topology[0] = STR("leaf");

@@ -21,12 +21,15 @@ int instance_free(const struct instance *instance, int node, int kind)
 /* A gang is admitted, and leaves the list, as a whole; those that wait on then
  * are charged for nothing. */
 static void admit(struct instance *instance, int index, int serial,
-                  int promised, int pool)
+                  int promised, int pool, int now)
 {
     int gang = instance->jobs[index].gang;
 
     for (int j = 0; j < instance->job_count; j++) {
         if (j == index || (gang && instance->jobs[j].gang == gang)) {
+            if (!instance->jobs[j].admitted) {
+                instance->jobs[j].admitted_at = now;
+            }
             instance->jobs[j].admitted = serial;
             instance->jobs[j].admitted_pool = pool;
             instance->jobs[j].promised = promised;
@@ -57,7 +60,7 @@ static void leave(struct instance *instance, int index, int now, bool returns)
     job->is_away = false;
     job->node = NO_NODE;
     if (!job->gang) {
-        admit(instance, index, 0, INT_MAX, 0);
+        admit(instance, index, 0, INT_MAX, 0, now);
     } else if (!returns) {
         instance_gang_changed(instance, job->gang);
     }
@@ -129,7 +132,7 @@ static void apply_lease(struct instance *instance,
     struct instance_job *job = &instance->jobs[index];
 
     instance_advance(instance, now);
-    admit(instance, index, 0, INT_MAX, 0);
+    admit(instance, index, 0, INT_MAX, 0, now);
     start_limit_take(&instance->starts, 1, now);
     start_limit_take(&instance->queues[job->queue].starts, 1, now);
     start_limit_take(&instance->start_cores[instance->nodes[node].pool],
@@ -173,7 +176,7 @@ void instance_apply(struct instance *instance,
         }
         admit(instance, index, serial ? serial : ++instance->admission_count,
               decision->start_ms < INT_MAX ? (int)decision->start_ms : INT_MAX,
-              (int)decision->pool_index);
+              (int)decision->pool_index, now);
         if (instance->jobs[index].gang) {
             /* The plan may have taken some of it since it promised more. */
             instance_gang_changed(instance, instance->jobs[index].gang);
@@ -181,7 +184,7 @@ void instance_apply(struct instance *instance,
         break;
     case SCHED_DISMISS:
         instance->jobs[index].charge = (struct fraction){0, 1};
-        admit(instance, index, 0, INT_MAX, 0);
+        admit(instance, index, 0, INT_MAX, 0, now);
         break;
     case SCHED_PREEMPT:
     case SCHED_FAIL:

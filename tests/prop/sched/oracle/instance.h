@@ -101,6 +101,7 @@ struct instance_job {
     int started;                /* its age counts from then; or NOT_STARTED */
     int admitted;               /* the serial number of its admission, or 0 */
     int admitted_pool;          /* where */
+    int admitted_at;            /* when */
     bool is_admitted_elsewhere; /* in a pool that is not looked at */
     bool is_admitted_later;     /* whose turn comes after this one's */
     int promised;               /* it starts then at the latest, or INT_MAX */
@@ -140,6 +141,7 @@ struct instance {
                             window of any age */
     int short_cooldown; /* ms, or 0: cooldowns last a minute */
     bool is_strict, has_backfill, is_shortest_first, is_aged;
+    int delay_ms; /* of reservations; 0: none */
     int admission_count;
     bool has_second_pool;
     int pool;       /* that is looked at */

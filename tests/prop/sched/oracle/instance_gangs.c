@@ -84,6 +84,7 @@ void instance_gang_changed(struct instance *instance, int gang)
             instance->jobs[j].admitted = stays ? first->admitted : 0;
             instance->jobs[j].promised = stays ? first->promised : INT_MAX;
             instance->jobs[j].admitted_pool = first->admitted_pool;
+            instance->jobs[j].admitted_at = first->admitted_at;
         }
     }
 }

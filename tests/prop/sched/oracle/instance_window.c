@@ -10,6 +10,7 @@ static void draw_knobs(struct tape *tape, struct instance *instance)
     instance->window_per_queue = pick(tape, 1, 2);
     instance->is_strict = once_in(tape, 8);
     instance->has_backfill = !once_in(tape, 8);
+    instance->delay_ms = once_in(tape, 3) ? pick(tape, 1, 300) : 0;
 }
 
 void instance_draw_window(struct tape *tape, struct instance *instance)
@@ -22,6 +23,7 @@ void instance_draw_window(struct tape *tape, struct instance *instance)
         instance->jobs[j].node = NO_NODE;
         instance->jobs[j].was_leased = false;
     }
+    instance->delay_ms *= 1000;
     instance_draw_times(tape, instance, &DRAWN_MINUTES);
 }
 

@@ -128,12 +128,25 @@ static void hold_limits(struct oracle *o, int unit, int cores, int at)
     }
 }
 
+/* Whether a unit that could have a reservation waits for it: its start is far
+ * away, nobody was told of one, and it has not waited long enough. */
+static bool is_put_off(const struct oracle *o, int unit, int serial)
+{
+    const struct instance_job *job = &o->in->jobs[unit];
+    int since = serial && serial < INT_MAX ? job->admitted_at : o->now;
+
+    return o->in->delay_ms && job->promised == INT_MAX &&
+           o->now - since < o->in->delay_ms &&
+           (o->hold.start == INT_MAX ||
+            o->hold.start - o->now > o->in->delay_ms);
+}
+
 bool oracle_hold_for(struct oracle *o, int unit, int serial)
 {
     int least[INSTANCE_KINDS] = {0};
 
     oracle_least(o, unit, least);
-    if (o->kept[o->in->jobs[unit].queue].is_made) {
+    if (o->is_put_off || o->kept[o->in->jobs[unit].queue].is_made) {
         return oracle_could_reserve(o, unit);
     }
     int at = let_at(o, unit, least[0]);
@@ -148,6 +161,11 @@ bool oracle_hold_for(struct oracle *o, int unit, int serial)
         return false;
     }
     o->hold.start = at > o->hold.start ? at : o->hold.start;
+    if (is_put_off(o, unit, serial)) {
+        o->is_put_off = true;
+        o->hold.is_made = false;
+        return true;
+    }
     hold_limits(o, unit, least[0], o->hold.start);
     return true;
 }

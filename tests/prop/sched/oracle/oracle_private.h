@@ -112,6 +112,7 @@ struct oracle {
     bool has_missed[INSTANCE_JOBS_MAX];  /* was tried, and found no room */
     int admitted[INSTANCE_JOBS_MAX];     /* serial; INT_MAX: by this plan */
     struct hold hold;
+    bool is_put_off; /* the first of the admitted waits for its reservation */
     struct held kept[INSTANCE_QUEUES_MAX];
     /* Admitted behind this serial of this level does not count in the quota;
      * 0: all does. */

@@ -457,6 +457,7 @@ static void set_policy(struct tape *tape, struct policy *policy)
     pool->admitted_window = (uint32_t)pick(tape, 1, 4);
     pool->admitted_window_per_queue = (uint32_t)pick(tape, 1, 2);
     pool->backfill_order = (enum backfill_order)pick(tape, 0, 2);
+    pool->reservation_delay_ms = pick(tape, 0, 1) ? pick(tape, 1, 9) * 1000 : 0;
 }
 
 static bool is_like(const struct sched_decision *a,
@@ -560,7 +561,8 @@ static bool promises_are_kept(struct tape *tape)
 
 /* Small work without end in all queues, and one gang that needs all nodes:
  * it starts after it has starved, at most every queue was served once before
- * it, and what ran then has ended (docs/guide/reservations.md). */
+ * it, and what ran then has ended; each of these may take longer by the delay
+ * of reservations (docs/guide/reservations.md). */
 static bool no_gang_starves(struct tape *tape)
 {
     enum { STARVED = 20, LONGEST = 6, STREAM_S = 90 };
@@ -590,6 +592,7 @@ static bool no_gang_starves(struct tape *tape)
     set_policy(tape, &drive.policy);
     drive.policy.pools[0].starved_after_ms = STARVED * 1000;
     uint32_t window = drive.policy.pools[0].admitted_window;
+    int delay = (int)(drive.policy.pools[0].reservation_delay_ms / 1000);
     drive_begin(&drive, &trace, &outcome);
     for (now = 0; now < STREAM_S + 100; now++) {
         if (is_asked(&drive, now)) {
@@ -598,7 +601,7 @@ static bool no_gang_starves(struct tape *tape)
         }
     }
     int bound = trace.jobs[gang].arrives + STARVED +
-                (TRACE_QUEUES + (int)window + 8) * LONGEST;
+                (TRACE_QUEUES + (int)window + 8) * (LONGEST + delay);
     sched_destroy(drive.sched);
     return outcome.starts[gang] <= bound && !drive.is_broken;
 }

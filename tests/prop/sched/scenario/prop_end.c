@@ -73,6 +73,7 @@ static void begin(struct history *history, struct tape *tape)
     memset(history, 0, sizeof(*history));
     world_init(w);
     pool_policy_apply(pool, (enum pool_profile)draw(tape, 0, 2));
+    pool->reservation_delay_ms = once_in(tape, 2) ? 0 : 60000;
     if (pool->half_time_ms || once_in(tape, 4)) {
         pool->half_time_ms = once_in(tape, 2) ? 0 : 60000;
     }
