@@ -291,6 +291,7 @@ void process_stop(struct runtime *runtime, struct run_id run, int64_t grace_ms)
     struct process_pod *pod = &process->pods.items[index];
     int fd = process_run_dir(process, run);
     kv_add_int(&wish, grace_ms >= 0 ? "grace_ms" : "grace_own", grace_ms);
+    kv_promise_seal(&wish); /* behind what older shims read */
     kv_seal(&wish);
     if (fd >= 0) {
         (void)!file_replace(fd, RUN_STOP_NAME, strbuf_str(&wish), 0600, &err);
