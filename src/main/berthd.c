@@ -148,7 +148,12 @@ static int begin_runner(void *ctx, struct err *err)
     const struct privileges_needs needs = {NULL, NULL, 0};
 
     int rc = privileges_plan(&options->config->hardening, &needs, &plan, err);
-    return rc < 0 ? rc : privileges_give_up(&plan, err);
+    rc = rc < 0 ? rc : privileges_give_up(&plan, err);
+    if (rc == 0) {
+        privileges_deny_helper_calls(&options->config->hardening,
+                                     "berth-notify");
+    }
+    return rc;
 }
 
 /* Read whom to tell of ends, and start the process that runs commands if there

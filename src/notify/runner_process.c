@@ -98,10 +98,16 @@ static void await(pid_t pid, int timeout_ms, struct runner_answer *answer)
             (void)kill(-pid, SIGKILL);
         }
     }
+    siginfo_t info;
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0) {
+        return;
+    }
+    /* What it left behind; before it is reaped, so that the number of its group
+     * is nobody else's yet. */
+    (void)kill(-pid, SIGKILL);
     if (waitpid(pid, &status, 0) != pid) {
         return;
     }
-    (void)kill(-pid, SIGKILL); /* what it left behind */
     if (!is_in_time) {
         answer->how = RUNNER_TIMEOUT;
     } else if (WIFEXITED(status)) {
@@ -119,7 +125,6 @@ static _Noreturn void watch(int fd, const struct runner_request *request,
                                    .how = RUNNER_FAILED};
     int body_fd = body_file(body);
 
-    (void)signal(SIGCHLD, SIG_DFL);
     pid_t pid = body_fd < 0 ? -1 : fork();
     if (pid == 0) {
         execute(target, id, body_fd);
@@ -134,36 +139,49 @@ static _Noreturn void watch(int fd, const struct runner_request *request,
 
 /* In the runner's process. */
 
-/* The request, or the end: whoever breaks the protocol is not the server. */
-static struct runner_request check(const struct runner_targets *targets,
-                                   struct str message)
+bool runner_request_read(const struct runner_targets *targets,
+                         struct str message, struct runner_request *ret_request)
 {
-    struct runner_request request = {0};
-    bool is_whole = message.byte_count >= sizeof(request);
+    if (message.byte_count < sizeof(*ret_request)) {
+        return false;
+    }
+    memcpy(ret_request, message.p, sizeof(*ret_request));
+    return ret_request->number < RUNNER_FLYING_MAX &&
+           ret_request->id_bytes < NOTE_ID_BYTES_MAX &&
+           ret_request->id_bytes <= message.byte_count - sizeof(*ret_request) &&
+           ret_request->target < targets->count &&
+           targets->items[ret_request->target].command_count > 0;
+}
 
-    if (is_whole) {
-        memcpy(&request, message.p, sizeof(request));
+/* Take the ends of those that watch commands, and wait for one when there are
+ * too many. */
+static void reap(uint32_t *count)
+{
+    while (*count > 0 &&
+           waitpid(-1, NULL, *count < RUNNER_FLYING_MAX ? WNOHANG : 0) > 0) {
+        --*count;
     }
-    if (!is_whole || request.id_bytes >= NOTE_ID_BYTES_MAX ||
-        request.id_bytes > message.byte_count - sizeof(request) ||
-        request.target >= targets->count ||
-        targets->items[request.target].command_count == 0) {
-        fprintf(stderr, "berth-notify: a request is malformed\n");
-        _exit(EXIT_FAILURE);
-    }
-    return request;
 }
 
 static void run_one(int fd, const struct runner_targets *targets, char *bytes,
-                    size_t byte_count)
+                    size_t byte_count, uint32_t *count)
 {
-    struct runner_request request = check(targets, str_make(bytes, byte_count));
+    struct runner_request request;
+    struct str message = str_make(bytes, byte_count);
+
+    if (!runner_request_read(targets, message, &request)) {
+        /* Whoever sends this is not the server. */
+        fprintf(stderr, "berth-notify: a request is malformed\n");
+        _exit(EXIT_FAILURE);
+    }
     struct str rest =
         str_make(bytes + sizeof(request), byte_count - sizeof(request));
     char id[NOTE_ID_BYTES_MAX];
 
     (void)snprintf(id, sizeof(id), "%.*s", (int)request.id_bytes, rest.p);
+    reap(count);
     pid_t pid = fork();
+    *count += pid > 0;
     if (pid == 0) {
         watch(fd, &request, &targets->items[request.target], id,
               str_make(rest.p + request.id_bytes,
@@ -186,7 +204,6 @@ static void settle(int fd, pid_t parent)
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGCHLD, SIG_IGN);
     if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
         dup2(null_fd, STDOUT_FILENO) < 0 ||
         prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent || fd < 0) {
@@ -200,6 +217,7 @@ _Noreturn void runner_process(int fd, pid_t parent,
                               void *ctx)
 {
     char *bytes = mem_alloc(MESSAGE_BYTES_MAX);
+    uint32_t watcher_count = 0;
     struct err err;
 
     settle(fd, parent);
@@ -207,11 +225,14 @@ _Noreturn void runner_process(int fd, pid_t parent,
         fprintf(stderr, "berth-notify: %s\n", err.text);
         _exit(EXIT_FAILURE);
     }
-    /* Another user, another life: it must end with its parent still. */
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* Another user, another life: it must end with its parent still.  Nobody of
+     * that user, and so no server that was taken over, writes to its memory. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0) {
+        _exit(EXIT_FAILURE);
+    }
     for (ssize_t count; (count = recv(fd, bytes, MESSAGE_BYTES_MAX, 0)) != 0;) {
         if (count > 0) {
-            run_one(fd, targets, bytes, (size_t)count);
+            run_one(fd, targets, bytes, (size_t)count, &watcher_count);
         } else if (errno != EINTR) {
             break;
         }

@@ -35,6 +35,11 @@ struct runner_targets {
     uint32_t count;
 };
 
+/* Take the head of a message; false: it breaks the protocol. */
+bool runner_request_read(const struct runner_targets *targets,
+                         struct str message,
+                         struct runner_request *ret_request) must_check;
+
 /* Run what is asked for on `fd` until that is closed, the parent ends, or a
  * request breaks the protocol: then it is not the server's. */
 _Noreturn void runner_process(int fd, pid_t parent,

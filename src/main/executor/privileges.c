@@ -234,8 +234,9 @@ void privileges_deny_calls(const struct config_hardening *config)
                "calls, rare sockets");
 }
 
-void privileges_deny_helper_calls(const struct config_hardening *config)
+void privileges_deny_helper_calls(const struct config_hardening *config,
+                                  const char *process)
 {
-    deny_calls(config, filter_enter_helper, "berth-helper",
+    deny_calls(config, filter_enter_helper, process,
                "rare kernel calls, rare sockets");
 }

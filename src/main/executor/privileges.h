@@ -52,6 +52,7 @@ int privileges_give_up(const struct privileges *plan,
  * switches it off. */
 void privileges_deny_calls(const struct config_hardening *config);
 
-/* The same in the helper, with the filter that it and its jobs can live
- * with. */
-void privileges_deny_helper_calls(const struct config_hardening *config);
+/* The same in a process beside it, which starts programs: with the filter that
+ * these can live with. */
+void privileges_deny_helper_calls(const struct config_hardening *config,
+                                  const char *process);

@@ -123,7 +123,7 @@ static void begin_helper(void *ctx)
 {
     const struct runtime_setup_process *setup = ctx;
 
-    privileges_deny_helper_calls(setup->hardening);
+    privileges_deny_helper_calls(setup->hardening, "berth-helper");
 }
 
 /* In the helper. */

@@ -4,10 +4,14 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "notify/runner.h"
+#include "notify/runner_process.h"
 #include "patience.h"
 #include "tmpdir.h"
 #include "unit.h"
@@ -162,6 +166,62 @@ static void a_request_for_no_command_runs_nothing(void **state)
     }
 }
 
+static uint32_t count_children(pid_t pid)
+{
+    char path[64], text[8192];
+    uint32_t count = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
+             (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof(text));
+    for (ssize_t i = 0; i < bytes; i++) {
+        count += text[i] == ' ';
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return count;
+}
+
+/* However much is asked for. */
+static void no_more_commands_run_than_a_server_asks_for(void **state)
+{
+    enum { MORE = 20, LOOKS = 100 };
+    struct str command[] = {STR("/bin/sleep"), STR("1000")};
+    struct notify_target target = {
+        .command = command, .command_count = 2, .timeout_ms = 1000};
+    struct runner_targets targets = {&target, 1};
+    int pair[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        close(pair[0]);
+        runner_process(pair[1], parent, &targets, NULL, NULL);
+    }
+    close(pair[1]);
+    for (uint32_t i = 0; i < RUNNER_FLYING_MAX + MORE; i++) {
+        struct runner_request request = {i % RUNNER_FLYING_MAX, 0, 0};
+        bool is_more = i >= RUNNER_FLYING_MAX; /* it may not be read */
+        ssize_t count = send(pair[0], &request, sizeof(request),
+                             is_more ? MSG_DONTWAIT : 0);
+        assert_true(is_more || count == sizeof(request));
+    }
+    for (int64_t left = patient_ms(20000);
+         left > 0 && count_children(pid) < RUNNER_FLYING_MAX; left--) {
+        (void)poll(NULL, 0, 1);
+    }
+    for (int i = 0; i < LOOKS; i++) {
+        assert_true(count_children(pid) <= RUNNER_FLYING_MAX);
+        (void)poll(NULL, 0, 1);
+    }
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    close(pair[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +230,7 @@ int main(void)
         TEST(a_command_that_takes_too_long_is_killed_with_its_group),
         TEST(without_its_process_all_attempts_end),
         TEST(a_request_for_no_command_runs_nothing),
+        TEST(no_more_commands_run_than_a_server_asks_for),
     };
 
     return RUN_TESTS(tests);
