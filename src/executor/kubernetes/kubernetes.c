@@ -177,6 +177,7 @@ static void close_runtime(struct runtime *runtime)
     SLOTS_FREE(&k->rows);
     VEC_FREE(&k->creating);
     VEC_FREE(&k->retained);
+    VEC_FREE(&k->repeats);
     map_fini(&k->by_run);
     map_fini(&k->by_job);
     (void)pthread_mutex_destroy(&k->lock);

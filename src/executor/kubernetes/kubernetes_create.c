@@ -91,7 +91,7 @@ static void on_looked(void *ctx, const struct http_result *result)
     struct kube_verdict verdict = kube_answer_read(result);
 
     if (!row->creation) {
-        kubernetes_delete_wanted(k, row);
+        (void)kubernetes_delete_wanted(k, row);
         return;
     }
     row->creation->is_looking = false;
@@ -113,7 +113,7 @@ static void on_created(void *ctx, const struct http_result *result)
     struct kube_verdict verdict = kube_answer_read(result);
 
     if (!row->creation) { /* the watch was faster */
-        kubernetes_delete_wanted(k, row);
+        (void)kubernetes_delete_wanted(k, row);
         return;
     }
     switch (verdict.answer) {
@@ -250,7 +250,7 @@ static void make_way(struct kubernetes *k, struct job_id job)
 
     if (index != MAP_NONE && k->rows.items[index].is_forgotten) {
         k->rows.items[index].wants_forget = true;
-        kubernetes_delete_wanted(k, &k->rows.items[index]);
+        (void)kubernetes_delete_wanted(k, &k->rows.items[index]);
     }
 }
 

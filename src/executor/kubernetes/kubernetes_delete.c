@@ -1,31 +1,64 @@
 /* Stopping pods, and removing those that are forgotten: one DELETE each.  The
  * executor repeats a stop that fails; removals are repeated here. */
+#include "base/heap.h"
 #include "executor/kubernetes/kube_build.h"
 #include "executor/kubernetes/kubernetes_private.h"
 
 enum {
     MS_PER_S = 1000,
     GRACE_S_MIN = 1, /* with 0 the API server would forget a pod that runs */
-    AGAIN_MS = 30000,
+    BUSY_MS = 100,   /* until the port may take a further request */
     REMOVING_MAX = 64,
     STATUS_NOT_FOUND = 404,
     STATUS_CONFLICT = 409, /* the pod of that name is another one */
 };
+
+static bool is_sooner(const void *context, const struct kube_retained *a,
+                      const struct kube_retained *b)
+{
+    (void)context;
+    return a->due_ms < b->due_ms;
+}
+
+DEFINE_HEAP(repeats, struct kube_retained, 2, const void *, is_sooner,
+            HEAP_PLAIN);
 
 static size_t retained_count(const struct kubernetes *k)
 {
     return k->retained.count - k->retained_first;
 }
 
-static void retain(struct kubernetes *k, struct run_id run, int64_t for_ms)
+static bool has_too_many(const struct kubernetes *k)
 {
-    int64_t due_ms = kubernetes_now_ms(k) + for_ms;
+    return retained_count(k) > KUBERNETES_RETAINED_MAX;
+}
+
+static void look_at(struct kubernetes *k, int64_t at_ms)
+{
+    k->remove_ms = at_ms < k->remove_ms ? at_ms : k->remove_ms;
+}
+
+/* Keep a pod that nobody wants any more. */
+static void retain(struct kubernetes *k, struct run_id run)
+{
+    int64_t due_ms = kubernetes_now_ms(k) + k->options.retention_ms;
 
     VEC_PUSH(&k->retained, (struct kube_retained){run, due_ms});
-    k->remove_ms = due_ms < k->remove_ms ? due_ms : k->remove_ms;
-    if (retained_count(k) > KUBERNETES_RETAINED_MAX) {
-        k->remove_ms = INT64_MIN;
-    }
+    look_at(k, has_too_many(k) ? INT64_MIN : due_ms);
+}
+
+/* The removal has failed: it is to be tried again, later each time. */
+static void repeat(struct kubernetes *k, struct kube_row *row, int64_t after_ms)
+{
+    int64_t due_ms =
+        kubernetes_now_ms(k) + retry_failed(&row->removal, k->rng, after_ms);
+    struct kube_retained entry = {row->run, due_ms};
+    size_t at = k->repeats.count;
+
+    row->wants_forget = false;
+    VEC_PUSH(&k->repeats, entry);
+    repeats_rise(NULL, k->repeats.items, at, entry);
+    look_at(k, due_ms);
 }
 
 static void on_deleted(void *ctx, const struct http_result *result)
@@ -40,17 +73,16 @@ static void on_deleted(void *ctx, const struct http_result *result)
     if (row->is_forgotten && row->is_gone) {
         kubernetes_remove(k, row);
     } else if (row->wants_forget && !is_done) {
-        row->wants_forget = false;
-        retain(k, row->run, AGAIN_MS);
+        repeat(k, row, result->retry_after_ms);
     }
 }
 
-void kubernetes_delete_wanted(struct kubernetes *k, struct kube_row *row)
+bool kubernetes_delete_wanted(struct kubernetes *k, struct kube_row *row)
 {
     auto_strbuf path = strbuf_make(0), body = strbuf_make(0);
 
     if (row->call || (!row->wants_stop && !row->wants_forget)) {
-        return;
+        return true;
     }
     kubernetes_pods_path(row, true, &path);
     kube_build_delete(str_of(row->uid), row->wants_forget ? -1 : row->grace_s,
@@ -59,33 +91,47 @@ void kubernetes_delete_wanted(struct kubernetes *k, struct kube_row *row)
     if (kubernetes_ask(k, row, "DELETE", strbuf_str(&path), strbuf_str(&body),
                        row->wants_forget ? &k->removing_count : NULL,
                        on_deleted)) {
-        return;
+        return true;
     }
     row->wants_stop = false;
     if (row->wants_forget) {
-        row->wants_forget = false;
-        retain(k, row->run, AGAIN_MS);
+        repeat(k, row, -1);
     }
+    return false;
 }
 
-/* The oldest is to go; false: none is, or too many are on their way. */
-static bool take_retained(struct kubernetes *k, int64_t now_ms,
-                          struct run_id *ret_run)
+/* The next that is due.  A pod whose removal has failed waits for its time,
+ * however many are kept. */
+static bool take_due(struct kubernetes *k, int64_t now_ms,
+                     struct run_id *ret_run)
 {
+    if (k->repeats.count > 0 && k->repeats.items[0].due_ms <= now_ms) {
+        *ret_run = k->repeats.items[0].run;
+        repeats_remove(NULL, k->repeats.items, --k->repeats.count, 0);
+        return true;
+    }
     if (retained_count(k) == 0) {
         return false;
     }
     struct kube_retained next = k->retained.items[k->retained_first];
-    bool is_due =
-        next.due_ms <= now_ms || retained_count(k) > KUBERNETES_RETAINED_MAX;
-    if (!is_due || k->removing_count >= REMOVING_MAX) {
-        /* One that ends makes us look again. */
-        k->remove_ms = is_due ? INT64_MAX : next.due_ms;
+    if (next.due_ms > now_ms && !has_too_many(k)) {
         return false;
     }
     k->retained_first++;
     *ret_run = next.run;
     return true;
+}
+
+/* When the next one is due that is not yet. */
+static int64_t next_due_ms(const struct kubernetes *k)
+{
+    int64_t repeat_ms =
+        k->repeats.count > 0 ? k->repeats.items[0].due_ms : INT64_MAX;
+    int64_t retained_ms = retained_count(k) > 0
+                              ? k->retained.items[k->retained_first].due_ms
+                              : INT64_MAX;
+
+    return repeat_ms < retained_ms ? repeat_ms : retained_ms;
 }
 
 static void shorten_retained(struct kubernetes *k)
@@ -98,23 +144,36 @@ static void shorten_retained(struct kubernetes *k)
     }
 }
 
+/* Ask for the removal, unless that is under way; false: not now. */
+static bool remove_pod(struct kubernetes *k, struct run_id run)
+{
+    struct kube_row *row = kubernetes_find(k, run);
+
+    if (!row || !row->is_forgotten || row->wants_forget) {
+        return true;
+    }
+    row->wants_forget = true;
+    return kubernetes_delete_wanted(k, row);
+}
+
 void kubernetes_remove_due(struct kubernetes *k)
 {
     int64_t now_ms = kubernetes_now_ms(k);
+    bool may_ask = true;
     struct run_id run;
 
     if (now_ms < k->remove_ms) {
         return;
     }
-    k->remove_ms = INT64_MAX;
-    while (take_retained(k, now_ms, &run)) {
-        struct kube_row *row = kubernetes_find(k, run);
-        if (row && row->is_forgotten && !row->wants_forget) {
-            row->wants_forget = true;
-            kubernetes_delete_wanted(k, row);
-        }
+    while (may_ask && k->removing_count < REMOVING_MAX &&
+           take_due(k, now_ms, &run)) {
+        may_ask = remove_pod(k, run);
     }
     shorten_retained(k);
+    /* Of those under way one that ends makes us look again. */
+    k->remove_ms = !may_ask                            ? now_ms + BUSY_MS
+                   : k->removing_count >= REMOVING_MAX ? INT64_MAX
+                                                       : next_due_ms(k);
 }
 
 void kubernetes_stop(struct runtime *runtime, struct run_id run,
@@ -133,7 +192,7 @@ void kubernetes_stop(struct runtime *runtime, struct run_id run,
     row->grace_s = grace_ms < 0            ? -1
                    : grace_s < GRACE_S_MIN ? GRACE_S_MIN
                                            : grace_s;
-    kubernetes_delete_wanted(k, row);
+    (void)kubernetes_delete_wanted(k, row);
 }
 
 void kubernetes_forget(struct runtime *runtime, struct run_id run)
@@ -151,7 +210,7 @@ void kubernetes_forget(struct runtime *runtime, struct run_id run)
     row->is_forgotten = true;
     row->wants_stop = false;
     if (!row->is_gone) {
-        retain(k, run, k->options.retention_ms);
+        retain(k, run);
     } else if (!row->call) {
         kubernetes_remove(k, row);
     }

@@ -65,6 +65,7 @@ struct kube_row {
     bool wants_stop, wants_forget;
     int64_t grace_s;          /* of the stop; < 0: the pod's own */
     enum runtime_cause cause; /* why it ended, if its object does not say */
+    struct retry removal;     /* how often it has failed */
     uint32_t list;            /* that it was seen in last */
     int64_t created_ms, started_ms, ended_ms;
     char *object; /* owned; the encoded pod once it has ended; NULL */
@@ -99,9 +100,10 @@ struct kubernetes {
     int64_t retry_ms;            /* when one is due; INT64_MAX */
     VEC(struct kube_retained) retained; /* forgotten pods, oldest first */
     size_t retained_first;
-    uint32_t removing_count;          /* of them: removals under way */
-    int64_t remove_ms;                /* when one is due; INT64_MAX */
-    const struct kube_config *config; /* for logs; borrowed; NULL: none */
+    VEC(struct kube_retained) repeats; /* removals that failed; a heap */
+    uint32_t removing_count;           /* of them: removals under way */
+    int64_t remove_ms;                 /* when one is due; INT64_MAX */
+    const struct kube_config *config;  /* for logs; borrowed; NULL: none */
     pthread_mutex_t lock; /* rows and by_job, as logs() reads them */
     struct map by_job;    /* the newest row of a job */
     int64_t follow_ms;    /* when a list or watch is; INT64_MAX */
@@ -187,5 +189,6 @@ void kubernetes_stop(struct runtime *runtime, struct run_id run,
 void kubernetes_forget(struct runtime *runtime, struct run_id run);
 /* Delete the forgotten pods whose time has come. */
 void kubernetes_remove_due(struct kubernetes *k);
-/* Send what is wanted of a row, unless a call is under way. */
-void kubernetes_delete_wanted(struct kubernetes *k, struct kube_row *row);
+/* Send what is wanted of a row, unless a call is under way.  False: the port
+ * takes no request now. */
+bool kubernetes_delete_wanted(struct kubernetes *k, struct kube_row *row);

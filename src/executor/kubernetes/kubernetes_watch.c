@@ -146,7 +146,7 @@ static void vanish(struct kubernetes *k, struct kube_row *row,
                          row->cause == RUNTIME_CAUSE_STOPPED ? RECONCILE_FAILED
                                                              : RECONCILE_LOST);
     }
-    kubernetes_delete_wanted(k, row);
+    (void)kubernetes_delete_wanted(k, row);
 }
 
 static void on_pods_begin(void *ctx)

@@ -56,6 +56,10 @@ void fake_api_wake(struct fake_api *api)
 static uint64_t on_ask(struct kube_port *port, const struct http_ask *ask)
 {
     struct fake_api *api = of(port);
+
+    if (api->is_full) {
+        return 0;
+    }
     struct fake_ask *asked = mem_alloc(sizeof(*asked));
 
     asked->number = ++api->last_number;
@@ -505,6 +509,11 @@ void fake_api_answer(struct fake_api *api, const char *method, int count,
     (void)snprintf(scripted.reason, sizeof(scripted.reason), "%s", reason);
     (void)snprintf(scripted.message, sizeof(scripted.message), "%s", message);
     VEC_PUSH(&api->scripted, scripted);
+}
+
+void fake_api_refuse(struct fake_api *api, bool is_full)
+{
+    api->is_full = is_full;
 }
 
 void fake_api_hold_watches(struct fake_api *api, bool are_held)

@@ -49,6 +49,8 @@ void fake_api_remove_pod(struct fake_api *api, const char *name);
 void fake_api_answer(struct fake_api *api, const char *method, int count,
                      int status, const char *reason, const char *message,
                      bool is_done);
+/* The port takes no requests (until false). */
+void fake_api_refuse(struct fake_api *api, bool is_full);
 /* Watches say nothing any more (until false): they are stale. */
 void fake_api_hold_watches(struct fake_api *api, bool are_held);
 /* The versions so far are forgotten: watches end with 410. */

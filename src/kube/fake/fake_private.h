@@ -69,7 +69,7 @@ struct fake_api {
     uint64_t version, compacted_version, last_number;
     uint32_t made_count;
     uint64_t last_uid;
-    bool are_watches_held, are_kubelets_held, are_lists_held;
+    bool are_watches_held, are_kubelets_held, are_lists_held, is_full;
 };
 
 /* fake_api.c: have drive() called. */

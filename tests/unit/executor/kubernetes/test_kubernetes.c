@@ -550,23 +550,77 @@ a_pod_kept_for_its_logs_makes_way_for_the_jobs_next_run(void **state)
     assert_int_equal(fake_api_pod_count(f->api), 1);
 }
 
-static void pods_kept_for_their_logs_have_a_bound(void **state)
+/* Pods of so many jobs have ended and are kept. */
+static void keep_pods(struct fixture *f, int first, int count)
 {
-    struct fixture *f = *state;
-    const int more = 5;
-    reopen_with_retention(f, 3600000);
-
-    for (int i = 0; i < KUBERNETES_RETAINED_MAX + more; i++) {
-        make_job(f, 100 + i);
+    for (int i = 0; i < count; i++) {
+        make_job(f, first + i);
         f->seen_count = 0;
         run(f);
         fake_api_fail_pod(f->api, f->pod_name, "", 0);
         await_phase(f, RECONCILE_SUCCEEDED);
         f->runtime->ops->forget(f->runtime, f->job.run.run);
     }
+}
+
+static void pods_kept_for_their_logs_have_a_bound(void **state)
+{
+    struct fixture *f = *state;
+    reopen_with_retention(f, 3600000);
+
+    keep_pods(f, 100, KUBERNETES_RETAINED_MAX + 5);
     turns(f, 100);
 
     assert_int_equal(fake_api_pod_count(f->api), KUBERNETES_RETAINED_MAX);
+}
+
+static void beyond_that_bound_a_busy_port_is_asked_later(void **state)
+{
+    struct fixture *f = *state;
+    reopen_with_retention(f, 3600000);
+    keep_pods(f, 100, KUBERNETES_RETAINED_MAX);
+    make_job(f, 1);
+    f->seen_count = 0;
+    run(f);
+    fake_api_fail_pod(f->api, f->pod_name, "", 0);
+    await_phase(f, RECONCILE_SUCCEEDED);
+
+    fake_api_refuse(f->api, true);
+    f->runtime->ops->forget(f->runtime, f->job.run.run);
+    turns(f, 100);
+    assert_int_equal(fake_api_pod_count(f->api), KUBERNETES_RETAINED_MAX + 1);
+    fake_api_refuse(f->api, false);
+    turns(f, 200);
+
+    assert_int_equal(fake_api_pod_count(f->api), KUBERNETES_RETAINED_MAX);
+}
+
+static void beyond_that_bound_a_refused_removal_waits(void **state)
+{
+    struct fixture *f = *state;
+    reopen_with_retention(f, 3600000);
+    fake_api_answer(f->api, "DELETE", 100000, 403, "Forbidden", "no", false);
+
+    keep_pods(f, 100, KUBERNETES_RETAINED_MAX + 2);
+    turns(f, 1000); /* ten seconds: pauses of 0.2 to 6.4 */
+
+    assert_in_range(fake_api_count(f->api, "DELETE"), 4, 16);
+}
+
+static void a_removal_that_failed_waits_behind_no_pod_that_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    reopen_with_retention(f, 3600000);
+    keep_pods(f, 100, 2);
+    make_job(f, 100);
+    f->job.run.run = run_id_make(f->job.run.job, 7);
+    f->seen_count = 0;
+    fake_api_answer(f->api, "DELETE", 1, 503, "", "not now", false);
+
+    run(f);
+
+    assert_int_equal(fake_api_made_count(f->api), 3);
+    assert_int_equal(fake_api_pod_count(f->api), 2);
 }
 
 static void count_pod(void *ctx, const struct runtime_pod *pod)
@@ -728,6 +782,9 @@ int main(void)
         CLUSTER_TEST(a_forgotten_pod_stays_for_its_logs),
         CLUSTER_TEST(a_pod_kept_for_its_logs_makes_way_for_the_jobs_next_run),
         CLUSTER_TEST(pods_kept_for_their_logs_have_a_bound),
+        CLUSTER_TEST(beyond_that_bound_a_busy_port_is_asked_later),
+        CLUSTER_TEST(beyond_that_bound_a_refused_removal_waits),
+        CLUSTER_TEST(a_removal_that_failed_waits_behind_no_pod_that_is_kept),
         CLUSTER_TEST(pods_of_another_executor_are_not_ours),
         CLUSTER_TEST(what_others_use_of_a_node_is_told),
         CLUSTER_TEST(our_own_pods_are_not_others_use),

@@ -18,7 +18,7 @@ enum {
     TURN_MS = 20,
     BAD_TURNS = 300,      /* in which things go wrong */
     SETTLE_TURNS = 90000, /* in which they must come right: a removal that
-                           * failed is repeated each 30 s */
+                           * failed is repeated after up to 30 s */
     ARRIVALS_MAX = 10000, /* between two turns */
 };
 
