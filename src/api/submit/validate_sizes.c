@@ -1,5 +1,6 @@
 /* Limits on the number and length of an item's texts. */
 #include "api/submit/validate.h"
+#include "wire/kube/kube_name.h"
 
 /* Texts of an item that have a limit in bytes alone. */
 static int check_text(const char *what, const char *text, size_t byte_count_max,
@@ -71,7 +72,7 @@ static int check_ingresses(const Berth__Submission__Item *item,
     for (size_t i = 0; i < item->n_ingress && rc == 0; i++) {
         const Api__IngressConfig *ingress = item->ingress[i];
         rc = check_text("cert_name of an ingress", ingress->cert_name,
-                        ITEM_NAMESPACE_BYTES_MAX, refusal);
+                        ITEM_NAME_BYTES_MAX, refusal);
         for (size_t k = 0; k < ingress->n_annotations; k++) {
             byte_count += strlen(ingress->annotations[k]->key) +
                           strlen(ingress->annotations[k]->value);
@@ -93,16 +94,30 @@ static int check_services(const Berth__Submission__Item *item,
 
     for (size_t i = 0; i < item->n_services && rc == 0; i++) {
         rc = check_text("name of a service", item->services[i]->name,
-                        ITEM_NAMESPACE_BYTES_MAX, refusal);
+                        ITEM_NAME_BYTES_MAX, refusal);
     }
     return rc;
+}
+
+/* It becomes part of paths that a cluster is asked for. */
+static int check_namespace(const Berth__Submission__Item *item,
+                           struct refusal *refusal)
+{
+    int rc = check_text("namespace", item->namespace_, KUBE_LABEL_BYTES_MAX,
+                        refusal);
+
+    return rc == 0 && !kube_is_dns_label(str_of(item->namespace_))
+               ? refusal_set(refusal,
+                             "namespace \"%s\" is no name of one: use small "
+                             "letters, digits and, inside, dashes",
+                             item->namespace_)
+               : rc;
 }
 
 int validate_item_sizes(const Berth__Submission__Item *item,
                         struct refusal *refusal)
 {
-    int rc = check_text("namespace", item->namespace_, ITEM_NAMESPACE_BYTES_MAX,
-                        refusal);
+    int rc = check_namespace(item, refusal);
 
     if (rc == 0) {
         rc = check_text("external job uri", item->external_job_uri,

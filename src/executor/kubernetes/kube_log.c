@@ -40,7 +40,8 @@ static void on_end(void *ctx, const struct http_result *result)
     answer->rc = err_set(answer->err, code, "%s", verdict.why.text);
 }
 
-/* -ERR_INVALID: what is asked for cannot stand in a path. */
+/* -ERR_NOT_FOUND: no pod or container has such a name; -ERR_INVALID: `since` is
+ * no time. */
 static int write_path(const struct kube_log_place *place,
                       struct log_answer *answer, struct strbuf *path,
                       struct err *err)
@@ -52,6 +53,12 @@ static int write_path(const struct kube_log_place *place,
     if (!kube_is_dns_label(container)) {
         return err_set(err, -ERR_NOT_FOUND, "there is no container \"%.*s\"",
                        STR_ARG(container));
+    }
+    if (!kube_is_dns_label(place->namespace_) ||
+        !kube_is_subdomain(place->pod_name)) {
+        return err_set(err, -ERR_NOT_FOUND,
+                       "no pod can have the name \"%.*s\" in \"%.*s\"",
+                       STR_ARG(place->pod_name), STR_ARG(place->namespace_));
     }
     strbuf_addf(path,
                 "/api/v1/namespaces/%.*s/pods/%.*s/log?container=%.*s"

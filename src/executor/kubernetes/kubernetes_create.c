@@ -32,6 +32,9 @@ void kubernetes_created(struct kubernetes *k, struct kube_row *row)
 {
     kubernetes_creation_free(row->creation);
     row->creation = NULL;
+    (void)pthread_mutex_lock(&k->lock);
+    row->is_made = true;
+    (void)pthread_mutex_unlock(&k->lock);
     row->phase = RECONCILE_PENDING;
     row->list = k->pod_list;
     kubernetes_push(k, RUNTIME_CREATED, row->run);

@@ -57,6 +57,7 @@ struct kube_row {
     char *uid;                      /* owned; NULL: not known yet */
     enum reconcile_phase phase;     /* NEVER: it is being created */
     struct kube_creation *creation; /* owned; while it is */
+    bool is_made;                   /* its pod is there; under the lock */
     struct kube_call *call;         /* owned; under way */
     bool is_ending;                 /* the cluster knows that it is to end */
     bool is_gone;
@@ -128,12 +129,13 @@ static inline int64_t kubernetes_now_ms(const struct kubernetes *k)
 
 /* The row of a run, or NULL. */
 struct kube_row *kubernetes_find(struct kubernetes *k, struct run_id run);
-/* A row for a run without one; texts are copied.  NULL: there are
+/* A row for a run without one; texts are copied, and the two names are fit for
+ * paths (kube_name.h).  NULL: there are
  * KUBERNETES_PODS_MAX. */
 struct kube_row *kubernetes_add(struct kubernetes *k,
                                 const struct runtime_pod *pod,
                                 struct str container);
-/* Where the newest pod of a job is, in the arena; false: it has none.  Any
+/* Where the newest pod of a job is, in the arena; false: it has none yet.  Any
  * thread. */
 bool kubernetes_place(struct kubernetes *k, struct job_id job,
                       struct arena *arena, struct kube_log_place *ret_place);

@@ -1,6 +1,7 @@
 /* Runs and their pods. */
 #include "executor/kubernetes/kubernetes_private.h"
 #include "kube/api/envelope.h"
+#include "wire/kube/kube_name.h"
 
 enum { TEXTS = 6 };
 
@@ -54,6 +55,7 @@ struct kube_row *kubernetes_add(struct kubernetes *k,
         .job = pod->job,
         .phase = pod->phase,
         .list = k->pod_list,
+        .is_made = pod->phase != RECONCILE_NEVER,
     };
     set_texts(row, pod, container);
     (void)map_put(&k->by_run, pod->run.v, index);
@@ -67,14 +69,15 @@ bool kubernetes_place(struct kubernetes *k, struct job_id job,
 {
     (void)pthread_mutex_lock(&k->lock);
     uint32_t index = map_find(&k->by_job, job.v);
-    if (index != MAP_NONE) {
+    bool is_found = index != MAP_NONE && k->rows.items[index].is_made;
+    if (is_found) {
         const struct kube_row *row = &k->rows.items[index];
         *ret_place = (struct kube_log_place){arena_str(arena, row->namespace_),
                                              arena_str(arena, row->pod_name),
                                              arena_str(arena, row->container)};
     }
     (void)pthread_mutex_unlock(&k->lock);
-    return index != MAP_NONE;
+    return is_found;
 }
 
 /* There is room for another one. */
@@ -156,6 +159,9 @@ void kubernetes_raise(struct kubernetes *k, struct kube_row *row,
 void kubernetes_pods_path(const struct kube_row *row, bool has_name,
                           struct strbuf *path)
 {
+    /* Whoever adds a row has looked. */
+    ASSERT(kube_is_dns_label(row->namespace_) &&
+           kube_is_subdomain(row->pod_name));
     strbuf_addf(path, "/api/v1/namespaces/%.*s/pods", STR_ARG(row->namespace_));
     if (has_name) {
         strbuf_addf(path, "/%.*s", STR_ARG(row->pod_name));

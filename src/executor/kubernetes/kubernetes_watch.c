@@ -2,6 +2,7 @@
 #include "executor/kubernetes/kube_node.h"
 #include "executor/kubernetes/kubernetes_private.h"
 #include "kube/api/envelope.h"
+#include "wire/kube/kube_name.h"
 
 enum { POD_MILLI = 1000 };
 
@@ -76,7 +77,10 @@ static void note_facts(struct kube_row *row, const struct kube_pod *pod)
 static void meet(struct kubernetes *k, const struct kube_pod *pod,
                  struct str object)
 {
-    struct kube_row *row = kubernetes_add(k, &pod->pod, pod->container);
+    bool has_names = kube_is_dns_label(pod->pod.namespace_) &&
+                     kube_is_subdomain(pod->pod.pod_name);
+    struct kube_row *row =
+        has_names ? kubernetes_add(k, &pod->pod, pod->container) : NULL;
 
     if (!row) {
         k->stats.bad_count++;

@@ -140,6 +140,8 @@ static void set_ask(struct http_client *client, struct request *request)
 
     strbuf_addf(&url, "%s%s", strbuf_text(&client->base), ask->path);
     (void)curl_easy_setopt(easy, CURLOPT_URL, strbuf_text(&url));
+    /* "/../" leads nowhere else. */
+    (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, ask->method);
     if (ask->content_type) {
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,

@@ -9,6 +9,7 @@
 #include "sample.h"
 #include "texts.h"
 #include "unit.h"
+#include "wire/kube/kube_name.h"
 
 static void test_r1_r3_r4_request_fields(void **state)
 {
@@ -143,6 +144,21 @@ static char *text_of(struct arena *arena, size_t byte_count)
     return text;
 }
 
+static void a_namespace_that_leads_elsewhere_is_refused(void **state)
+{
+    static const char *const all[] = {"kube-system/pods/p/log?x=", "..", "a.b",
+                                      "A", "-a"};
+    auto_arena arena = {0};
+    Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+        item->namespace_ = field(all[i]);
+        assert_non_null(strstr(text_of_rest(item, &arena),
+                               "is no name of one: use small letters"));
+    }
+}
+
 /* Texts have their limits, each by itself and all together. */
 static void texts_of_an_item_are_bounded(void **state)
 {
@@ -150,11 +166,11 @@ static void texts_of_an_item_are_bounded(void **state)
     Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
 
     (void)state;
-    item->namespace_ = text_of(&arena, ITEM_NAMESPACE_BYTES_MAX);
+    item->namespace_ = text_of(&arena, KUBE_LABEL_BYTES_MAX);
     assert_string_equal(text_of_rest(item, &arena), "");
-    item->namespace_ = text_of(&arena, ITEM_NAMESPACE_BYTES_MAX + 1);
+    item->namespace_ = text_of(&arena, KUBE_LABEL_BYTES_MAX + 1);
     assert_string_equal(text_of_rest(item, &arena),
-                        "namespace has 254 bytes, more than the 253 allowed");
+                        "namespace has 64 bytes, more than the 63 allowed");
     item->namespace_ = field("default");
     item->external_job_uri = text_of(&arena, ITEM_URI_BYTES_MAX + 1);
     assert_string_equal(text_of_rest(item, &arena),
@@ -220,14 +236,14 @@ static void ingresses_and_services_are_bounded(void **state)
                         "annotations of ingresses have 262145 bytes, more than "
                         "the 262144 allowed");
     entry.value = text_of(&arena, 0);
-    ingress.cert_name = text_of(&arena, ITEM_NAMESPACE_BYTES_MAX + 1);
+    ingress.cert_name = text_of(&arena, ITEM_NAME_BYTES_MAX + 1);
     assert_string_equal(text_of_rest(item, &arena),
                         "cert_name of an ingress has 254 bytes, more than the "
                         "253 allowed");
     item->n_ingress = 0;
     item->services = services;
     item->n_services = 1;
-    service.name = text_of(&arena, ITEM_NAMESPACE_BYTES_MAX + 1);
+    service.name = text_of(&arena, ITEM_NAME_BYTES_MAX + 1);
     assert_string_equal(text_of_rest(item, &arena),
                         "name of a service has 254 bytes, more than the 253 "
                         "allowed");
@@ -268,6 +284,7 @@ int main(void)
         TEST(test_trap_15_i3_counts_as_go_encodes),
         TEST(test_i15_ingress_ports),
         TEST(test_i16_ports_once),
+        TEST(a_namespace_that_leads_elsewhere_is_refused),
         TEST(texts_of_an_item_are_bounded),
         TEST(annotations_of_an_item_are_bounded),
         TEST(ingresses_and_services_are_bounded),

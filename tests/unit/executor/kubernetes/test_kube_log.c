@@ -126,6 +126,25 @@ static void too_long_a_log_is_cut_after_a_line(void **state)
     assert_string_equal(strbuf_text(&f->text), LINE_1 LINE_2);
 }
 
+static void names_that_lead_elsewhere_are_not_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const all[] = {"ns/pods/p/log?container=main&x=", "..",
+                                      "other/../ns", ""};
+    const struct runtime_log_query query = {.line_count_max = -1,
+                                            .byte_count_max = 1000};
+
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+        const struct kube_log_place place = {str_of(all[i]), STR("p"),
+                                             STR("main")};
+        assert_int_equal(kube_log_read(&f->config, &machine_clock, &place,
+                                       &query, &f->text, &f->err),
+                         -ERR_NOT_FOUND);
+        assert_int_equal(f->text.byte_count, 0);
+    }
+    assert_int_equal(read_log(f, "x/../p", query), -ERR_NOT_FOUND);
+}
+
 static void what_cannot_be_read_says_why(void **state)
 {
     struct fixture *f = *state;
@@ -160,6 +179,7 @@ int main(void)
         LOG_TEST(a_log_is_read_whole_or_its_last_lines),
         LOG_TEST(lines_of_the_same_second_are_told_apart),
         LOG_TEST(too_long_a_log_is_cut_after_a_line),
+        LOG_TEST(names_that_lead_elsewhere_are_not_asked_for),
         LOG_TEST(what_cannot_be_read_says_why),
     };
 

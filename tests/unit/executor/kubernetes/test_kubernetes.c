@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "executor/kubernetes/kubernetes.h"
+#include "executor/kubernetes/kubernetes_private.h"
 #include "executor/port/node_set.h"
 #include "kube/fake/fake_api.h"
 #include "server.h"
@@ -341,6 +341,26 @@ static void names_that_lead_elsewhere_are_not_asked_for(void **state)
             strstr(await(f, RUNTIME_REFUSED)->text, "is no name of"));
     }
     assert_int_equal(fake_api_count(f->api, "POST"), 0);
+}
+
+static bool has_place(struct fixture *f)
+{
+    struct kube_log_place place;
+
+    return kubernetes_place(kubernetes_of(f->runtime), f->job.run.job,
+                            &f->job.arena, &place);
+}
+
+/* Of that name there may be the pod of somebody else. */
+static void a_pod_that_is_being_made_has_no_logs(void **state)
+{
+    struct fixture *f = *state;
+
+    begin(f);
+    assert_false(has_place(f));
+    (void)await(f, RUNTIME_CREATED);
+
+    assert_true(has_place(f));
 }
 
 static void a_node_that_is_gone_gets_no_pod(void **state)
@@ -769,6 +789,7 @@ int main(void)
         CLUSTER_TEST(a_run_waits_for_the_pod_of_its_jobs_run_before),
         CLUSTER_TEST(only_named_namespaces_get_pods),
         CLUSTER_TEST(names_that_lead_elsewhere_are_not_asked_for),
+        CLUSTER_TEST(a_pod_that_is_being_made_has_no_logs),
         CLUSTER_TEST(a_node_that_is_gone_gets_no_pod),
         CLUSTER_TEST(a_pod_deleted_by_hand_fails_and_says_so),
         CLUSTER_TEST(a_pod_that_its_node_rejects_never_ran),
