@@ -8,7 +8,10 @@
 #include "kube/config/kube_file.h"
 #include "wire/json/json.h"
 #include "wire/text/base64.h"
+#include "wire/text/host.h"
 #include "wire/yaml/yaml.h"
+
+#define PLAIN "http://"
 
 /* What the reading of a kubeconfig has at hand. */
 struct reading {
@@ -107,7 +110,7 @@ static int read_cluster(struct reading *reading, const json_t *cluster)
     const char *server = text_at(cluster, "server");
 
     if (strncmp(server, "https://", 8) != 0 &&
-        strncmp(server, "http://", 7) != 0) {
+        strncmp(server, PLAIN, strlen(PLAIN)) != 0) {
         return err_set(reading->err, -ERR_INVALID,
                        "server \"%s\" does not begin with https:// or http://",
                        server);
@@ -258,6 +261,34 @@ static int read_context(struct reading *reading, const json_t *all,
     return rc;
 }
 
+/* Whether requests stay on this machine, by a host that reads in one way. */
+static bool is_local(const struct kube_config *config, const char *host)
+{
+    size_t byte_count = strcspn(host, "/?#");
+
+    return !*config->proxy && strcspn(host, "@\\") >= byte_count &&
+           wire_is_loopback(str_make(host, byte_count));
+}
+
+/* Who listens on the way must not learn who we are. */
+static int check_plain(struct reading *reading)
+{
+    const struct kube_config *config = reading->config;
+    bool has_secret = config->token.byte_count > 0 || *config->token_file ||
+                      config->exec.command || config->key.byte_count > 0;
+    bool is_plain = strncmp(config->server, PLAIN, strlen(PLAIN)) == 0;
+
+    if (!is_plain || !has_secret ||
+        is_local(config, config->server + strlen(PLAIN))) {
+        return 0;
+    }
+    return err_set(reading->err, -ERR_INVALID,
+                   "server \"%s\" would be sent the user's credentials "
+                   "unencrypted; use https://, or http:// to a server on this "
+                   "machine without proxy-url",
+                   config->server);
+}
+
 static void begin(struct kube_config *config)
 {
     static const char *const none[] = {NULL};
@@ -282,6 +313,7 @@ int kube_config_parse(struct str text, const char *dir, struct str context,
     int rc = wire_yaml_read_first(text, &all, err);
     if (rc == 0) {
         rc = read_context(&reading, all, context);
+        rc = rc ? rc : check_plain(&reading);
     }
     if (rc < 0) {
         kube_config_fini(ret_config);

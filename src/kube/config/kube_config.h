@@ -4,7 +4,8 @@
  *
  * Read are clusters, contexts and users with certificates, tokens, token files
  * and exec plugins.  What cannot be honoured (passwords, auth providers,
- * impersonation) is refused by its name, never passed over.
+ * impersonation) is refused by its name, never passed over.  So is http:// to
+ * another machine with a user who has credentials.
  *
  * Threads: none of it is shared.
  */

@@ -92,6 +92,48 @@ static void what_cannot_be_honoured_is_refused_by_name(void **state)
         err.text, "server \"h:1\" does not begin with https:// or http://");
 }
 
+static int parse_server(const char *server, const char *user)
+{
+    char text[1024];
+
+    snprintf(text, sizeof(text),
+             "current-context: x\nclusters:\n- name: c\n  cluster: {%s}\n%s"
+             "users:\n- name: u\n  user: %s\n",
+             server, CONTEXT, user);
+    int rc = parse(text, "");
+    if (rc == 0) {
+        kube_config_fini(&config);
+    }
+    return rc;
+}
+
+static void credentials_leave_the_machine_encrypted_alone(void **state)
+{
+    static const char *const users[] = {
+        "{token: t}", "{tokenFile: t}",
+        "{client-certificate-data: Q0E=, client-key-data: Q0E=}",
+        "{exec: {apiVersion: client.authentication.k8s.io/v1, command: x}}"};
+    static const char *const others[] = {
+        "server: 'http://h:80'", "server: 'http://127.0.0.1:1@h/'",
+        "server: 'http://127.0.0.1:1\\@h/'", "server: 'http://127.h'",
+        "server: 'http://localhost', proxy-url: 'http://h'"};
+    static const char *const own[] = {
+        "server: 'http://127.0.0.1:80/x'", "server: 'http://[::1]:80'",
+        "server: 'http://localhost'", "server: 'https://h'"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(users); i++) {
+        for (size_t j = 0; j < ARRAY_COUNT(others); j++) {
+            assert_int_equal(parse_server(others[j], users[i]), -ERR_INVALID);
+            assert_non_null(strstr(err.text, "unencrypted; use https://"));
+        }
+        for (size_t j = 0; j < ARRAY_COUNT(own); j++) {
+            assert_int_equal(parse_server(own[j], users[i]), 0);
+        }
+    }
+    assert_int_equal(parse_server(others[0], "{}"), 0);
+}
+
 static void an_exec_plugin_is_kept_with_all_it_wants(void **state)
 {
     (void)state;
@@ -183,6 +225,7 @@ int main(void)
         TEST(a_context_names_server_and_user),
         TEST(what_the_user_needs_is_named_when_it_is_missing),
         TEST(what_cannot_be_honoured_is_refused_by_name),
+        TEST(credentials_leave_the_machine_encrypted_alone),
         TEST(an_exec_plugin_is_kept_with_all_it_wants),
         TEST(files_are_below_the_file_that_names_them),
         TEST(a_pod_has_an_account),
