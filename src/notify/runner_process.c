@@ -2,19 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "notify/note.h"
 #include "notify/runner.h"
+#include "notify/runner_output.h"
 
 enum {
     MESSAGE_BYTES_MAX = RUNNER_BYTES_MAX + 1024,
@@ -24,7 +23,7 @@ enum {
 /* In the process of one command. */
 
 static _Noreturn void execute(const struct notify_target *target,
-                              const char *id, int body_fd)
+                              const char *id, int body_fd, int output_fd)
 {
     char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:"
                   "/usr/bin:/sbin:/bin";
@@ -47,12 +46,12 @@ static _Noreturn void execute(const struct notify_target *target,
     (void)signal(SIGTERM, SIG_DFL);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    if (dup2(body_fd, STDIN_FILENO) < 0 ||
-        dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    if (dup2(body_fd, STDIN_FILENO) < 0 || dup2(output_fd, STDOUT_FILENO) < 0 ||
+        dup2(output_fd, STDERR_FILENO) < 0) {
         _exit(EXIT_NOT_RUN);
     }
     (void)execve(words[0], words, variables);
-    fprintf(stderr, "berth-notify: %s: %s\n", words[0], strerror(errno));
+    fprintf(stderr, "%s: %s\n", words[0], strerror(errno));
     _exit(EXIT_NOT_RUN);
 }
 
@@ -70,31 +69,29 @@ static int body_file(struct str body)
     return fd;
 }
 
-/* Whether a process has ended in time. */
-static bool ends_within(pid_t pid, int timeout_ms)
+/* Send an answer with its text. */
+static void tell(int fd, const struct runner_answer *answer, struct str text)
 {
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    int rc;
+    char message[sizeof(*answer) + RUNNER_OUTPUT_BYTES_MAX];
 
-    do {
-        rc = fd < 0 ? -1 : poll(&wait, 1, timeout_ms);
-    } while (rc < 0 && fd >= 0 && errno == EINTR);
-    if (fd >= 0) {
-        close(fd);
+    if (text.byte_count > RUNNER_OUTPUT_BYTES_MAX) {
+        text.byte_count = RUNNER_OUTPUT_BYTES_MAX;
     }
-    return rc == 1;
+    memcpy(message, answer, sizeof(*answer));
+    memcpy(message + sizeof(*answer), text.p, text.byte_count);
+    (void)send(fd, message, sizeof(*answer) + text.byte_count, MSG_NOSIGNAL);
 }
 
 /* Wait for a command, and end it with its group if it takes too long. */
-static void await(pid_t pid, int timeout_ms, struct runner_answer *answer)
+static void await(pid_t pid, int timeout_ms, struct runner_output *output,
+                  struct runner_answer *answer)
 {
-    bool is_in_time = ends_within(pid, timeout_ms);
+    bool is_in_time = runner_output_await(output, pid, timeout_ms);
     int status = 0;
 
     if (!is_in_time) {
         (void)kill(-pid, SIGTERM);
-        if (!ends_within(pid, RUNNER_GRACE_MS)) {
+        if (!runner_output_await(output, pid, RUNNER_GRACE_MS)) {
             (void)kill(-pid, SIGKILL);
         }
     }
@@ -123,21 +120,34 @@ static _Noreturn void watch(int fd, const struct runner_request *request,
 {
     struct runner_answer answer = {.number = request->number,
                                    .how = RUNNER_FAILED};
+    struct runner_output output;
     int body_fd = body_file(body);
+    int output_fd = runner_output_open(&output);
 
-    pid_t pid = body_fd < 0 ? -1 : fork();
+    pid_t pid = body_fd < 0 || output_fd < 0 ? -1 : fork();
     if (pid == 0) {
-        execute(target, id, body_fd);
+        execute(target, id, body_fd, output_fd);
+    }
+    if (output_fd >= 0) {
+        close(output_fd);
     }
     if (pid > 0) {
         (void)setpgid(pid, pid);
-        await(pid, (int)target->timeout_ms, &answer);
+        await(pid, (int)target->timeout_ms, &output, &answer);
+        runner_output_finish(&output);
     }
-    (void)send(fd, &answer, sizeof(answer), MSG_NOSIGNAL);
+    answer.is_cut = output.is_cut;
+    tell(fd, &answer, str_make(output.bytes, output.byte_count));
     _exit(0);
 }
 
 /* In the runner's process. */
+
+static _Noreturn void end_with(int fd, const char *why)
+{
+    tell(fd, &(struct runner_answer){.how = RUNNER_ENDING}, str_of(why));
+    _exit(EXIT_FAILURE);
+}
 
 bool runner_request_read(const struct runner_targets *targets,
                          struct str message, struct runner_request *ret_request)
@@ -171,8 +181,7 @@ static void run_one(int fd, const struct runner_targets *targets, char *bytes,
 
     if (!runner_request_read(targets, message, &request)) {
         /* Whoever sends this is not the server. */
-        fprintf(stderr, "berth-notify: a request is malformed\n");
-        _exit(EXIT_FAILURE);
+        end_with(fd, "a request is malformed");
     }
     struct str rest =
         str_make(bytes + sizeof(request), byte_count - sizeof(request));
@@ -190,7 +199,7 @@ static void run_one(int fd, const struct runner_targets *targets, char *bytes,
     if (pid < 0) {
         struct runner_answer answer = {.number = request.number,
                                        .how = RUNNER_FAILED};
-        (void)send(fd, &answer, sizeof(answer), MSG_NOSIGNAL);
+        tell(fd, &answer, STR(""));
     }
 }
 
@@ -222,14 +231,14 @@ _Noreturn void runner_process(int fd, pid_t parent,
 
     settle(fd, parent);
     if (begin && begin(ctx, &err) < 0) {
-        fprintf(stderr, "berth-notify: %s\n", err.text);
-        _exit(EXIT_FAILURE);
+        end_with(fd, err.text);
     }
     /* Another user, another life: it must end with its parent still.  Nobody of
      * that user, and so no server that was taken over, writes to its memory. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0) {
-        _exit(EXIT_FAILURE);
+        end_with(fd, "it cannot keep its memory from others");
     }
+    tell(fd, &(struct runner_answer){.how = RUNNER_READY}, STR(""));
     for (ssize_t count; (count = recv(fd, bytes, MESSAGE_BYTES_MAX, 0)) != 0;) {
         if (count > 0) {
             run_one(fd, targets, bytes, (size_t)count, &watcher_count);

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 import threading
@@ -237,7 +238,8 @@ class Notifications(unittest.TestCase):
         out.mkdir()
         out.chmod(0o777)
         script = self.folder / "tell"
-        script.write_text('#!/bin/sh\n[ -e "$1/ready" ] || exit 3\n'
+        script.write_text('#!/bin/sh\nprintf "odd \\033[2J\\n" >&2\n'
+                          '[ -e "$1/ready" ] || exit 3\n'
                           'id -u >"$1/user"\ncat >"$1/next"\n'
                           'mv "$1/next" "$1/$BERTH_NOTIFICATION_ID"\n')
         script.chmod(0o755)
@@ -264,6 +266,13 @@ class Notifications(unittest.TestCase):
         if "BERTH_SANITIZED" not in os.environ:
             status = pathlib.Path(f"/proc/{runner}/status").read_text("utf-8")
             self.assertIn("\nSeccomp:\t2\n", status)
+        self.assertRegex(self.berth.program.log(),
+                         rf"event=notification.output target=tell id=job-{job}"
+                         r' text="odd \\u001b\[2J"')
+        self.assertNotIn("\x1b", self.berth.program.log())
+        os.kill(runner, signal.SIGKILL)
+        harness.wait_for("it is told", lambda: "event=notification.stopped" in
+                         self.berth.program.log())
 
     def test_a_configuration_that_cannot_work_is_refused(self):
         def errors(mode=0o600, **target):

@@ -204,6 +204,24 @@ static void on_end(void *ctx, struct outbox_item *item, enum outbox_end end,
     }
 }
 
+static void on_line(void *ctx, const struct outbox_item *item, struct str line)
+{
+    const struct notifier *notifier = ctx;
+
+    say(SAY_INFO, "notification.output",
+        say_str("target", notifier->options.targets[item->target].name),
+        say_str("id", item->id), say_str("text", line));
+}
+
+static void on_gone(void *ctx, const char *why)
+{
+    (void)ctx;
+    say(SAY_ERROR, "notification.stopped",
+        say_text("error", *why ? why : "berth-notify has ended"),
+        say_text("advice", "no command of notifications runs until berthd is "
+                           "started again"));
+}
+
 /* Read on: whether there may be more at once, or a code. */
 static int read_news(struct notifier *notifier, struct err *err)
 {
@@ -285,6 +303,9 @@ static void step(struct notifier *notifier)
     while ((item = outbox_next(notifier->outbox, now_ms(notifier)))) {
         deliver(notifier, item);
     }
+    if (notifier->options.runner) {
+        runner_drive(notifier->options.runner); /* it may have ended */
+    }
     publish(notifier);
     if (count < 0) {
         (void)stopper_wait(&notifier->stopper, RETRY_MS);
@@ -335,7 +356,9 @@ static int open_all(struct notifier *notifier, struct err *err)
     notifier->webhooks = webhooks_create(options->targets, options->clock,
                                          on_end, notifier, err);
     if (options->runner) {
-        runner_set_end(options->runner, on_end, notifier);
+        runner_set_events(
+            options->runner,
+            &(struct runner_events){on_end, on_line, on_gone, notifier});
     }
     notifier->source.log = notifier->log;
     notifier->source.store = notifier->store;
