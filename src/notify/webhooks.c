@@ -68,6 +68,7 @@ void webhooks_destroy(struct webhooks *webhooks)
     mem_free(webhooks);
 }
 
+/* Headers and body. */
 static size_t take_answer(char *bytes, size_t size, size_t count, void *ctx)
 {
     struct flight *flight = ctx;
@@ -138,6 +139,8 @@ static void set_request(struct flight *flight,
     (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, flight->item->body.p);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_answer);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, flight);
+    (void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_answer);
+    (void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, flight);
     (void)curl_easy_setopt(easy, CURLOPT_PRIVATE, flight);
     (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, flight->problem);
 }

@@ -4,7 +4,8 @@
  *
  * Only a target's own URL is asked: no redirect is followed, no proxy of the
  * environment is used, certificates are verified.  Of the answer only the
- * status counts; at most WEBHOOKS_ANSWER_BYTES_MAX of it are read.
+ * status counts; at most WEBHOOKS_ANSWER_BYTES_MAX of it are read, headers and
+ * body together.
  *
  * Threads: one owner, but for webhooks_wake().
  */
