@@ -96,6 +96,29 @@ class WhatIf(unittest.TestCase):
         self.assertEqual(refused.stdout, "")
         self.assertEqual(set(self.jobs()), before)
 
+    def test_a_gang_larger_than_a_request_of_submit_is_asked_about_whole(self):
+        file = json.loads(job_file("a", 210, "production", "50m"))
+        for job in file["jobs"]:
+            job["annotations"] = {"armadaproject.io/gangId": "g",
+                                  "armadaproject.io/gangCardinality": "210"}
+        done = self.berth.ctl("submit", "-", "--when",
+                              input_text=json.dumps(file))
+        self.assertRegex(done.stdout, r"\njobs\[0\] would start at once")
+        self.assertRegex(done.stdout, r"Of the first 210 of 210 jobs:\n"
+                                      r"  210 would start at once, 0 later")
+
+    def test_a_gang_that_no_request_holds_is_refused_by_name(self):
+        file = json.loads(job_file("a", 62, "production", "50m"))
+        for job in file["jobs"]:
+            job["annotations"] = {"armadaproject.io/gangId": "g",
+                                  "armadaproject.io/gangCardinality": "62",
+                                  "note": "x" * 65000}
+        done = self.berth.ctl("submit", "-", "--when", check=False,
+                              input_text=json.dumps(file))
+        self.assertEqual(done.returncode, 6)
+        self.assertRegex(done.stderr,
+                         r"the first [56]\d jobs .* belongs to the gang g")
+
     def test_weights_are_as_people_say_them(self):
         told = self.ask("--set", "queue.a.weight=3,queue.b.weight=1.5",
                         "--for", "1h")

@@ -1,5 +1,6 @@
 #include "cli/commands/submit_when.h"
 
+#include "base/intern.h"
 #include "berth/api.pb-c.h"
 #include "wire/settings/settings.h"
 
@@ -7,7 +8,11 @@ enum {
     SPAN_S = 3600,
     AT_ONCE_MS = 1000, /* a round or so */
     MS_PER_S = 1000,
+    ITEM_BYTES = 8,               /* beside the item: its tag and length */
+    REQUEST_BYTES_MAX = 15 << 18, /* 3.75 MiB: servers take 4 MiB */
 };
+
+#define GANG_ID "armadaproject.io/gangId"
 
 /* What is forecast of a job. */
 enum start {
@@ -100,6 +105,60 @@ static void say_all(struct cli *cli, const struct submission *submission,
              response->cut ? "; the server had no time to look further" : "");
 }
 
+/* How many jobs of a file, from its first, one request holds. */
+static size_t request_job_count(const struct submission *submission)
+{
+    size_t byte_count = 0;
+
+    for (size_t i = 0; i < submission->item_count; i++) {
+        byte_count +=
+            protobuf_c_message_get_packed_size(&submission->items[i]->base) +
+            ITEM_BYTES;
+        if (byte_count > REQUEST_BYTES_MAX) {
+            return i;
+        }
+    }
+    return submission->item_count;
+}
+
+/* The gang of a job, as its annotation says; NULL: it has none. */
+static const char *gang_of(const Api__JobSubmitRequestItem *item)
+{
+    for (size_t i = 0; i < item->n_annotations; i++) {
+        if (strcmp(item->annotations[i]->key, GANG_ID) == 0) {
+            return item->annotations[i]->value;
+        }
+    }
+    return NULL;
+}
+
+/* A gang without some of its members would never start: refuse to forecast the
+ * first `count` jobs if they are such a part. */
+static enum cli_exit
+check_gangs(struct cli *cli, const struct submission *submission, size_t count)
+{
+    auto_ptr(intern) gangs = intern_create();
+
+    for (size_t i = 0; i < count; i++) {
+        const char *gang = gang_of(submission->items[i]);
+        if (gang) {
+            (void)intern_add(gangs, str_of(gang));
+        }
+    }
+    for (size_t i = count; i < submission->item_count; i++) {
+        const char *gang = gang_of(submission->items[i]);
+        if (gang && intern_find(gangs, str_of(gang)) != INTERN_NONE) {
+            return cli_fail(cli, CLI_INVALID,
+                            "--when can ask about the first %zu jobs of the "
+                            "file (%u KiB), but jobs[%zu] belongs to the gang "
+                            "%s, which begins before; put the jobs of the gang "
+                            "first, or in a file of their own",
+                            count, REQUEST_BYTES_MAX >> 10, i, gang);
+        }
+    }
+    return CLI_OK;
+}
+
 enum cli_exit submit_when(struct cli *cli, const struct submission *submission)
 {
     Berth__Api__WhatIfRequest request = BERTH__API__WHAT_IF_REQUEST__INIT;
@@ -109,15 +168,15 @@ enum cli_exit submit_when(struct cli *cli, const struct submission *submission)
     jobs.queue = submission->queue;
     jobs.job_set_id = submission->job_set;
     jobs.job_request_items = submission->items;
-    jobs.n_job_request_items = submission->item_count < SUBMIT_WHEN_JOBS_MAX
-                                   ? submission->item_count
-                                   : SUBMIT_WHEN_JOBS_MAX;
+    jobs.n_job_request_items = request_job_count(submission);
     request.submission = &jobs;
     request.span_seconds = SPAN_S;
     request.job_limit = 1; /* others than these are not told of */
-    enum cli_exit rc =
-        cli_call(cli, "/berth.api.Berth/WhatIf", &request.base,
-                 &berth__api__what_if_response__descriptor, &reply);
+    enum cli_exit rc = check_gangs(cli, submission, jobs.n_job_request_items);
+    if (rc == CLI_OK) {
+        rc = cli_call(cli, "/berth.api.Berth/WhatIf", &request.base,
+                      &berth__api__what_if_response__descriptor, &reply);
+    }
     if (rc == CLI_OK) {
         say_all(cli, submission, (void *)reply);
     }

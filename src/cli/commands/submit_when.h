@@ -8,7 +8,8 @@
 
 #include "cli/shared/job_file.h"
 
-/* Ask, and say it of the first SUBMIT_WHEN_LINES jobs, and of all in numbers.
- */
-enum { SUBMIT_WHEN_LINES = 20, SUBMIT_WHEN_JOBS_MAX = 200 };
+/* Ask about as many jobs as one request holds, and say it of the first
+ * SUBMIT_WHEN_LINES, and of all that the server tells of in numbers.
+ * CLI_INVALID, having said so, if the request would end within a gang. */
+enum { SUBMIT_WHEN_LINES = 20 };
 enum cli_exit submit_when(struct cli *cli, const struct submission *submission);
