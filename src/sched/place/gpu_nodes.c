@@ -1,5 +1,6 @@
 #include "sched/place/gpu_nodes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -14,6 +15,7 @@ enum fate { FATE_UNKNOWN, FATE_KEPT, FATE_FREE };
  * allowed (node_shapes.h). */
 struct asker {
     uint32_t class_index;
+    int16_t level;                   /* of a waiter: 1 + that of its class */
     struct requirement *requirement; /* NULL: not decoded yet */
     uint64_t *kinds;                 /* NULL: it asks about each node */
 };
@@ -24,8 +26,10 @@ struct gpu_nodes {
     uint32_t pool;
     bool is_always;
     bool is_known;         /* what follows is */
-    struct asker *waiters; /* classes that ask for GPUs, each once */
+    struct asker *waiters; /* classes that ask for GPUs, each once, the most
+                              urgent first */
     uint32_t waiter_count;
+    uint64_t waiter_mark; /* of all of them: see gpu_nodes_mark() */
     int16_t *levels;  /* by node: 1 + that of the most urgent waiter that could
                          have it; 0: none could; -1: nobody asked */
     uint32_t *needed; /* by class: members of the largest gang, at least 1;
@@ -157,8 +161,11 @@ static void add_waiter(struct gpu_nodes *gpus, uint32_t class_index,
                        bool *is_waiting)
 {
     if (!is_waiting[class_index]) {
+        const struct class *class = &gpus->sched->classes.items[class_index];
         is_waiting[class_index] = true;
-        gpus->waiters[gpus->waiter_count++].class_index = class_index;
+        gpus->waiters[gpus->waiter_count++] = (struct asker){
+            .class_index = class_index, .level = 1 + class->level};
+        gpus->waiter_mark += hash_mix(class->serial);
     }
 }
 
@@ -200,7 +207,7 @@ static void add_gang(struct gpu_nodes *gpus, const struct list *list,
 }
 
 static void note_gangs(struct gpu_nodes *gpus, const struct list *list,
-                       bool *is_waiting)
+                       bool *is_waiting, uint64_t *looks)
 {
     const struct sched *sched = gpus->sched;
 
@@ -208,9 +215,11 @@ static void note_gangs(struct gpu_nodes *gpus, const struct list *list,
          seq_next(&list->seq, &at)) {
         const struct gang *gang = &sched->gangs.items[seq_get(&list->seq, at)];
         uint32_t pool = gang_pool(sched, gang);
+        ++*looks;
         if (pool != NONE && pool != gpus->pool) {
             continue;
         }
+        *looks += gang->waiting.count;
         if (!has_gpus(sched, &gang->waiting_sum)) {
             note_gang(gpus, gang);
         } else if (!list->is_borrowed) {
@@ -227,7 +236,43 @@ static bool is_of_pool(const struct gpu_nodes *gpus, const struct list *list)
            !gpus->sched->queues.items[list->queue].is_cordoned;
 }
 
-static void gather(struct gpu_nodes *gpus)
+static int by_urgency(const void *a, const void *b)
+{
+    const struct asker *one = a, *other = b;
+
+    return one->level != other->level
+               ? (one->level < other->level ? 1 : -1)
+               : (one->class_index > other->class_index) -
+                     (one->class_index < other->class_index);
+}
+
+/* What waits in the pool, by class.  Adds the lists, gangs and members that it
+ * looks at to `looks`. */
+static void gather_waiters(struct gpu_nodes *gpus, bool *is_waiting,
+                           uint64_t *looks)
+{
+    const struct sched *sched = gpus->sched;
+
+    *looks += sched->lists.count;
+    for (size_t i = 0; i < sched->lists.count; i++) {
+        const struct list *list = &sched->lists.items[i];
+        if (!is_of_pool(gpus, list)) {
+            continue;
+        }
+        if (list->class_index == NONE) {
+            note_gangs(gpus, list, is_waiting, looks);
+        } else if (!is_waiting[list->class_index] &&
+                   is_waiting_for_gpus(gpus, list)) {
+            add_waiter(gpus, list->class_index, is_waiting);
+        }
+    }
+    if (gpus->waiter_count > 1) {
+        qsort(gpus->waiters, gpus->waiter_count, sizeof(*gpus->waiters),
+              by_urgency);
+    }
+}
+
+static void gather(struct gpu_nodes *gpus, uint64_t *looks)
 {
     const struct sched *sched = gpus->sched;
     size_t class_count = sched->classes.count;
@@ -247,18 +292,7 @@ static void gather(struct gpu_nodes *gpus)
     for (size_t i = 0; i < class_count; i++) {
         gpus->needed[i] = 1;
     }
-    for (size_t i = 0; i < sched->lists.count; i++) {
-        const struct list *list = &sched->lists.items[i];
-        if (!is_of_pool(gpus, list)) {
-            continue;
-        }
-        if (list->class_index == NONE) {
-            note_gangs(gpus, list, is_waiting);
-        } else if (!is_waiting[list->class_index] &&
-                   is_waiting_for_gpus(gpus, list)) {
-            add_waiter(gpus, list->class_index, is_waiting);
-        }
-    }
+    gather_waiters(gpus, is_waiting, looks);
 }
 
 /* What is kept. */
@@ -272,12 +306,12 @@ static enum fate find_fate(struct gpu_nodes *gpus, uint32_t class_index,
     uint32_t left = gpus->needed[class_index];
 
     for (uint32_t i = 0; i < sched->nodes.count && left != NONE; i++) {
+        ++*looks;
         if (sched->nodes.items[i].pool != gpus->pool ||
             has_gpus(sched, &sched->nodes.items[i].capacity)) {
             continue;
         }
         uint32_t count = count_on(gpus, &asker, i);
-        ++*looks;
         if (count >= left) {
             return FATE_KEPT;
         }
@@ -291,7 +325,7 @@ static bool is_kept_off(struct gpu_nodes *gpus, uint32_t class_index,
                         uint64_t *looks)
 {
     if (!gpus->is_known) {
-        gather(gpus);
+        gather(gpus, looks);
     }
     if (gpus->waiter_count == 0) {
         return false;
@@ -311,15 +345,13 @@ static int16_t level_on(struct gpu_nodes *gpus, uint32_t node, uint64_t *looks)
         return best;
     }
     best = 0;
-    for (uint32_t i = 0; i < gpus->waiter_count; i++) {
+    for (uint32_t i = 0; i < gpus->waiter_count && best == 0; i++) {
         struct asker *waiter = &gpus->waiters[i];
-        int16_t level =
-            1 + gpus->sched->classes.items[waiter->class_index].level;
-        if (level > best && count_on(gpus, waiter, node)) {
-            best = level;
+        ++*looks;
+        if (count_on(gpus, waiter, node)) {
+            best = waiter->level;
         }
     }
-    ++*looks;
     gpus->levels[node] = best;
     return best;
 }
@@ -353,15 +385,10 @@ uint64_t gpu_nodes_mark(struct gpu_nodes *gpus, uint32_t class_index,
 {
     const struct sched *sched = gpus->sched;
     uint32_t home = class_at_home(gpus, class_index);
-    uint64_t mark = 1;
 
     if (has_gpus(sched, &sched->classes.items[home].request) ||
         !(gpus->is_always || is_kept_off(gpus, home, looks))) {
         return 0;
     }
-    for (uint32_t i = 0; i < gpus->waiter_count; i++) {
-        mark +=
-            hash_mix(sched->classes.items[gpus->waiters[i].class_index].serial);
-    }
-    return mark;
+    return 1 + gpus->waiter_mark;
 }

@@ -32,8 +32,9 @@ struct gpu_nodes;
  * has no GPUs. */
 struct gpu_nodes *gpu_nodes_make(struct sched *sched, uint32_t pool,
                                  struct arena *arena);
-/* Whether a node of the pool is kept from jobs of a class.  Adds the nodes that
- * were looked at for it to `looks`. */
+/* Whether a node of the pool is kept from jobs of a class.  Adds to `looks`
+ * what it looked at: each node, each class that waits and was compared with
+ * one, and all else that waits, so that the bound of a plan holds. */
 bool gpu_nodes_keep(struct gpu_nodes *gpus, uint32_t class_index, uint32_t node,
                     uint64_t *looks);
 /* A number that is another one if other nodes may be kept from a class, while

@@ -1,4 +1,7 @@
 /* gpu_nodes: nodes with GPUs are kept for jobs that ask for them. */
+#include <stdio.h>
+
+#include "sched/place/gpu_nodes.h"
 #include "world_fixture.h"
 
 /* A pool that keeps them, with a full node without GPUs and one of two GPUs, of
@@ -300,6 +303,65 @@ static void a_gang_that_is_taken_keeps_no_gpus(void **state)
     assert_int_equal(world_running_of(w, group, 2), 2);
 }
 
+/* What a question about a job and the node of two GPUs costs. */
+static uint64_t looks_for(struct world *w, uint32_t job, bool *ret_is_kept)
+{
+    auto_arena arena = {0};
+    uint64_t looks = 0;
+
+    struct gpu_nodes *gpus = gpu_nodes_make(w->sched, 0, &arena);
+    assert_non_null(gpus);
+    *ret_is_kept = gpu_nodes_keep(gpus, class_of_job(w->sched, job), 1, &looks);
+    return looks;
+}
+
+static void each_class_that_is_compared_counts(void **state)
+{
+    enum { CLASSES = 300 };
+    struct world *w = *state;
+    struct world_job other = two_gpus;
+    char label[16];
+    bool is_kept;
+
+    (void)make_scene(w, GPUS_KEPT_WAITING);
+    uint32_t job = world_submit(w, &small);
+    other.selector_key = "model";
+    other.selector_value = label;
+    for (int i = 0; i < CLASSES; i++) {
+        (void)snprintf(label, sizeof(label), "m%d", i);
+        world_submit(w, &other);
+    }
+    assert_true(looks_for(w, job, &is_kept) >= 2 * CLASSES);
+    assert_false(is_kept);
+    /* The most urgent are asked first, and one that fits is enough. */
+    uint64_t all = looks_for(w, job, &is_kept);
+    struct world_job urgent = two_gpus;
+    urgent.priority_class = "high";
+    world_submit(w, &urgent);
+    assert_true(looks_for(w, job, &is_kept) < all - CLASSES / 2);
+    assert_true(is_kept);
+}
+
+static void nodes_that_are_passed_over_count(void **state)
+{
+    enum { NODES = 100 };
+    struct world *w = *state;
+    bool is_kept;
+
+    (void)make_scene(w, GPUS_KEPT_WAITING);
+    char name[16];
+    for (int i = 0; i < NODES; i++) {
+        (void)snprintf(name, sizeof(name), "more%d", i);
+        world_node(w, &(struct world_node){name, .cores = 8, .gpus = 2});
+    }
+    struct world_job large = small;
+    large.cores = 8;
+    uint32_t job = world_submit(w, &large);
+    world_submit(w, &two_gpus);
+    assert_true(looks_for(w, job, &is_kept) >= NODES);
+    assert_false(is_kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +378,8 @@ int main(void)
         AT(nobody_preempts_there),
         AT(reservations_are_on_other_nodes),
         AT(a_gang_that_is_taken_keeps_no_gpus),
+        AT(each_class_that_is_compared_counts),
+        AT(nodes_that_are_passed_over_count),
     };
 
     return RUN_TESTS(tests);
