@@ -3,15 +3,21 @@
 
 #include "main/sim/sim_what_if.h"
 
-/* Student's t for 95 %, two-sided, by degrees of freedom. */
+/* Student's t for 95 %, two-sided, by degrees of freedom.  Where the table has
+ * steps it is that of fewer degrees: an interval is never too narrow. */
 static double student(uint32_t freedom)
 {
-    static const double table[] = {0,     12.706, 4.303, 3.182, 2.776, 2.571,
-                                   2.447, 2.365,  2.306, 2.262, 2.228};
+    static const double table[] = {
+        0,     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
+        2.306, 2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+        2.120, 2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069,
+        2.064, 2.060,  2.056, 2.052, 2.048, 2.045, 2.042,
+    };
 
     return freedom < ARRAY_COUNT(table) ? table[freedom]
-           : freedom < 30               ? 2.131
-                                        : 2.0;
+           : freedom < 40               ? 2.042
+           : freedom < 60               ? 2.021
+                                        : 2.000;
 }
 
 static struct sim_what_if_estimate estimate(const double *values,
