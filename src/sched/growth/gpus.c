@@ -86,7 +86,7 @@ static bool waits_for_gpu(const struct round *round, const struct list *list)
     return false;
 }
 
-bool growth_keeps_gpus(const struct round *round)
+bool growth_is_off_gpus(const struct round *round)
 {
     const struct sched *sched = round->sched;
 

@@ -32,7 +32,7 @@ static uint32_t find_node(struct growth *growth, struct growth_part *part,
 
     if (!growth_asks_for_gpu(round->sched, &class->request) &&
         !growth->is_gpu_known) {
-        round->keeps_gpus = growth_keeps_gpus(round);
+        round->is_growth_off_gpus = growth_is_off_gpus(round);
         growth->is_gpu_known = true;
     }
     return growth_may_grow(growth, lane, search)
@@ -206,7 +206,7 @@ void growth_step(struct round *round)
     round->is_truncated |= elastic_step(growth.units, growth.unit_count, &rules,
                                         &space, round->arena);
     growth_decide_all(&growth);
-    round->keeps_gpus = round->is_growing = false;
+    round->is_growth_off_gpus = round->is_growing = false;
     VEC_FREE(&growth.changes);
     map_fini(&growth.full);
 }

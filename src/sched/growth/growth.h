@@ -81,7 +81,7 @@ struct growth {
     struct resource_vec load, load_before, total;
     int64_t load_max_ppm;
     bool has_changed;  /* the round started or took some of its gangs */
-    bool is_gpu_known; /* round.keeps_gpus is set right */
+    bool is_gpu_known; /* round.is_growth_off_gpus is set right */
     struct map full; /* classes and groups that have no room; growth_place.c */
 };
 
@@ -129,8 +129,9 @@ bool growth_is_above(const struct growth *growth,
 /* Whether a request is for GPUs too (gpus.c). */
 bool growth_asks_for_gpu(const struct sched *sched,
                          const struct resource_vec *request);
-/* Whether nodes with GPUs are to be kept for work that asks for them. */
-bool growth_keeps_gpus(const struct round *round);
+/* Whether gangs that ask for no GPU do not grow on nodes with GPUs, since work
+ * that asks for them waits. */
+bool growth_is_off_gpus(const struct round *round);
 /* The next optional member of a part, or NONE (growth_place.c). */
 uint32_t growth_next_spare(const struct growth *growth,
                            struct growth_part *part);

@@ -152,10 +152,12 @@ struct round {
     bool is_truncated;
     bool is_spent, is_resumed; /* see sweep.h */
     uint32_t sweep_id;
-    bool is_filling;       /* the pass after preemptions: no further ones */
-    size_t decision_first; /* of this round */
-    bool keeps_gpus; /* work that asks for none keeps off nodes with GPUs */
-    bool is_lending; /* the pass for borrowed work: see lending.h */
+    bool is_filling;         /* the pass after preemptions: no further ones */
+    size_t decision_first;   /* of this round */
+    bool is_growth_off_gpus; /* in the step of gangs, who asks for no GPU does
+                                not grow on nodes with GPUs (growth/gpus.c);
+                                keepsGpus is in `gpus` */
+    bool is_lending;         /* the pass for borrowed work: see lending.h */
     bool is_growing; /* the step of gangs: what is leased has no lifetime */
 
     struct units units;

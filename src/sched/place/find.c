@@ -123,11 +123,11 @@ static void note_keeping(const struct round *round, struct class *class)
     bool opens =
         round->is_growing && !class->was_growing && round->reserve.hold;
 
-    if ((class->was_kept && !round->keeps_gpus) || opens) {
+    if ((class->was_kept && !round->is_growth_off_gpus) || opens) {
         class->cached_node = NONE;
         class->has_cursor = false;
     }
-    class->was_kept = round->keeps_gpus;
+    class->was_kept = round->is_growth_off_gpus;
     class->was_growing = round->is_growing;
 }
 

@@ -95,9 +95,9 @@ bool place_is_special(const struct search *search)
                 &sched->gangs.items[sched->jobs.items[search->job].gang]));
 }
 
-/* Whether a node is kept for work that asks for its GPUs.  That is only said
- * late in a round, so what was learnt before still holds; what is learnt by
- * it, see note_keeping(). */
+/* Whether growth keeps off a node for work that asks for its GPUs.  That is
+ * only said late in a round, so what was learnt before still holds; what is
+ * learnt by it, see note_keeping(). */
 static bool is_kept(const struct search *search, uint32_t index)
 {
     const struct sched *sched = search->round->sched;
@@ -119,7 +119,7 @@ bool place_passes(const struct search *search, uint32_t index)
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
 
-    if (round->keeps_gpus && is_kept(search, index)) {
+    if (round->is_growth_off_gpus && is_kept(search, index)) {
         return false;
     }
     bool passes =

@@ -356,7 +356,7 @@ bool victim_memo_find(const struct search *search,
 {
     const struct round *round = search->round;
     struct victim_memo *memo = memo_update(search, rules);
-    bool is_ordered = !round->reserve.hold && !round->keeps_gpus;
+    bool is_ordered = !round->reserve.hold && !round->is_growth_off_gpus;
     uint32_t node =
         is_ordered ? find_in_blocks(search, memo) : find_in_order(search, memo);
 
