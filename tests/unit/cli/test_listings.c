@@ -362,13 +362,14 @@ static void explain_prints_text_or_data(void **state)
     struct script *script = *state;
     Berth__Api__ExplainJobResponse response =
         BERTH__API__EXPLAIN_JOB_RESPONSE__INIT;
+    static const char id[] = "01f3j0g1md4qx7z5qb148qnh4r";
     char text[] = "It waits.", json[] = "{\"reason\": \"full\"}";
 
     response.text = text;
     response.json = json;
     answer(script, &response.base);
-    check(ASK(script, "", "explain", "01a"), CLI_OK, "It waits.\n", "");
-    check(ASK(script, "", "explain", "01a", "-o", "yaml"), CLI_OK,
+    check(ASK(script, "", "explain", id), CLI_OK, "It waits.\n", "");
+    check(ASK(script, "", "explain", id, "-o", "yaml"), CLI_OK,
           "reason: full\n", "");
 }
 
