@@ -183,7 +183,8 @@ class ControlPlane:
                 "apiVersion": "client.authentication.k8s.io/v1",
                 "command": "./plugin"}},
         }
-        (self.dir / "token").write_text("secret\n")
+        token = self.dir / "token"
+        token.write_text("secret\n")
         plugin = self.dir / "plugin"
         plugin.write_text("#!/bin/sh\n"
                           "echo '{\"status\":{\"token\":\"secret\"}}'\n")
@@ -206,4 +207,6 @@ class ControlPlane:
         }
         path = self.dir / "kubeconfig"
         path.write_text(json.dumps(config))
+        for secret in (path, token, self.dir / "user.key"):
+            os.chmod(secret, 0o600)
         return path

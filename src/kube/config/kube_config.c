@@ -18,6 +18,7 @@ struct reading {
     struct kube_config *config;
     const char *dir;
     struct err *err;
+    bool has_secret; /* the text itself */
 };
 
 static const char *text_at(const json_t *object, const char *key)
@@ -44,11 +45,12 @@ static const char *keep_path(struct reading *reading, const char *path)
     return keep(reading, strbuf_text(&full));
 }
 
-static int read_file(struct reading *reading, const char *path,
+static int read_file(struct reading *reading, const char *path, bool is_secret,
                      struct str *ret_bytes)
 {
     auto_strbuf buf = strbuf_make(KUBE_FILE_BYTES_MAX);
-    int rc = kube_file_read(path, &buf, reading->err);
+    int rc = is_secret ? kube_file_read_secret(path, &buf, reading->err)
+                       : kube_file_read(path, &buf, reading->err);
 
     if (rc == 0) {
         *ret_bytes = arena_str(&reading->config->arena, strbuf_str(&buf));
@@ -58,13 +60,14 @@ static int read_file(struct reading *reading, const char *path,
 
 /* What stands in `key`-data in base64, or in the file that `key` names. */
 static int read_pem(struct reading *reading, const json_t *from,
-                    const char *key, struct str *ret_pem)
+                    const char *key, bool is_secret, struct str *ret_pem)
 {
     auto_strbuf name = strbuf_make(0), pem = strbuf_make(KUBE_FILE_BYTES_MAX);
 
     strbuf_addf(&name, "%s-data", key);
     const char *data = text_at(from, strbuf_text(&name));
     if (*data) {
+        reading->has_secret |= is_secret;
         if (wire_base64_decode(str_of(data), &pem) < 0 || pem.is_over) {
             return err_set(reading->err, -ERR_INVALID, "%s is not base64",
                            strbuf_text(&name));
@@ -73,7 +76,9 @@ static int read_pem(struct reading *reading, const json_t *from,
         return 0;
     }
     const char *path = text_at(from, key);
-    return *path ? read_file(reading, keep_path(reading, path), ret_pem) : 0;
+    return *path ? read_file(reading, keep_path(reading, path), is_secret,
+                             ret_pem)
+                 : 0;
 }
 
 /* The value of the list's entry of this name. */
@@ -121,7 +126,8 @@ static int read_cluster(struct reading *reading, const json_t *cluster)
     config->proxy = keep(reading, text_at(cluster, "proxy-url"));
     config->is_insecure =
         json_is_true(json_object_get(cluster, "insecure-skip-tls-verify"));
-    return read_pem(reading, cluster, "certificate-authority", &config->ca);
+    return read_pem(reading, cluster, "certificate-authority", false,
+                    &config->ca);
 }
 
 /* Texts of a list into an array that ends with NULL; pairs of name and value
@@ -186,9 +192,11 @@ static int read_exec(struct reading *reading, const json_t *from)
         json_is_true(json_object_get(from, "provideClusterInfo"));
     int rc =
         read_texts(reading, json_object_get(from, "args"), false, &exec->args);
-    return rc ? rc
-              : read_texts(reading, json_object_get(from, "env"), true,
-                           &exec->envs);
+    rc = rc ? rc
+            : read_texts(reading, json_object_get(from, "env"), true,
+                         &exec->envs);
+    reading->has_secret |= exec->envs[0] != NULL;
+    return rc;
 }
 
 static int check_user(struct reading *reading, const json_t *user)
@@ -217,9 +225,9 @@ static int read_user(struct reading *reading, const json_t *user)
 
     int rc = check_user(reading, user);
     rc = rc ? rc
-            : read_pem(reading, user, "client-certificate",
+            : read_pem(reading, user, "client-certificate", false,
                        &config->certificate);
-    rc = rc ? rc : read_pem(reading, user, "client-key", &config->key);
+    rc = rc ? rc : read_pem(reading, user, "client-key", true, &config->key);
     if (rc < 0) {
         return rc;
     }
@@ -228,6 +236,7 @@ static int read_user(struct reading *reading, const json_t *user)
                        "user: client-certificate and client-key go together");
     }
     config->token = arena_str(&config->arena, str_of(text_at(user, "token")));
+    reading->has_secret |= config->token.byte_count > 0;
     config->token_file = *token_file ? keep_path(reading, token_file) : "";
     return exec ? read_exec(reading, exec) : 0;
 }
@@ -303,10 +312,12 @@ static void begin(struct kube_config *config)
     };
 }
 
-int kube_config_parse(struct str text, const char *dir, struct str context,
-                      struct kube_config *ret_config, struct err *err)
+/* `path`: of a file that anybody may read; NULL: there is none. */
+static int parse(struct str text, const char *dir, const char *path,
+                 struct str context, struct kube_config *ret_config,
+                 struct err *err)
 {
-    struct reading reading = {ret_config, dir, err};
+    struct reading reading = {ret_config, dir, err, false};
     auto_json_t *all = NULL;
 
     begin(ret_config);
@@ -315,10 +326,19 @@ int kube_config_parse(struct str text, const char *dir, struct str context,
         rc = read_context(&reading, all, context);
         rc = rc ? rc : check_plain(&reading);
     }
+    if (rc == 0 && path && reading.has_secret) {
+        rc = kube_file_refuse(path, err);
+    }
     if (rc < 0) {
         kube_config_fini(ret_config);
     }
     return rc;
+}
+
+int kube_config_parse(struct str text, const char *dir, struct str context,
+                      struct kube_config *ret_config, struct err *err)
+{
+    return parse(text, dir, NULL, context, ret_config, err);
 }
 
 int kube_config_load(const char *path, struct str context,
@@ -326,19 +346,20 @@ int kube_config_load(const char *path, struct str context,
 {
     auto_strbuf text = strbuf_make(KUBE_CONFIG_BYTES_MAX);
     auto_arena arena = {0};
-    int rc = kube_file_read(path, &text, err);
+    bool is_public;
+    int rc = kube_file_look(path, &text, &is_public, err);
 
     return rc ? rc
-              : kube_config_parse(strbuf_str(&text),
-                                  dirname(arena_strdup(&arena, str_of(path))),
-                                  context, ret_config, err);
+              : parse(strbuf_str(&text),
+                      dirname(arena_strdup(&arena, str_of(path))),
+                      is_public ? path : NULL, context, ret_config, err);
 }
 
 /* A text file of the account, without white space at its end. */
 static int read_line(struct reading *reading, const char *name,
                      struct str *ret_text)
 {
-    int rc = read_file(reading, keep_path(reading, name), ret_text);
+    int rc = read_file(reading, keep_path(reading, name), false, ret_text);
 
     while (rc == 0 && ret_text->byte_count > 0 &&
            (unsigned char)ret_text->p[ret_text->byte_count - 1] <= ' ') {
@@ -352,11 +373,13 @@ static int read_account(struct reading *reading)
     struct kube_config *config = reading->config;
     struct str name;
 
-    int rc = read_file(reading, keep_path(reading, "ca.crt"), &config->ca);
+    int rc =
+        read_file(reading, keep_path(reading, "ca.crt"), false, &config->ca);
     rc = rc ? rc : read_line(reading, "namespace", &name);
     if (rc == 0) {
         config->namespace_ = arena_strdup(&config->arena, name);
         config->token_file = keep_path(reading, "token");
+        config->is_account = true;
         rc = read_line(reading, "token", &name); /* that it is there */
     }
     return rc;
@@ -365,7 +388,7 @@ static int read_account(struct reading *reading)
 int kube_config_in_cluster(const char *dir, const char *host, const char *port,
                            struct kube_config *ret_config, struct err *err)
 {
-    struct reading reading = {ret_config, dir, err};
+    struct reading reading = {ret_config, dir, err, false};
     auto_strbuf server = strbuf_make(0);
 
     if (!host || !*host || !port || !*port) {

@@ -40,6 +40,7 @@ struct kube_config {
     struct str certificate, key; /* PEM; "": none */
     struct str token;
     const char *token_file; /* read again and again; "": none */
+    bool is_account;        /* a pod's, whose token all of the pod may read */
     const char *namespace_; /* "default" where none is said */
     struct kube_exec exec;
 };
@@ -51,7 +52,8 @@ int kube_config_parse(struct str text, const char *dir, struct str context,
                       struct kube_config *ret_config,
                       struct err *err) must_check;
 
-/* The same of a file. */
+/* The same of a file.  -ERR_INVALID also for one that anybody may read and that
+ * holds a token, a key or a plugin's variables; likewise for a client key. */
 int kube_config_load(const char *path, struct str context,
                      struct kube_config *ret_config,
                      struct err *err) must_check;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { READ_BYTES = 16 << 10 };
@@ -23,7 +24,17 @@ static int read_all(int fd, const char *path, struct strbuf *buf,
                     : err_set(err, -ERR_IO, "%s: %s", path, strerror(errno));
 }
 
-int kube_file_read(const char *path, struct strbuf *buf, struct err *err)
+/* Of what is no plain file the owner has other ways to keep others out. */
+static bool is_open_to_all(int fd)
+{
+    struct stat about;
+
+    return fstat(fd, &about) < 0 ||
+           (S_ISREG(about.st_mode) && (about.st_mode & (S_IROTH | S_IWOTH)));
+}
+
+int kube_file_look(const char *path, struct strbuf *buf, bool *ret_is_public,
+                   struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
@@ -31,7 +42,35 @@ int kube_file_read(const char *path, struct strbuf *buf, struct err *err)
         return err_set(err, errno == ENOENT ? -ERR_NOT_FOUND : -ERR_IO,
                        "%s: %s", path, strerror(errno));
     }
+    *ret_is_public = is_open_to_all(fd);
     int rc = read_all(fd, path, buf, err);
     close(fd);
+    return rc;
+}
+
+int kube_file_read(const char *path, struct strbuf *buf, struct err *err)
+{
+    bool is_public;
+
+    return kube_file_look(path, buf, &is_public, err);
+}
+
+int kube_file_refuse(const char *path, struct err *err)
+{
+    return err_set(err, -ERR_INVALID,
+                   "others can read %s, which holds a secret; give it mode "
+                   "0600 (chmod 600) or 0640",
+                   path);
+}
+
+int kube_file_read_secret(const char *path, struct strbuf *buf, struct err *err)
+{
+    bool is_public;
+    int rc = kube_file_look(path, buf, &is_public, err);
+
+    if (rc == 0 && is_public) {
+        strbuf_clear(buf);
+        rc = kube_file_refuse(path, err);
+    }
     return rc;
 }

@@ -99,7 +99,10 @@ void credential_take(struct credential *credential, struct str token,
 static int read_token(struct credential *credential, struct err *err)
 {
     auto_strbuf text = strbuf_make(KUBE_FILE_BYTES_MAX);
-    int rc = kube_file_read(credential->config->token_file, &text, err);
+    const char *path = credential->config->token_file;
+    int rc = credential->config->is_account
+                 ? kube_file_read(path, &text, err)
+                 : kube_file_read_secret(path, &text, err);
 
     struct str token = strbuf_str(&text);
     while (rc == 0 && token.byte_count > 0 &&
@@ -107,12 +110,9 @@ static int read_token(struct credential *credential, struct err *err)
         token.byte_count--;
     }
     if (rc == 0 && token.byte_count == 0) {
-        rc = err_set(err, -ERR_INVALID, "%s: empty",
-                     credential->config->token_file);
+        rc = err_set(err, -ERR_INVALID, "%s: empty", path);
     }
-    rc =
-        rc ? rc
-           : credential_check_token(token, credential->config->token_file, err);
+    rc = rc ? rc : credential_check_token(token, path, err);
     if (rc < 0) {
         return credential_fail(credential, rc, err);
     }

@@ -125,6 +125,22 @@ static void a_token_stays(void **state)
     assert_true(f->now.version == version);
 }
 
+static void only_a_pods_token_may_be_read_by_others(void **state)
+{
+    struct fixture *f = *state;
+    f->config.token_file = f->path;
+    write_file(f, "one\n", 0644);
+    f->credential = credential_create(&f->config, &test_clock);
+
+    assert_int_equal(get(f), -ERR_INVALID);
+    assert_non_null(strstr(f->err.text, "which holds a secret"));
+    f->config.is_account = true;
+    now_ms += CREDENTIAL_RETRY_MS;
+
+    assert_int_equal(get(f), 0);
+    assert_true(str_equal(f->now.token, STR("one")));
+}
+
 static void a_token_file_is_read_again(void **state)
 {
     struct fixture *f = *state;
@@ -373,6 +389,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CREDENTIAL_TEST(a_token_stays),
+        CREDENTIAL_TEST(only_a_pods_token_may_be_read_by_others),
         CREDENTIAL_TEST(a_token_file_is_read_again),
         CREDENTIAL_TEST(without_a_token_file_there_is_none),
         CREDENTIAL_TEST(a_plugin_is_run_and_run_again_before_it_expires),

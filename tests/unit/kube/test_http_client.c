@@ -295,6 +295,7 @@ static void put_token(const struct fixture *f, const char *token)
 
     assert_non_null(file);
     assert_true(fputs(token, file) >= 0);
+    assert_int_equal(fchmod(fileno(file), 0600), 0);
     assert_int_equal(fclose(file), 0);
 }
 

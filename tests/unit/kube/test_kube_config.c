@@ -2,6 +2,7 @@
  * kube_config: kubeconfig files, and the account of a pod.
  */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "kube/config/kube_config.h"
 #include "tmpdir.h"
@@ -171,7 +172,15 @@ static void put(const struct tmpdir *dir, const char *name, const char *text)
 
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fchmod(fileno(file), 0600), 0);
     assert_int_equal(fclose(file), 0);
+}
+
+static void set_mode(const struct tmpdir *dir, const char *name, mode_t mode)
+{
+    char path[TMPDIR_PATH_BYTES_MAX];
+
+    assert_int_equal(chmod(tmpdir_path(dir, name, path), mode), 0);
 }
 
 static void files_are_below_the_file_that_names_them(void **state)
@@ -195,6 +204,53 @@ static void files_are_below_the_file_that_names_them(void **state)
     kube_config_fini(&config);
 }
 
+static int load(const struct tmpdir *dir, const char *user)
+{
+    char path[TMPDIR_PATH_BYTES_MAX], text[1024];
+
+    snprintf(text, sizeof(text), "%susers:\n- name: u\n  user: %s\n", HEAD,
+             user);
+    put(dir, "config", text);
+    set_mode(dir, "config", 0644);
+    int rc = kube_config_load(tmpdir_path(dir, "config", path), STR(""),
+                              &config, &err);
+    if (rc == 0) {
+        kube_config_fini(&config);
+    }
+    return rc;
+}
+
+static void what_holds_a_secret_is_kept_from_others(void **state)
+{
+    static const char *const secret[] = {
+        "{token: t}", "{client-certificate: cert, client-key-data: Q0E=}",
+        "{exec: {apiVersion: client.authentication.k8s.io/v1, command: x, "
+        "env: [{name: N, value: v}]}}"};
+    static const char by_file[] = "{client-certificate: cert, client-key: key}";
+    auto_tmpdir dir;
+
+    (void)state;
+    tmpdir_init(&dir);
+    put(&dir, "cert", "CERT");
+    put(&dir, "key", "KEY");
+    set_mode(&dir, "cert", 0644);
+    for (size_t i = 0; i < ARRAY_COUNT(secret); i++) {
+        assert_int_equal(load(&dir, secret[i]), -ERR_INVALID);
+        assert_non_null(strstr(err.text, "config, which holds a secret; give "
+                                         "it mode 0600"));
+    }
+    assert_int_equal(load(&dir, "{tokenFile: t}"), 0);
+    assert_int_equal(load(&dir, by_file), 0);
+    set_mode(&dir, "key", 0604);
+    assert_int_equal(load(&dir, by_file), -ERR_INVALID);
+    set_mode(&dir, "key", 0602);
+    assert_int_equal(load(&dir, by_file), -ERR_INVALID);
+    assert_non_null(strstr(err.text, "key, which holds a secret"));
+    set_mode(&dir, "key", 0640);
+
+    assert_int_equal(load(&dir, by_file), 0);
+}
+
 static void a_pod_has_an_account(void **state)
 {
     (void)state;
@@ -207,6 +263,7 @@ static void a_pod_has_an_account(void **state)
         kube_config_in_cluster(dir.path, "10.0.0.1", "443", &config, &err),
         -ERR_NOT_FOUND); /* no token yet */
     put(&dir, "token", "t\n");
+    set_mode(&dir, "token", 0644); /* as the kubelet does */
     assert_int_equal(
         kube_config_in_cluster(dir.path, "fd00::1", "443", &config, &err), 0);
     assert_string_equal(config.server, "https://[fd00::1]:443");
@@ -228,6 +285,7 @@ int main(void)
         TEST(credentials_leave_the_machine_encrypted_alone),
         TEST(an_exec_plugin_is_kept_with_all_it_wants),
         TEST(files_are_below_the_file_that_names_them),
+        TEST(what_holds_a_secret_is_kept_from_others),
         TEST(a_pod_has_an_account),
     };
     return RUN_TESTS(tests);
