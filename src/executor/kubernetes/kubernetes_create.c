@@ -245,15 +245,16 @@ static int check(const struct kubernetes *k, const struct runtime_run *run,
                : 0;
 }
 
-/* The pod of an earlier run of the job, which was kept for its logs, has the
- * name that the new one needs. */
+/* A pod of an earlier run of the job, which was kept for its logs, has the name
+ * that the new one needs. */
 static void make_way(struct kubernetes *k, struct job_id job)
 {
-    uint32_t index = map_find(&k->by_job, job.v);
-
-    if (index != MAP_NONE && k->rows.items[index].is_forgotten) {
-        k->rows.items[index].wants_forget = true;
-        (void)kubernetes_delete_wanted(k, &k->rows.items[index]);
+    for (uint32_t index = map_find(&k->by_job, job.v); index != MAP_NONE;
+         index = k->rows.items[index].next_of_job) {
+        if (k->rows.items[index].is_forgotten) {
+            k->rows.items[index].wants_forget = true;
+            (void)kubernetes_delete_wanted(k, &k->rows.items[index]);
+        }
     }
 }
 

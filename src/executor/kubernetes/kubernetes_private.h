@@ -57,6 +57,8 @@ struct kube_row {
     char *uid;                      /* owned; NULL: not known yet */
     enum reconcile_phase phase;     /* NEVER: it is being created */
     struct kube_creation *creation; /* owned; while it is */
+    bool is_asked;                  /* we have asked for it, not met it */
+    uint32_t next_of_job;           /* another row of it; MAP_NONE */
     bool is_made;                   /* its pod is there; under the lock */
     struct kube_call *call;         /* owned; under way */
     bool is_ending;                 /* the cluster knows that it is to end */
@@ -106,7 +108,7 @@ struct kubernetes {
     int64_t remove_ms;                 /* when one is due; INT64_MAX */
     const struct kube_config *config;  /* for logs; borrowed; NULL: none */
     pthread_mutex_t lock; /* rows and by_job, as logs() reads them */
-    struct map by_job;    /* the newest row of a job */
+    struct map by_job;    /* the first row of a job; see kubernetes_table.c */
     int64_t follow_ms;    /* when a list or watch is; INT64_MAX */
     struct change_queue changes;
     bool is_listed;
@@ -135,7 +137,7 @@ struct kube_row *kubernetes_find(struct kubernetes *k, struct run_id run);
 struct kube_row *kubernetes_add(struct kubernetes *k,
                                 const struct runtime_pod *pod,
                                 struct str container);
-/* Where the newest pod of a job is, in the arena; false: it has none yet.  Any
+/* Where the first pod of a job is, in the arena; false: it has none yet.  Any
  * thread. */
 bool kubernetes_place(struct kubernetes *k, struct job_id job,
                       struct arena *arena, struct kube_log_place *ret_place);

@@ -37,6 +37,43 @@ static void set_texts(struct kube_row *row, const struct runtime_pod *pod,
     }
 }
 
+/* Rows of one job are a list: by_job has the first one, which is the newest
+ * that we asked for, if there is one, else the newest. */
+
+static void link_row(struct kubernetes *k, uint32_t index)
+{
+    struct kube_row *row = &k->rows.items[index];
+    uint32_t first = map_find(&k->by_job, row->job.v);
+    bool is_asked = row->phase == RECONCILE_NEVER;
+
+    if (first != MAP_NONE && k->rows.items[first].is_asked && !is_asked) {
+        /* Anybody can write our labels on a pod. */
+        row->next_of_job = k->rows.items[first].next_of_job;
+        k->rows.items[first].next_of_job = index;
+    } else {
+        row->next_of_job = first;
+        (void)map_put(&k->by_job, row->job.v, index);
+    }
+    row->is_asked = is_asked;
+}
+
+static void unlink_row(struct kubernetes *k, uint32_t index)
+{
+    const struct kube_row *row = &k->rows.items[index];
+    uint32_t at = map_find(&k->by_job, row->job.v);
+
+    if (at != index) {
+        while (k->rows.items[at].next_of_job != index) {
+            at = k->rows.items[at].next_of_job;
+        }
+        k->rows.items[at].next_of_job = row->next_of_job;
+    } else if (row->next_of_job == MAP_NONE) {
+        (void)map_remove(&k->by_job, row->job.v);
+    } else {
+        (void)map_put(&k->by_job, row->job.v, row->next_of_job);
+    }
+}
+
 struct kube_row *kubernetes_add(struct kubernetes *k,
                                 const struct runtime_pod *pod,
                                 struct str container)
@@ -59,7 +96,7 @@ struct kube_row *kubernetes_add(struct kubernetes *k,
     };
     set_texts(row, pod, container);
     (void)map_put(&k->by_run, pod->run.v, index);
-    (void)map_put(&k->by_job, pod->job.v, index);
+    link_row(k, index);
     (void)pthread_mutex_unlock(&k->lock);
     return row;
 }
@@ -104,9 +141,7 @@ void kubernetes_remove(struct kubernetes *k, struct kube_row *row)
     end_request(k, row);
     (void)pthread_mutex_lock(&k->lock);
     uint32_t index = map_remove(&k->by_run, row->run.v);
-    if (map_find(&k->by_job, row->job.v) == index) {
-        (void)map_remove(&k->by_job, row->job.v);
-    }
+    unlink_row(k, index);
     kubernetes_creation_free(row->creation);
     mem_free(row->texts);
     mem_free(row->uid);

@@ -39,6 +39,9 @@ void fake_api_remove_node(struct fake_api *api, const char *name);
  * node ("": of none yet). */
 void fake_api_put_pod(struct fake_api *api, const char *name, const char *node,
                       const char *cpu);
+/* Somebody copies a pod, with its labels but the run's, under another name. */
+void fake_api_copy_pod(struct fake_api *api, const char *name,
+                       const char *copy_name, const char *run);
 /* Pods end or go in this moment, as others or the cluster will it. */
 void fake_api_fail_pod(struct fake_api *api, const char *name,
                        const char *reason, int exit_code);

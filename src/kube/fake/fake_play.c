@@ -105,6 +105,22 @@ void fake_api_put_pod(struct fake_api *api, const char *name, const char *node,
     (void)fake_api_write(api, FAKE_PODS, &pod->base);
 }
 
+void fake_api_copy_pod(struct fake_api *api, const char *name,
+                       const char *copy_name, const char *run)
+{
+    auto_arena arena = {0};
+    fake_pod_message *pod = fake_api_read(find(api, FAKE_PODS, name), &arena);
+
+    pod->metadata->name = copy(copy_name, &arena);
+    pod->metadata->uid = fake_api_uid(api, &arena);
+    for (size_t i = 0; i < pod->metadata->n_labels; i++) {
+        if (strcmp(pod->metadata->labels[i]->key, "armada_job_run_id") == 0) {
+            pod->metadata->labels[i]->value = copy(run, &arena);
+        }
+    }
+    (void)fake_api_write(api, FAKE_PODS, &pod->base);
+}
+
 void fake_api_fail_pod(struct fake_api *api, const char *name,
                        const char *reason, int exit_code)
 {

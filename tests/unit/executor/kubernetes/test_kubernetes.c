@@ -181,6 +181,15 @@ static const struct node_record *node(struct fixture *f, const char *name)
     return node_set_find(f->runtime->ops->nodes(f->runtime), str_of(name));
 }
 
+static void reopen_with_retention(struct fixture *f, int64_t retention_ms)
+{
+    runtime_close(f->runtime);
+    f->options.retention_ms = retention_ms;
+    open_runtime(f);
+    f->seen_count = 0;
+    (void)await(f, RUNTIME_LISTED);
+}
+
 /* Creations. */
 
 static void
@@ -343,12 +352,56 @@ static void names_that_lead_elsewhere_are_not_asked_for(void **state)
     assert_int_equal(fake_api_count(f->api, "POST"), 0);
 }
 
-static bool has_place(struct fixture *f)
+/* Where the job's logs are read; NULL: nowhere. */
+static const char *place_of(struct fixture *f)
 {
     struct kube_log_place place;
 
     return kubernetes_place(kubernetes_of(f->runtime), f->job.run.job,
-                            &f->job.arena, &place);
+                            &f->job.arena, &place)
+               ? arena_strdup(&f->job.arena, place.pod_name)
+               : NULL;
+}
+
+static void a_pod_with_our_labels_hides_none_of_ours(void **state)
+{
+    struct fixture *f = *state;
+    char run_text[ID_TEXT_BYTES_MAX];
+    static const char *const copies[] = {"copy-1", "copy-2"};
+    run(f);
+
+    for (uint32_t i = 0; i < ARRAY_COUNT(copies); i++) {
+        fake_api_copy_pod(
+            f->api, f->pod_name, copies[i],
+            run_id_format(run_id_make(f->job.run.job, 7 + i), run_text));
+    }
+    turns(f, 10);
+    assert_int_equal(count_kind(f, RUNTIME_APPEARED), 2);
+    assert_string_equal(place_of(f), f->pod_name);
+    for (uint32_t i = 0; i < ARRAY_COUNT(copies); i++) {
+        fake_api_remove_pod(f->api, copies[i]);
+        turns(f, 10);
+        f->runtime->ops->forget(f->runtime, run_id_make(f->job.run.job, 7 + i));
+        turns(f, 10);
+        assert_string_equal(place_of(f), f->pod_name);
+    }
+}
+
+static void the_pod_of_ours_is_found_when_its_copy_is_gone(void **state)
+{
+    struct fixture *f = *state;
+    char run_text[ID_TEXT_BYTES_MAX];
+    run(f);
+    fake_api_copy_pod(f->api, f->pod_name, "copy",
+                      run_id_format(run_id_make(f->job.run.job, 7), run_text));
+    reopen_with_retention(f, 0); /* now nobody knows which is whose */
+
+    fake_api_remove_pod(f->api, "copy");
+    turns(f, 10);
+    f->runtime->ops->forget(f->runtime, run_id_make(f->job.run.job, 7));
+    turns(f, 10);
+
+    assert_string_equal(place_of(f), f->pod_name);
 }
 
 /* Of that name there may be the pod of somebody else. */
@@ -357,10 +410,10 @@ static void a_pod_that_is_being_made_has_no_logs(void **state)
     struct fixture *f = *state;
 
     begin(f);
-    assert_false(has_place(f));
+    assert_null(place_of(f));
     (void)await(f, RUNTIME_CREATED);
 
-    assert_true(has_place(f));
+    assert_non_null(place_of(f));
 }
 
 static void a_node_that_is_gone_gets_no_pod(void **state)
@@ -524,15 +577,6 @@ static void what_is_forgotten_leaves_the_cluster(void **state)
     assert_int_equal(fake_api_count(f->api, "DELETE"), 2);
     assert_int_equal(kubernetes_stats(f->runtime).own_count, 0);
     assert_null(find(f, RUNTIME_APPEARED));
-}
-
-static void reopen_with_retention(struct fixture *f, int64_t retention_ms)
-{
-    runtime_close(f->runtime);
-    f->options.retention_ms = retention_ms;
-    open_runtime(f);
-    f->seen_count = 0;
-    (void)await(f, RUNTIME_LISTED);
 }
 
 static void a_forgotten_pod_stays_for_its_logs(void **state)
@@ -790,6 +834,8 @@ int main(void)
         CLUSTER_TEST(only_named_namespaces_get_pods),
         CLUSTER_TEST(names_that_lead_elsewhere_are_not_asked_for),
         CLUSTER_TEST(a_pod_that_is_being_made_has_no_logs),
+        CLUSTER_TEST(a_pod_with_our_labels_hides_none_of_ours),
+        CLUSTER_TEST(the_pod_of_ours_is_found_when_its_copy_is_gone),
         CLUSTER_TEST(a_node_that_is_gone_gets_no_pod),
         CLUSTER_TEST(a_pod_deleted_by_hand_fails_and_says_so),
         CLUSTER_TEST(a_pod_that_its_node_rejects_never_ran),
