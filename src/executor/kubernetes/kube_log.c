@@ -8,7 +8,7 @@
 #include "kube/http/http_client.h"
 #include "wire/kube/kube_name.h"
 
-enum { STATUS_OK = 200, WAIT_MS = 100 };
+enum { STATUS_OK = 200, WAIT_MS = 100, SPARE_BYTES = 64 << 10 };
 
 /* An answer, once it has come. */
 struct log_answer {
@@ -79,6 +79,13 @@ static int write_path(const struct kube_log_place *place,
     return 0;
 }
 
+/* The API server may end a line that it has begun; what it refuses with is
+ * short. */
+static size_t answer_bytes_max(const struct runtime_log_query *query)
+{
+    return (size_t)query->byte_count_max + SPARE_BYTES;
+}
+
 static void wait_for(struct http_client *client,
                      const struct log_answer *answer)
 {
@@ -108,11 +115,13 @@ int kube_log_read(const struct kube_config *config, const struct clock *clock,
         return -ERR_UNAVAILABLE;
     }
     struct kube_port *port = http_client_port(client);
-    if (port->ask(port, &(struct http_ask){.method = "GET",
-                                           .path = strbuf_text(&path),
-                                           .total_ms_max = KUBE_LOG_MS_MAX,
-                                           .on_end = on_end,
-                                           .ctx = &answer}) == 0) {
+    if (port->ask(port,
+                  &(struct http_ask){.method = "GET",
+                                     .path = strbuf_text(&path),
+                                     .total_ms_max = KUBE_LOG_MS_MAX,
+                                     .byte_count_max = answer_bytes_max(query),
+                                     .on_end = on_end,
+                                     .ctx = &answer}) == 0) {
         return err_set(err, -ERR_UNAVAILABLE, "too many requests wait");
     }
     wait_for(client, &answer);

@@ -17,7 +17,8 @@ struct kube_log_place {
 };
 
 /* As runtime_ops.logs; the container of the query, unless it is "", stands in
- * the place of that given.  Also -ERR_UNAVAILABLE, and -ERR_INVALID for a
+ * the place of that given.  Also -ERR_UNAVAILABLE, as for
+ * a server that sends far more than was asked for, and -ERR_INVALID for a
  * `since` that is no time. */
 int kube_log_read(const struct kube_config *config, const struct clock *clock,
                   const struct kube_log_place *place,

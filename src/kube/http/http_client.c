@@ -90,6 +90,16 @@ static struct http_client *of(struct kube_port *port)
     return container_of(port, struct http_client, port);
 }
 
+static size_t body_bytes_max(const struct http_ask *ask)
+{
+    size_t most = ask->on_bytes ? HTTP_CLIENT_ERROR_BYTES_MAX
+                                : HTTP_CLIENT_ANSWER_BYTES_MAX;
+
+    return ask->byte_count_max > 0 && ask->byte_count_max < most
+               ? ask->byte_count_max
+               : most;
+}
+
 static uint64_t begin_request(struct kube_port *port,
                               const struct http_ask *ask)
 {
@@ -110,8 +120,7 @@ static uint64_t begin_request(struct kube_port *port,
     request->ask.content_type = keep(request, ask->content_type);
     request->ask.body = arena_str(&request->arena, ask->body);
     request->type = strbuf_make(HTTP_CLIENT_ERROR_BYTES_MAX);
-    request->body = strbuf_make(ask->on_bytes ? HTTP_CLIENT_ERROR_BYTES_MAX
-                                              : HTTP_CLIENT_ANSWER_BYTES_MAX);
+    request->body = strbuf_make(body_bytes_max(ask));
     client->requests.items[index] = request;
     (void)map_put(&client->by_number, key_of_u64(request->number), index);
     VEC_PUSH(&client->waiting, request->number);

@@ -38,6 +38,9 @@ struct http_ask {
     int64_t silence_ms_max;
     /* It ends after so long, however the bytes come; 0: it has no end. */
     int64_t total_ms_max;
+    /* A larger body that is kept for the result ends it with -ERR_LIMIT; 0: the
+     * port's own bound. */
+    size_t byte_count_max;
     /* NULL: the body is in the result.  False: enough, end it. */
     bool (*on_bytes)(void *ctx, struct str bytes);
     /* The end, once, unless it was cancelled; valid for the call. */

@@ -42,12 +42,24 @@ static void say_log(void *ctx, const struct http_request *request,
     strbuf_add_text(&reply->body, LINE_3);
 }
 
+/* As one that does not care what was asked for. */
+static void say_much(void *ctx, const struct http_request *request,
+                     struct http_reply *reply)
+{
+    (void)ctx;
+    (void)request;
+    for (int i = 0; i < 4096; i++) {
+        strbuf_add_text(&reply->body, LINE_1);
+    }
+}
+
 static int set_up(void **state)
 {
     static struct fixture fixture;
     static const char *const none[] = {NULL};
     const struct http_route routes[] = {
-        {"/api/v1/namespaces/ns/pods/p/log", say_log, NULL}};
+        {"/api/v1/namespaces/ns/pods/p/log", say_log, NULL},
+        {"/api/v1/namespaces/ns/pods/much/log", say_much, NULL}};
     struct err err;
 
     fixture = (struct fixture){.text = strbuf_make(0)};
@@ -145,6 +157,20 @@ static void names_that_lead_elsewhere_are_not_asked_for(void **state)
     assert_int_equal(read_log(f, "x/../p", query), -ERR_NOT_FOUND);
 }
 
+static void an_answer_is_not_kept_far_beyond_what_was_asked_for(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(
+        read_log(f, "much", (struct runtime_log_query){.line_count_max = -1}),
+        -ERR_UNAVAILABLE);
+    assert_int_equal(read_log(f, "much",
+                              (struct runtime_log_query){
+                                  .line_count_max = -1,
+                                  .byte_count_max = 4096 * sizeof(LINE_1)}),
+                     0);
+}
+
 static void what_cannot_be_read_says_why(void **state)
 {
     struct fixture *f = *state;
@@ -180,6 +206,7 @@ int main(void)
         LOG_TEST(lines_of_the_same_second_are_told_apart),
         LOG_TEST(too_long_a_log_is_cut_after_a_line),
         LOG_TEST(names_that_lead_elsewhere_are_not_asked_for),
+        LOG_TEST(an_answer_is_not_kept_far_beyond_what_was_asked_for),
         LOG_TEST(what_cannot_be_read_says_why),
     };
 
