@@ -84,23 +84,24 @@ static void take_end(struct http_client *client, struct request *request,
                      CURLcode code)
 {
     int64_t status = http_status_of(request);
-    bool is_answered = code == CURLE_OK || (request->is_enough && status > 0);
+    bool is_answered =
+        code == CURLE_OK || (request->wants_no_more && status > 0);
 
     if (is_answered && status == 401 && try_again(client, request)) {
         return;
     }
     if (!is_answered) {
-        const char *text = request->is_too_much
+        const char *text = request->is_beyond_held
                                ? "the answers on their way are too large"
                            : *request->problem ? request->problem
                                                : curl_easy_strerror(code);
-        http_end_without_answer(client, request,
-                                request->body.is_over || request->is_too_much ||
-                                        request->head_bytes >
-                                            HTTP_CLIENT_HEAD_BYTES_MAX
-                                    ? -ERR_LIMIT
-                                    : -ERR_UNAVAILABLE,
-                                text);
+        http_end_without_answer(
+            client, request,
+            request->body.is_over || request->is_beyond_held ||
+                    request->head_bytes > HTTP_CLIENT_HEAD_BYTES_MAX
+                ? -ERR_LIMIT
+                : -ERR_UNAVAILABLE,
+            text);
         return;
     }
     struct http_result result = {.status = (int)status,

@@ -76,7 +76,6 @@ bool http_open_multi(struct http_client *client)
     return true;
 }
 
-/* A descriptor or a timer is ready. */
 void http_take_event(struct http_client *client,
                      const struct epoll_event *event)
 {

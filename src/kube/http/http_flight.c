@@ -18,13 +18,13 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *ctx)
         return 0;
     }
     if (request->ask.on_bytes && http_status_of(request) / 100 == 2) {
-        request->is_enough = !request->ask.on_bytes(request->ask.ctx, got);
-        return request->is_enough ? 0 : got.byte_count;
+        request->wants_no_more = !request->ask.on_bytes(request->ask.ctx, got);
+        return request->wants_no_more ? 0 : got.byte_count;
     }
-    request->is_too_much =
+    request->is_beyond_held =
         got.byte_count >
         HTTP_CLIENT_HELD_BYTES_MAX - request->client->held_byte_count;
-    if (request->is_too_much) {
+    if (request->is_beyond_held) {
         return 0;
     }
     strbuf_add_str(&request->body, got);

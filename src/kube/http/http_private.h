@@ -34,9 +34,9 @@ struct request {
     uint64_t version;  /* of the credential */
     size_t head_bytes; /* of the answer's headers */
     int try_count;
-    bool is_enough;    /* on_bytes said so */
-    bool is_too_much;  /* of what is on its way to the client */
-    bool is_cancelled; /* from within a callback of curl */
+    bool wants_no_more;  /* on_bytes said so */
+    bool is_beyond_held; /* HTTP_CLIENT_HELD_BYTES_MAX would be passed */
+    bool is_cancelled;   /* from within a callback of curl */
 };
 
 struct http_client {
