@@ -4,6 +4,7 @@
 #include "k8s/core.pb-c.h"
 #include "wire/kube/entries.h"
 #include "wire/kube/pod.h"
+#include "wire/message/message.h"
 
 typedef K8s__Io__Api__Core__V1__Pod pod_message;
 typedef K8s__Io__Api__Core__V1__PodStatus status_message;
@@ -297,4 +298,33 @@ int kube_pod_read(struct str object, struct arena *arena,
     }
     *ret_pod = pod;
     return rc;
+}
+
+int kube_pod_shorten(struct str object, struct strbuf *buf, struct err *err)
+{
+    K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__ObjectMeta meta =
+        K8S__IO__APIMACHINERY__PKG__APIS__META__V1__OBJECT_META__INIT;
+    K8s__Io__Api__Core__V1__PodSpec spec =
+        K8S__IO__API__CORE__V1__POD_SPEC__INIT;
+    pod_message kept = K8S__IO__API__CORE__V1__POD__INIT;
+    auto_arena arena = {0};
+    ProtobufCMessage *base;
+
+    int rc = kube_object_decode(&k8s__io__api__core__v1__pod__descriptor,
+                                object, &arena, &base, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const pod_message *all = (const pod_message *)base;
+    if (!all->metadata) {
+        return err_set(err, -ERR_CORRUPT, "a pod without metadata");
+    }
+    meta.name = all->metadata->name;
+    meta.creationtimestamp = all->metadata->creationtimestamp;
+    meta.deletiontimestamp = all->metadata->deletiontimestamp;
+    kept.metadata = &meta;
+    kept.spec = &spec;
+    kept.status = all->status;
+    wire_encode(&kept.base, buf);
+    return 0;
 }

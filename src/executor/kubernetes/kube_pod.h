@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "base/strbuf.h"
 #include "executor/runtime.h"
 #include "model/resource.h"
 
@@ -36,6 +37,10 @@ struct kube_pod {
     struct runtime_status status;
 };
 
+/* Append the encoded Pod without what kube_pod_read() does not need to tell its
+ * status.  -ERR_CORRUPT, -ERR_LIMIT. */
+int kube_pod_shorten(struct str object, struct strbuf *buf,
+                     struct err *err) must_check;
 /* Read an encoded Pod.  -ERR_CORRUPT, -ERR_INVALID, -ERR_LIMIT. */
 int kube_pod_read(struct str object, struct arena *arena,
                   struct kube_pod *ret_pod, struct err *err) must_check;

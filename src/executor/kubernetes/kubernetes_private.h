@@ -71,7 +71,8 @@ struct kube_row {
     struct retry removal;     /* how often it has failed */
     uint32_t list;            /* that it was seen in last */
     int64_t created_ms, started_ms, ended_ms;
-    char *object; /* owned; the encoded pod once it has ended; NULL */
+    char *object; /* owned; the pod once it has ended, as
+                   * kube_pod_shorten() leaves it; NULL */
     size_t object_byte_count;
 };
 

@@ -58,9 +58,15 @@ static bool is_mine(const struct kubernetes *k, const struct kube_pod *pod)
 
 static void keep_object(struct kube_row *row, struct str object)
 {
+    auto_strbuf kept = strbuf_make(0);
+    struct err err;
+
+    if (kube_pod_shorten(object, &kept, &err) < 0) {
+        return; /* it was read just now */
+    }
     mem_free(row->object);
-    row->object = str_dup(object);
-    row->object_byte_count = object.byte_count;
+    row->object = str_dup(strbuf_str(&kept));
+    row->object_byte_count = kept.byte_count;
 }
 
 static void note_facts(struct kube_row *row, const struct kube_pod *pod)

@@ -40,16 +40,41 @@ static struct node_record node_of(const char *text, struct arena *arena)
     return record;
 }
 
+/* What is kept of an ended pod says the same of its end. */
+static void check_shortened(struct str object, const struct runtime_status *all,
+                            struct arena *arena)
+{
+    auto_strbuf kept = strbuf_make(0);
+    struct kube_pod pod;
+    struct err err;
+
+    assert_int_equal(kube_pod_shorten(object, &kept, &err), 0);
+    assert_int_equal(kube_pod_read(strbuf_str(&kept), arena, &pod, &err), 0);
+    assert_int_equal(pod.status.cause, all->cause);
+    assert_true(str_equal(pod.status.message, all->message));
+    assert_true(pod.status.created_ms == all->created_ms);
+    assert_true(pod.status.started_ms == all->started_ms);
+    assert_true(pod.status.ended_ms == all->ended_ms);
+    assert_int_equal(pod.status.ended_count, all->ended_count);
+    for (uint32_t i = 0; i < all->ended_count; i++) {
+        assert_true(str_equal(pod.status.ended[i].name, all->ended[i].name));
+        assert_int_equal(pod.status.ended[i].exit_code,
+                         all->ended[i].exit_code);
+    }
+    assert_false(pod.is_ours);
+}
+
 static struct kube_pod pod_of(const char *text, struct arena *arena)
 {
     struct kube_pod pod = {.pod.phase = RECONCILE_NEVER};
     struct err err = {""};
+    struct str object =
+        encode(&k8s__io__api__core__v1__pod__descriptor, text, arena);
 
-    if (kube_pod_read(
-            encode(&k8s__io__api__core__v1__pod__descriptor, text, arena),
-            arena, &pod, &err) < 0) {
+    if (kube_pod_read(object, arena, &pod, &err) < 0) {
         fail_msg("%s", err.text);
     }
+    check_shortened(object, &pod.status, arena);
     return pod;
 }
 
@@ -273,6 +298,24 @@ static void moments_beyond_all_years_are_none(void **state)
     }
 }
 
+static void of_an_ended_pod_its_spec_and_labels_are_not_kept(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    auto_strbuf kept = strbuf_make(0);
+    struct err err;
+    struct str object =
+        encode(&k8s__io__api__core__v1__pod__descriptor,
+               "{" OURS SPEC ",\"status\":{\"phase\":\"Failed\"}}", &arena);
+
+    assert_int_equal(kube_pod_shorten(object, &kept, &err), 0);
+
+    assert_in_range(kept.byte_count, 1, 40);
+    assert_int_equal(kube_pod_shorten(STR(""), &kept, &err), -ERR_CORRUPT);
+    assert_int_equal(kube_pod_shorten(STR("\x0a\xff"), &kept, &err),
+                     -ERR_CORRUPT);
+}
+
 static void texts_are_cut_between_characters(void **state)
 {
     (void)state;
@@ -301,6 +344,7 @@ int main(void)
         TEST(a_pod_that_waits_for_its_image_says_so),
         TEST(what_does_not_decode_is_refused),
         TEST(moments_beyond_all_years_are_none),
+        TEST(of_an_ended_pod_its_spec_and_labels_are_not_kept),
         TEST(texts_are_cut_between_characters),
     };
     return RUN_TESTS(tests);
