@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 enum {
     MESSAGE_BYTES_MAX = RUNNER_BYTES_MAX + 1024,
     EXIT_NOT_RUN = 127,
+    LOOK_MS = 100, /* how often watchers are looked after */
 };
 
 /* In the process of one command. */
@@ -41,6 +43,7 @@ static _Noreturn void execute(const struct notify_target *target,
     (void)snprintf(name_variable, sizeof(name_variable),
                    "BERTH_NOTIFICATION_TARGET=%.*s", STR_ARG(target->name));
     (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would bound its time */
     (void)signal(SIGPIPE, SIG_DFL);
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGTERM, SIG_DFL);
@@ -163,18 +166,52 @@ bool runner_request_read(const struct runner_targets *targets,
            targets->items[ret_request->target].command_count > 0;
 }
 
-/* Take the ends of those that watch commands, and wait for one when there are
- * too many. */
-static void reap(uint32_t *count)
+/* Those that watch commands. */
+struct watchers {
+    pid_t pids[RUNNER_FLYING_MAX]; /* the last of each number */
+    uint32_t count;                /* that are not reaped */
+};
+
+/* Answer for a watcher that was killed. */
+static void answer_for(int fd, const struct watchers *watchers, pid_t pid)
 {
-    while (*count > 0 &&
-           waitpid(-1, NULL, *count < RUNNER_FLYING_MAX ? WNOHANG : 0) > 0) {
-        --*count;
+    for (uint32_t i = 0; i < RUNNER_FLYING_MAX; i++) {
+        if (watchers->pids[i] == pid) {
+            tell(fd, &(struct runner_answer){.number = i, .how = RUNNER_FAILED},
+                 STR(""));
+        }
     }
 }
 
+/* Take the ends of watchers, and wait for one when there are too many. */
+static void reap(int fd, struct watchers *watchers)
+{
+    int status = 0;
+    pid_t pid;
+
+    while (watchers->count > 0 &&
+           (pid = waitpid(-1, &status,
+                          watchers->count < RUNNER_FLYING_MAX ? WNOHANG : 0)) >
+               0) {
+        watchers->count--;
+        if (!WIFEXITED(status)) {
+            answer_for(fd, watchers, pid);
+        }
+    }
+}
+
+/* Wait for a request, and look after the watchers meanwhile. */
+static void rest(int fd, struct watchers *watchers)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+    do {
+        reap(fd, watchers);
+    } while (poll(&wait, 1, watchers->count > 0 ? LOOK_MS : -1) == 0);
+}
+
 static void run_one(int fd, const struct runner_targets *targets, char *bytes,
-                    size_t byte_count, uint32_t *count)
+                    size_t byte_count, struct watchers *watchers)
 {
     struct runner_request request;
     struct str message = str_make(bytes, byte_count);
@@ -188,9 +225,12 @@ static void run_one(int fd, const struct runner_targets *targets, char *bytes,
     char id[NOTE_ID_BYTES_MAX];
 
     (void)snprintf(id, sizeof(id), "%.*s", (int)request.id_bytes, rest.p);
-    reap(count);
+    reap(fd, watchers);
     pid_t pid = fork();
-    *count += pid > 0;
+    if (pid > 0) {
+        watchers->pids[request.number] = pid;
+        watchers->count++;
+    }
     if (pid == 0) {
         watch(fd, &request, &targets->items[request.target], id,
               str_make(rest.p + request.id_bytes,
@@ -226,7 +266,7 @@ _Noreturn void runner_process(int fd, pid_t parent,
                               void *ctx)
 {
     char *bytes = mem_alloc(MESSAGE_BYTES_MAX);
-    uint32_t watcher_count = 0;
+    struct watchers watchers = {.count = 0};
     struct err err;
 
     settle(fd, parent);
@@ -239,10 +279,12 @@ _Noreturn void runner_process(int fd, pid_t parent,
         end_with(fd, "it cannot keep its memory from others");
     }
     tell(fd, &(struct runner_answer){.how = RUNNER_READY}, STR(""));
-    for (ssize_t count; (count = recv(fd, bytes, MESSAGE_BYTES_MAX, 0)) != 0;) {
+    for (ssize_t count = 1; count != 0;) {
+        rest(fd, &watchers);
+        count = recv(fd, bytes, MESSAGE_BYTES_MAX, 0);
         if (count > 0) {
-            run_one(fd, targets, bytes, (size_t)count, &watcher_count);
-        } else if (errno != EINTR) {
+            run_one(fd, targets, bytes, (size_t)count, &watchers);
+        } else if (count < 0 && errno != EINTR) {
             break;
         }
     }

@@ -145,6 +145,16 @@ static void a_command_that_takes_too_long_is_killed_with_its_group(void **state)
     assert_string_equal(ended.why, "it took too long");
 }
 
+/* It need not be the command: memory may be short. */
+static void whose_watcher_is_killed_may_be_run_again(void **state)
+{
+    (void)state;
+    struct ended ended =
+        RUN(20000, "/bin/sh", "-c", "kill -9 $PPID; exec sleep 1000");
+    assert_int_equal(ended.end, OUTBOX_LATER);
+    assert_string_equal(ended.why, "it cannot be run, or was killed");
+}
+
 static void what_a_command_writes_is_told_in_lines(void **state)
 {
     (void)state;
@@ -175,7 +185,7 @@ static void a_command_may_write_more_than_is_told(void **state)
     assert_int_equal(strlen(ended.lines),
                      RUNNER_OUTPUT_BYTES_MAX + strlen("|(more was dropped)|"));
     /* Who writes on and on is killed in time all the same. */
-    ended = RUN(50, "/bin/sh", "-c", "trap '' TERM; while :; do echo x; done");
+    ended = RUN(50, "/bin/sh", "-c", "while :; do echo x; done");
     assert_string_equal(ended.why, "it took too long");
 }
 
@@ -335,6 +345,7 @@ int main(void)
         TEST(a_command_reads_the_note_and_knows_its_id),
         TEST(how_a_command_ends_is_told),
         TEST(a_command_that_takes_too_long_is_killed_with_its_group),
+        TEST(whose_watcher_is_killed_may_be_run_again),
         TEST(what_a_command_writes_is_told_in_lines),
         TEST(a_command_may_write_more_than_is_told),
         TEST(a_process_that_cannot_begin_is_not_started),
