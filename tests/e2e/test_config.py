@@ -186,6 +186,30 @@ class Config(unittest.TestCase):
         self.assertIn("no context", check(
             f"kubernetes: {{kubeconfig: {kubeconfig}, context: x}}"))
 
+    def test_an_executor_of_all_namespaces_warns_of_it(self):
+        kubeconfig = self.folder / "kubeconfig"
+        kubeconfig.write_text(json.dumps({
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c"}}],
+            "clusters": [{"name": "c",
+                          "cluster": {"server": "http://127.0.0.1:1"}}]}))
+        for names, warns in (("[]", True), ("[jobs]", False)):
+            own = self.folder / "executor.yaml"
+            own.write_text(
+                "executor: {id: k, server: '127.0.0.1:1', runtime: kubernetes, "
+                f"kubernetes: {{kubeconfig: {kubeconfig}, "
+                f"namespaces: {names}}}}}\n")
+            log = self.folder / "log"
+            with open(log, "w", encoding="utf-8") as out, subprocess.Popen(
+                    [harness.program("berth-executor"), "--config", own],
+                    stdout=out, stderr=out) as it:
+                # Said after it.
+                harness.wait_for("it finds no cluster", lambda: "event="
+                                 "runtime.trouble" in log.read_text())
+                it.terminate()
+            self.assertEqual(log.read_text().count("event=runtime.namespaces"),
+                             int(warns), log.read_text())
+
     def test_no_ca_is_named_for_a_server_without_tls(self):
         self.assertIn(
             "executor.tls.ca: the executor of --standalone would use TLS, but "

@@ -106,6 +106,16 @@ void kubernetes_setup_check(const struct config *config,
     kubernetes_setup_free(kube);
 }
 
+static void warn_of_namespaces(const struct config_kubernetes *config)
+{
+    if (config->namespaces.count == 0) {
+        say(SAY_WARN, "runtime.namespaces",
+            say_text("reason", "executor.kubernetes.namespaces is empty: jobs "
+                               "get pods in every namespace in which the "
+                               "executor's account may create them"));
+    }
+}
+
 int kubernetes_setup_open(const struct executor_thread_options *options,
                           struct runtime **ret_runtime, struct err *err)
 {
@@ -127,6 +137,7 @@ int kubernetes_setup_open(const struct executor_thread_options *options,
     if (rc == 0) {
         say(SAY_INFO, "runtime.kubernetes",
             say_text("server", options->kube->server));
+        warn_of_namespaces(from);
     }
     return rc;
 }
