@@ -14,6 +14,7 @@ SANITIZED = "BERTH_SANITIZED" in os.environ
 HAS_FILTERS = os.path.exists("/proc/sys/kernel/seccomp")
 IS_ROOT = os.geteuid() == 0
 NO_ACCOUNT = 65533
+GONE = 64321  # an id that no account has
 
 
 def front_user():
@@ -125,6 +126,23 @@ class Root(unittest.TestCase):
             berth.start()
             self.check_powerless(berth.program.process.pid)
             self.run_job(berth, "true")
+
+    @unittest.skipUnless(IS_ROOT, "needs root")
+    def test_files_of_an_account_that_is_gone_become_the_users(self):
+        with harness.Berth() as berth:
+            berth.stop()
+            for path in berth.data.glob("*.db*"):
+                os.chown(path, GONE, GONE)
+            others = berth.data / "of-another"
+            others.touch()
+            os.chown(others, pwd.getpwnam("daemon").pw_uid, 0)
+            berth.start()
+            self.check_powerless(berth.program.process.pid)
+            self.assertEqual({path.stat().st_uid
+                              for path in berth.data.glob("*.db*")},
+                             {front_user()})
+            self.assertEqual(others.stat().st_uid,
+                             pwd.getpwnam("daemon").pw_uid)
 
     @unittest.skipUnless(IS_ROOT, "needs root")
     def test_an_executor_keeps_no_right_and_its_jobs_run(self):

@@ -102,9 +102,16 @@ static void try_needs(struct privileges *plan,
     come_back();
 }
 
-/* Files and folders of the data directory, but jobs/, become the user's; also
- * those from before there was an account.  What has a second name may be
- * another's, and links are nobody's. */
+/* Whether files of an id may become the user's: they were root's, from before
+ * there was an account, or of one that is gone, as when a package was removed.
+ */
+static bool is_to_hand_over(uid_t uid)
+{
+    return uid == 0 || uid == PRIVILEGES_ID_DEFAULT || !getpwuid(uid);
+}
+
+/* Files and folders of the data directory, but jobs/, become the user's.  What
+ * has a second name may be another's, and links are nobody's. */
 static void hand_over_entry(const struct privileges *plan, int dir_fd,
                             const char *name)
 {
@@ -113,8 +120,8 @@ static void hand_over_entry(const struct privileges *plan, int dir_fd,
     if (strcmp(name, jobs_name) != 0 &&
         fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
         ((S_ISREG(st.st_mode) && st.st_nlink == 1) || S_ISDIR(st.st_mode)) &&
-        (st.st_uid == 0 || st.st_uid == PRIVILEGES_ID_DEFAULT) &&
-        strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+        is_to_hand_over(st.st_uid) && strcmp(name, ".") != 0 &&
+        strcmp(name, "..") != 0) {
         (void)!fchownat(dir_fd, name, plan->uid, plan->gid,
                         AT_SYMLINK_NOFOLLOW);
     }
