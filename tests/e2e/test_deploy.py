@@ -73,6 +73,21 @@ class Installation(unittest.TestCase):
             [line for line in files if line.startswith("usr/")
              and not (prefix / line.removeprefix("usr/")).exists()], [])
 
+    def test_installed_texts_link_to_installed_texts(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-e2e-"))
+        self.addCleanup(shutil.rmtree, folder)
+        subprocess.run(
+            ["meson", "install", "-C", str(harness.BUILD), "--no-rebuild",
+             "--quiet"], capture_output=True, check=True,
+            timeout=harness.patient(60),
+            env={**os.environ, "DESTDIR": str(folder)})
+        links = [(path, link) for path in folder.rglob("doc/berth/**/*.md")
+                 for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)",
+                                        path.read_text("utf-8"))]
+        self.assertGreater(len(links), 100)
+        self.assertEqual([(path.name, link) for path, link in links
+                          if not (path.parent / link).exists()], [])
+
     def test_every_installed_file_is_in_a_package(self):
         done = subprocess.run(
             ["meson", "introspect", "--installed", str(harness.BUILD)],
