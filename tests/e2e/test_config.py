@@ -68,6 +68,20 @@ class Config(unittest.TestCase):
             self.assertIn("succeeded",
                           berth.ctl("explain", run).stdout.lower())
 
+    def test_the_node_of_this_machine_has_its_labels_and_taints(self):
+        with harness.Berth("executor:\n  process: {labels: [tier=gold], "
+                           "taints: ['team=a:NoSchedule', "
+                           "'slow:PreferNoSchedule']}\n") as berth:
+            found = harness.wait_for("the node", lambda: json.loads(
+                berth.ctl("get", "nodes", "-o", "json").stdout))[0]
+            self.assertEqual(found["labels"]["tier"], "gold")
+            self.assertIn("kubernetes.io/hostname", found["labels"])
+            self.assertEqual(
+                {(taint["key"], taint.get("value", ""), taint["effect"])
+                 for taint in found["taints"]},
+                {("slow", "", "PreferNoSchedule"),
+                 ("team", "a", "NoSchedule")})
+
     def test_unknown_key_is_refused_with_the_nearest_one(self):
         self.assertEqual(
             self.refused("server:\n  grcp: 127.0.0.1:0\n"),

@@ -1,5 +1,6 @@
 """TLS and passwords: the server, the executor inside, and berthctl."""
 
+import json
 import pathlib
 import subprocess
 import unittest
@@ -79,6 +80,22 @@ contexts:
         self.assertIn("UNAUTHENTICATED", nobody.stderr)
         plain = self.ctl("get", "queues", "-c", "plain")
         self.assertEqual(plain.returncode, 5, plain.stderr)
+
+    def test_an_executor_that_has_a_ca_speaks_to_no_plain_server(self):
+        with harness.Berth(standalone=False) as plain:
+            executor = harness.Executor(
+                plain.grpc, "apart", plain.folder / "apart",
+                f"executor: {{tls: {{ca: {self.berth.folder}/tls.crt}}}}\n")
+            executor.start()
+            try:
+                harness.wait_for(
+                    "it says that it cannot connect", lambda:
+                    "event=executor.disconnected" in executor.program.log())
+                self.assertIn("handshake failed", executor.program.log())
+                self.assertEqual(json.loads(plain.ctl(
+                    "get", "executors", "-o", "json").stdout), {})
+            finally:
+                executor.stop()
 
     def test_who_lacks_something_hears_who_can_grant_it(self):
         self.ctl("create", "queue", "q", "--group-owners", "crew")

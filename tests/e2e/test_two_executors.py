@@ -168,5 +168,26 @@ class TwoExecutors(unittest.TestCase):
             "explain", lost["jobId"]).stdout)
 
 
+class Silence(unittest.TestCase):
+    def test_who_falls_silent_and_comes_back_is_in_the_log(self):
+        with harness.Berth("scheduling: {executorTimeout: 1s, "
+                           "executorLostTimeout: 3s}\n",
+                           standalone=False) as berth:
+            executor = harness.Executor(berth.grpc, "apart",
+                                        berth.folder / "apart", FAKE).start()
+            self.addCleanup(executor.stop)
+            harness.wait_for("it is known", lambda: json.loads(
+                berth.ctl("get", "executors", "-o", "json").stdout))
+            executor.kill()
+            for event in ("level=warn event=executor.stale id=apart ",
+                          "level=error event=executor.lost id=apart "):
+                harness.wait_for(event, lambda event=event:
+                                 event in berth.program.log())
+            executor.start()
+            harness.wait_for("it is back", lambda: "level=info "
+                             "event=executor.back id=apart"
+                             in berth.program.log())
+
+
 if __name__ == "__main__":
     unittest.main()
