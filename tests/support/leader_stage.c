@@ -39,8 +39,8 @@ void stage_init(struct stage *stage)
         .retry_policies = queue_table_create(),
     };
     policy_defaults(&stage->policy);
-    /* Tests of preemption need not wait for it. */
     stage->policy.pools[0].reservation_delay_ms = 0;
+    /* Tests of preemption are not about what it costs. */
     stage->policy.pools[0].preemption_price_milli = 0;
     stage->policy.pools[0].over_share_price_milli = 0;
     stage->policy.pools[0].loss_protection_milli = 0;
