@@ -451,9 +451,10 @@ labels:
     def test_explain_says_what_is_missing(self):
         def submit(cpu):
             text = json.loads(job_file(self.queue, "s", "sleep 100"))
+            pod = text["jobs"][0]["podSpec"]
+            pod["activeDeadlineSeconds"] = 3600
             for kind in ("requests", "limits"):
-                text["jobs"][0]["podSpec"]["containers"][0]["resources"][
-                    kind]["cpu"] = cpu
+                pod["containers"][0]["resources"][kind]["cpu"] = cpu
             return json.loads(self.ctl("submit", "-", "-o", "json",
                                        input_text=json.dumps(text)))
         submit("3")
