@@ -11,6 +11,7 @@ import unittest
 import urllib.parse
 import urllib.request
 
+import grafana_schema
 import harness
 import promtool
 from test_berthctl import job_file
@@ -91,6 +92,18 @@ class Files(unittest.TestCase):
                 self.assertLessEqual({"x", "y", "w", "h"},
                                      set(panel["gridPos"]))
                 self.assertTrue(panel["targets"], panel["title"])
+
+    def test_dashboards_are_of_grafanas_schema(self):
+        for path in sorted(DEPLOY.glob("grafana/*.json")):
+            self.assertEqual(grafana_schema.faults(path), "")
+
+    def test_what_is_not_of_the_schema_is_noticed(self):
+        with tempfile.TemporaryDirectory(prefix="berth-e2e-") as folder:
+            path = pathlib.Path(folder) / "wrong.json"
+            path.write_text('{"schemaVersion": "39", "panels": [{"typ": 1}]}')
+            found = grafana_schema.faults(path)
+        self.assertIn("not assignable to type 'number'", found)
+        self.assertIn("'\"typ\"' does not exist", found)
 
 
 class Asked(unittest.TestCase):
