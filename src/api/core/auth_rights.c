@@ -115,13 +115,15 @@ bool auth_may_act_for(const struct principal *principal, struct str executor_id)
     return principal->executor_count == 0;
 }
 
+/* `anonymous` is nobody: whoever created a queue without credentials would
+ * share it with all who have none, jobs included. */
 static bool is_meant(const Api__Queue__Permissions__Subject *subject,
                      const struct principal *principal)
 {
     struct str name = str_of(subject->name);
 
     if (strcmp(subject->kind, "User") == 0) {
-        return str_equal(name, principal->name);
+        return !principal->is_anonymous && str_equal(name, principal->name);
     }
     return strcmp(subject->kind, "Group") == 0 && is_in_group(principal, name);
 }

@@ -103,6 +103,11 @@ static void check_user(const struct config_auth *auth, uint32_t i,
 
     if (name.byte_count == 0) {
         add(out, "auth.basicAuthUsers[%u].name: empty", i);
+    } else if (str_equal(name, STR("anonymous"))) {
+        add(out,
+            "auth.basicAuthUsers[%u].name: anonymous is whoever has no "
+            "credentials; use another name",
+            i);
     }
     for (uint32_t j = 0; j < i; j++) {
         if (str_equal(name, auth->users[j].name)) {

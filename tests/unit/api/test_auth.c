@@ -295,6 +295,40 @@ static void test_anonymous_callers_are_told_apart(void **state)
     assert_false(caller(&config, rows[1].claim, &arena).is_administrator);
 }
 
+/* The queues of the quick start have the owner `anonymous`, and so are called
+ * all other users of the machine, and jobs. */
+static void test_anonymous_owns_no_queue(void **state)
+{
+    static char user[] = "User", name[] = "anonymous";
+    static char submit[] = "submit", cancel[] = "cancel", watch[] = "watch",
+                preempt[] = "preempt", reprioritize[] = "reprioritize";
+    char *verbs[] = {submit, cancel, preempt, reprioritize, watch};
+    Api__Queue__Permissions__Subject subject =
+        API__QUEUE__PERMISSIONS__SUBJECT__INIT;
+    Api__Queue__Permissions__Subject *subjects[] = {&subject};
+    Api__Queue__Permissions entry = API__QUEUE__PERMISSIONS__INIT;
+    Api__Queue__Permissions *entries[] = {&entry};
+    Api__Queue queue = API__QUEUE__INIT;
+    struct principal anonymous = {.name = STR("anonymous"),
+                                  .is_anonymous = true};
+    struct principal named = {.name = STR("anonymous")};
+
+    (void)state;
+    subject.kind = user;
+    subject.name = name;
+    entry.subjects = subjects;
+    entry.n_subjects = 1;
+    entry.verbs = verbs;
+    entry.n_verbs = ARRAY_COUNT(verbs);
+    queue.permissions = entries;
+    queue.n_permissions = 1;
+    assert_true(auth_queue_is_owner(&queue, &named));
+    for (int verb = VERB_NONE + 1; verb < VERB_COUNT; verb++) {
+        assert_false(
+            auth_queue_grants(&queue, &anonymous, (enum queue_verb)verb));
+    }
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -319,6 +353,7 @@ int main(void)
         TEST(test_hashed_passwords),
         TEST(test_administrators),
         TEST(test_anonymous_callers_are_told_apart),
+        TEST(test_anonymous_owns_no_queue),
         TEST(test_names),
     };
 

@@ -259,6 +259,9 @@ static void wrong_configurations_are_refused(void **state)
     check_one("auth: {permissionGroupMapping: {submit_jobs: [a]}}",
               "c.yaml:1: auth.permissionGroupMapping.submit_jobs: unknown "
               "key; did you mean submit_any_jobs?");
+    check_one("auth: {basicAuthUsers: [{name: anonymous, password: x}]}",
+              "auth.basicAuthUsers[0].name: anonymous is whoever has no "
+              "credentials; use another name");
     check_one("scheduling: {pools: [{name: a}, {name: a}]}",
               "scheduling.pools[1].name: \"a\" is given twice");
     check_one("scheduling: {pools: [{name: a, overShareFactor: -0.5}]}",
