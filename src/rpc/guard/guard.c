@@ -150,7 +150,7 @@ static void tick(struct guard *guard)
             guard_end(guard, connection);
             guard_count(guard, &guard->counts.silent_count);
         }
-        if (connection->handed_ms > 0 &&
+        if (connection->fd >= 0 && connection->handed_ms > 0 &&
             (unanswered_ms == 0 || connection->handed_ms < unanswered_ms)) {
             unanswered_ms = connection->handed_ms;
         }

@@ -77,7 +77,7 @@ struct guard {
     atomic_bool is_closing, is_stopping;
     atomic_int_fast64_t round_ms; /* when the thread last went round */
     /* Since when nobody could be accepted, and the library has not answered the
-     * first of those handed over; 0: neither is so. */
+     * first of those handed over that are still there; 0: neither is so. */
     atomic_int_fast64_t refusing_ms, unanswered_ms;
     pthread_cond_t closed;
     bool is_closed;        /* under lock */
