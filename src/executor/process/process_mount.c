@@ -165,6 +165,28 @@ static int miss_mount(struct process_job *job,
     return 0;
 }
 
+/* Whether a volume can be mounted at a path: not at the root, which a process
+ * that runs already does not leave. */
+static bool is_mount_path(const char *path)
+{
+    bool has_part = false;
+
+    if (*path != '/' || strchr(path, ':') ||
+        strlen(path) >= PROCESS_PATH_BYTES_MAX) {
+        return false;
+    }
+    while (*path) {
+        path += strspn(path, "/");
+        size_t byte_count = strcspn(path, "/");
+        if (byte_count == 2 && memcmp(path, "..", 2) == 0) {
+            return false;
+        }
+        has_part |= byte_count > 1 || (byte_count == 1 && *path != '.');
+        path += byte_count;
+    }
+    return has_part;
+}
+
 static int add_mount(struct process_job *job,
                      const K8s__Io__Api__Core__V1__Container *container,
                      const struct process_volume *volume,
@@ -177,10 +199,11 @@ static int add_mount(struct process_job *job,
     char name[NAME_BYTES_MAX];
     bool is_read_only = volume->is_read_only || mount->readonly;
 
-    if (*target != '/' || strchr(target, ':') || strstr(target, "/../") ||
-        strlen(target) >= PROCESS_PATH_BYTES_MAX) {
-        return err_set(err, -ERR_INVALID, "mountPath \"%.200s\" is not a path",
-                       target);
+    if (!is_mount_path(target)) {
+        return err_set(err, -ERR_INVALID,
+                       "mountPath \"%.200s\" must be an absolute path below "
+                       "/, without .. and colons, of less than %d bytes",
+                       target, PROCESS_PATH_BYTES_MAX);
     }
     int rc = source_of(job, volume, mount, source, err);
     if (rc < 0) {

@@ -326,6 +326,22 @@ static void a_directory_is_not_mounted_on_a_file(void **state)
     job_free(&job);
 }
 
+static void a_mount_path_leads_below_the_root(void **state)
+{
+    static const char *const paths[] = {"/",     "//", "/.",   "/./", "a/b",
+                                        "/a/..", "..", "/a:b", ""};
+    struct fixture *fixture = *state;
+    struct err err;
+    struct job job;
+
+    for (int i = 0; i < (int)ARRAY_COUNT(paths); i++) {
+        make_lister(&job, 70 + i, paths[i]);
+        err = fixture_refuse(fixture, &job);
+        assert_non_null(strstr(err.text, "must be an absolute path below /"));
+        job_free(&job);
+    }
+}
+
 /* A job that could put its own links there would have us, as root, follow
  * them. */
 static void what_the_kernel_shows_of_itself_is_not_covered(void **state)
@@ -429,6 +445,7 @@ int main(void)
         PROCESS_TEST(a_sub_path_that_became_a_link_is_not_followed),
         PROCESS_TEST(a_mount_that_cannot_be_given_is_refused_by_name),
         PROCESS_TEST(a_directory_is_not_mounted_on_a_file),
+        PROCESS_TEST(a_mount_path_leads_below_the_root),
         PROCESS_TEST(what_the_kernel_shows_of_itself_is_not_covered),
         PROCESS_TEST(a_mount_path_is_no_question_about_roots_files),
         PROCESS_TEST(a_mounted_secret_is_refused),
