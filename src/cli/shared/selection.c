@@ -195,6 +195,22 @@ static enum cli_exit find_named(struct cli *cli, char **ids, size_t count,
     return missing ? check_no_job(cli, missing) : rc;
 }
 
+/* The same where none matches. */
+static enum cli_exit find_matching(struct cli *cli, const Api__JobState *states,
+                                   size_t state_count,
+                                   struct gathering *gathering)
+{
+    enum cli_exit rc = get_matching(cli, states, state_count, gathering);
+
+    for (int waited_ms = 0; rc == CLI_OK && waited_ms < CHECK_LATE_MS &&
+                            gathering->jobs.count == 0 && cli->ports->pause_ms;
+         waited_ms += CHECK_PAUSE_MS) {
+        cli->ports->pause_ms(CHECK_PAUSE_MS);
+        rc = get_matching(cli, states, state_count, gathering);
+    }
+    return rc;
+}
+
 static enum cli_exit refuse_bad_id(struct cli *cli, char **ids, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -275,7 +291,7 @@ enum cli_exit selection_find(struct cli *cli, char **ids, size_t id_count,
                  ? find_named(cli, named.items, named.count, &gathering)
                  : rc;
     } else if (rc == CLI_OK) {
-        rc = get_matching(cli, states, state_count, &gathering);
+        rc = find_matching(cli, states, state_count, &gathering);
     }
     if (rc == CLI_OK && gathering.jobs.count == 0) {
         rc = cli_fail(cli, CLI_NOT_FOUND, "no job matches");
