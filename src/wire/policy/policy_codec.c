@@ -344,6 +344,40 @@ static bool has_key(struct str yaml, const char *key)
            memmem(yaml.p, yaml.byte_count, key, strlen(key)) != NULL;
 }
 
+/* Numbers of a pool that are 0 where a release did not know the key. */
+static const struct {
+    const char *key;
+    size_t at; /* in struct policy_pool_form: an int64_t */
+} later_numbers[] = {
+    {"preemptionPrice:",
+     offsetof(struct policy_pool_form, preemption_price_milli)},
+    {"preemptionPrice:",
+     offsetof(struct policy_pool_form, loss_protection_milli)},
+    {"lossLimit:", offsetof(struct policy_pool_form, loss_limit_milli)},
+    {"overSharePrice:",
+     offsetof(struct policy_pool_form, over_share_price_milli)},
+    {"reservationDelay:",
+     offsetof(struct policy_pool_form, reservation_delay_ms)},
+};
+
+/* What a pool means that was logged without some keys. */
+static void mean_pools(struct str yaml, struct policy_form *form)
+{
+    const int64_t none = 0;
+
+    for (size_t n = 0; n < ARRAY_COUNT(later_numbers); n++) {
+        bool is_known = has_key(yaml, later_numbers[n].key);
+        for (uint32_t i = 0; !is_known && i < form->pool_count; i++) {
+            memcpy((char *)&form->pools[i] + later_numbers[n].at, &none,
+                   sizeof(none));
+        }
+    }
+    bool is_known = has_key(yaml, "keepsGpus:");
+    for (uint32_t i = 0; !is_known && i < form->pool_count; i++) {
+        form->pools[i].gpu_keeping = str_of(policy_gpu_words[GPUS_KEPT_NEVER]);
+    }
+}
+
 /* policy_print() writes every key; what releases logged that did not know one
  * must be decided again as it was: they took nothing by urgency of classes that
  * are not preemptible, preempted for fairness at once, had the first rules, and
@@ -356,27 +390,7 @@ static void mean_what_it_meant(struct str yaml, struct policy_form *form)
                 form->classes[i].is_preemptible;
         }
     }
-    for (uint32_t i = 0;
-         !has_key(yaml, "preemptionPrice:") && i < form->pool_count; i++) {
-        form->pools[i].preemption_price_milli = 0;
-        form->pools[i].loss_protection_milli = 0;
-    }
-    for (uint32_t i = 0; !has_key(yaml, "lossLimit:") && i < form->pool_count;
-         i++) {
-        form->pools[i].loss_limit_milli = 0;
-    }
-    for (uint32_t i = 0;
-         !has_key(yaml, "overSharePrice:") && i < form->pool_count; i++) {
-        form->pools[i].over_share_price_milli = 0;
-    }
-    for (uint32_t i = 0; !has_key(yaml, "keepsGpus:") && i < form->pool_count;
-         i++) {
-        form->pools[i].gpu_keeping = str_of(policy_gpu_words[GPUS_KEPT_NEVER]);
-    }
-    for (uint32_t i = 0;
-         !has_key(yaml, "reservationDelay:") && i < form->pool_count; i++) {
-        form->pools[i].reservation_delay_ms = 0;
-    }
+    mean_pools(yaml, form);
     if (!has_key(yaml, "rulesRevision:")) {
         form->rules_revision = POLICY_RULES_FIRST;
     }
