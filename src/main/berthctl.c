@@ -1,6 +1,7 @@
 /*
  * berthctl - the command line; all of it is in src/cli.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -42,6 +43,19 @@ static bool may_colour(void)
     return is_clever() && !(no && *no);
 }
 
+/* gRPC's threads are many and shallow: at 8 MiB each they would not fit into
+ * the memory of a small job. */
+static void keep_stacks_small(void)
+{
+    enum { STACK_BYTES = 1 << 20 };
+    pthread_attr_t attributes;
+
+    (void)pthread_attr_init(&attributes);
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    (void)pthread_setattr_default_np(&attributes);
+    (void)pthread_attr_destroy(&attributes);
+}
+
 int main(int argument_count, char **arguments)
 {
     struct winsize size = size_of(STDOUT_FILENO);
@@ -61,5 +75,6 @@ int main(int argument_count, char **arguments)
         .pause_ms = pause_ms,
     };
 
+    keep_stacks_small();
     return (int)cli_main(&ports, argument_count, arguments);
 }

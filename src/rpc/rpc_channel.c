@@ -4,6 +4,7 @@
 
 #include "rpc/channel.h"
 #include "rpc/guard/guard.h"
+#include "rpc/thread_room.h"
 
 enum {
     RECONNECT_MIN_MS = 100,
@@ -178,8 +179,10 @@ struct rpc_channel *rpc_channel_open(const struct rpc_channel_options *options,
         return NULL;
     }
     core_block_signals(&before);
-    core_begin();
-    channel = open_blocked(options, err);
+    if (thread_room_check(err) == 0) {
+        core_begin();
+        channel = open_blocked(options, err);
+    }
     core_unblock_signals(&before);
     return channel;
 }

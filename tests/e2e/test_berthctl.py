@@ -529,6 +529,20 @@ labels:
         self.fails(2, "watch")
         self.fails(5, "get", "queues", "--berthUrl", "127.0.0.1:1")
 
+    def test_little_memory_never_makes_it_hang(self):
+        """As in a small job, whose memory is limited by RLIMIT_DATA."""
+        line = (f"ulimit -d %d; exec {harness.program('berthctl')}"
+                f" --berthUrl {self.berth.grpc} get queues")
+        done = subprocess.run(["sh", "-c", line % (24 << 10)],
+                              capture_output=True, text=True, check=False,
+                              timeout=harness.patient(60))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run(["sh", "-c", line % (6 << 10)],
+                              capture_output=True, text=True, check=False,
+                              timeout=harness.patient(60))
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("threads are needed", done.stderr)
+
     def test_a_job_that_is_none_has_one_exit_code(self):
         for id_ in ("01arz3ndektsv4rrffq69g5fav", "nope"):
             for words in ("get jobs ID", "explain ID", "logs ID", "wait ID",
