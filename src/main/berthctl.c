@@ -47,7 +47,7 @@ static bool may_colour(void)
  * the memory of a small job. */
 static void keep_stacks_small(void)
 {
-    enum { STACK_BYTES = 1 << 20 };
+    enum { STACK_BYTES = 512 << 10 };
     pthread_attr_t attributes;
 
     (void)pthread_attr_init(&attributes);

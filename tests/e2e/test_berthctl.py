@@ -533,11 +533,11 @@ labels:
         """As in a small job, whose memory is limited by RLIMIT_DATA."""
         line = (f"ulimit -d %d; exec {harness.program('berthctl')}"
                 f" --berthUrl {self.berth.grpc} get queues")
-        done = subprocess.run(["sh", "-c", line % (24 << 10)],
+        done = subprocess.run(["sh", "-c", line % (48 << 10)],
                               capture_output=True, text=True, check=False,
                               timeout=harness.patient(60))
         self.assertEqual(done.returncode, 0, done.stderr)
-        done = subprocess.run(["sh", "-c", line % (6 << 10)],
+        done = subprocess.run(["sh", "-c", line % (4 << 10)],
                               capture_output=True, text=True, check=False,
                               timeout=harness.patient(60))
         self.assertEqual(done.returncode, 5, done.stderr)
