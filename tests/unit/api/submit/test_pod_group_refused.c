@@ -252,7 +252,7 @@ static void a_group_does_not_swell_without_bound(void **state)
 }
 
 /* The range of a window is the same however a gang is written; of a TrainingJob
- * tests/unit/wire/test_training_job.c says it. */
+ * tests/unit/wire/training/test_training_job.c says it. */
 static void windows_have_one_range(void **state)
 {
     auto_arena arena = {0};
