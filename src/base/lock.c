@@ -6,7 +6,7 @@
 
 enum { RETRY_MS = 10 };
 
-int lock_exclusive(int fd)
+int lock_exclusive(int fd, int wait_ms)
 {
     const struct timespec pause = {0, RETRY_MS * 1000000};
 
@@ -17,7 +17,7 @@ int lock_exclusive(int fd)
         if (errno != EWOULDBLOCK && errno != EINTR) {
             return -ERR_IO;
         }
-        if (waited_ms >= LOCK_WAIT_MS) {
+        if (waited_ms >= wait_ms) {
             return -ERR_CONFLICT;
         }
         nanosleep(&pause, NULL);

@@ -81,7 +81,7 @@ int sq_lock(const char *path, struct err *err)
     if (fd < 0) {
         return err_set(err, -ERR_IO, "%s: %s", name, strerrordesc_np(errno));
     }
-    if (lock_exclusive(fd) < 0) {
+    if (lock_exclusive(fd, LOCK_WAIT_MS) < 0) {
         int rc = fail_locked(fd, path, err);
         close(fd);
         return rc;

@@ -135,11 +135,23 @@ class Asked(unittest.TestCase):
                  "--web.listen-address=127.0.0.1:0"], stderr=log, stdout=log)
         cls.addClassCleanup(cls.stop)
         cls.address = harness.wait_for("prometheus listens", cls.listens, 60)
+        harness.wait_for("prometheus is ready", cls.is_ready, 60)
 
     @classmethod
     def stop(cls):
         cls.process.terminate()
         cls.process.wait(harness.patient(60))
+
+    @classmethod
+    def is_ready(cls):
+        """Whether it answers queries; it listens before it does."""
+        try:
+            with urllib.request.urlopen(
+                    f"http://{cls.address}/-/ready",
+                    timeout=harness.patient(20)) as reply:
+                return reply.status == 200
+        except urllib.error.HTTPError:
+            return False
 
     @classmethod
     def listens(cls):

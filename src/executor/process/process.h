@@ -38,6 +38,9 @@ enum {
     PROCESS_KEEP_MS_DEFAULT = 7 * 24 * 3600 * 1000,
     PROCESS_KEEP_COUNT_DEFAULT = 10000,
     PROCESS_FOLDER_MS_DEFAULT = 600 * 1000,
+    /* The helper of an executor that was killed ends what it is doing before
+     * it looks: seconds, where the machine is busy. */
+    PROCESS_LOCK_WAIT_MS_DEFAULT = 10000,
     PROCESS_FOLDER_COUNT_DEFAULT = 1000,
     PROCESS_FORGOTTEN_MAX = 100000, /* ids that the file keeps */
     PROCESS_ATTEMPTS_MAX = 2,
@@ -84,6 +87,7 @@ struct process_options {
     int64_t keep_ms, keep_byte_count_max;
     uint32_t keep_count_max;
     int64_t folder_ms;
+    int lock_wait_ms; /* how long another executor's lock is waited for */
     uint32_t folder_count_max;
 };
 

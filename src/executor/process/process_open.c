@@ -28,6 +28,7 @@ void process_options_default(struct process_options *ret_options)
         .keep_byte_count_max = PROCESS_KEEP_BYTES_DEFAULT,
         .keep_count_max = PROCESS_KEEP_COUNT_DEFAULT,
         .folder_ms = PROCESS_FOLDER_MS_DEFAULT,
+        .lock_wait_ms = PROCESS_LOCK_WAIT_MS_DEFAULT,
         .folder_count_max = PROCESS_FOLDER_COUNT_DEFAULT,
     };
 }
@@ -57,7 +58,7 @@ static int lock_data(struct process *process, struct err *err)
         return err_set(err, -ERR_IO, "%s/lock: %s", process->data_dir,
                        strerror(errno));
     }
-    if (lock_exclusive(process->lock_fd) < 0) {
+    if (lock_exclusive(process->lock_fd, process->options.lock_wait_ms) < 0) {
         return err_set(err, -ERR_CONFLICT,
                        "another executor uses the directory %s",
                        process->data_dir);

@@ -25,7 +25,7 @@ static void *lock_in_thread(void *ctx)
 {
     int *fd = ctx;
 
-    *fd = lock_exclusive(*fd);
+    *fd = lock_exclusive(*fd, LOCK_WAIT_MS);
     return NULL;
 }
 
@@ -38,7 +38,7 @@ static void a_holder_that_lets_go_is_waited_for(void **state)
     pthread_t thread;
     (void)state;
 
-    assert_int_equal(lock_exclusive(first), 0);
+    assert_int_equal(lock_exclusive(first, LOCK_WAIT_MS), 0);
     pthread_create(&thread, NULL, lock_in_thread, &result);
     close(first);
     pthread_join(thread, NULL);
@@ -54,9 +54,9 @@ static void a_holder_that_stays_keeps_it(void **state)
     int second = open_again(first);
     (void)state;
 
-    assert_int_equal(lock_exclusive(first), 0);
-    assert_int_equal(lock_exclusive(second), -ERR_CONFLICT);
-    assert_int_equal(lock_exclusive(-1), -ERR_IO);
+    assert_int_equal(lock_exclusive(first, LOCK_WAIT_MS), 0);
+    assert_int_equal(lock_exclusive(second, LOCK_WAIT_MS), -ERR_CONFLICT);
+    assert_int_equal(lock_exclusive(-1, LOCK_WAIT_MS), -ERR_IO);
     close(first);
     close(second);
     unlink(name);

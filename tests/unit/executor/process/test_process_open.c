@@ -338,11 +338,12 @@ static void an_executor_that_is_not_root_says_what_its_jobs_can_do(void **state)
 static void a_data_directory_has_one_executor(void **state)
 {
     struct fixture *fixture = *state;
+    struct process_options options = fixture->options;
     struct runtime *second;
     struct err info, err;
 
-    int rc =
-        process_open(&fixture->options, &machine_clock, &second, &info, &err);
+    options.lock_wait_ms = 100;
+    int rc = process_open(&options, &machine_clock, &second, &info, &err);
 
     assert_int_equal(rc, -ERR_CONFLICT);
 }
