@@ -146,6 +146,8 @@ bool node_record_equal(const struct node_record *a, const struct node_record *b)
     return str_equal(a->name, b->name) && str_equal(a->pool, b->pool) &&
            str_equal(a->node_type, b->node_type) &&
            a->is_unschedulable == b->is_unschedulable &&
+           a->closes_ms == b->closes_ms &&
+           a->endless_closes_ms == b->endless_closes_ms &&
            are_labels_equal(a, b) && are_taints_equal(a, b) &&
            are_amounts_equal(&a->total, &b->total) &&
            are_amounts_equal(&a->foreign, &b->foreign);

@@ -34,6 +34,9 @@ struct node_record {
     struct resource_list total;   /* what Berth and others share */
     struct resource_list foreign; /* of it, used by pods not ours */
     bool is_unschedulable;        /* cordoned in its cluster */
+    /* Its next maintenance window: work that has a time limit ends by then, and
+     * work that has none starts before `endless_closes_ms`; 0: no window. */
+    int64_t closes_ms, endless_closes_ms;
 };
 
 /* What the arrays and texts of a record take. */

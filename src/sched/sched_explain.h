@@ -82,6 +82,8 @@ enum sched_wait {
     SCHED_WAIT_CANDIDATES,
     SCHED_WAIT_GPUS_KEPT, /* what it would fit in is kept for jobs that ask for
                              GPUs */
+    SCHED_WAIT_WINDOW, /* where it would fit it might not end by a maintenance
+                          window */
     /* Only of sched_wait_of(). */
     SCHED_WAIT_PRIORITY, /* others of its queue go before it */
 };
@@ -104,6 +106,7 @@ enum sched_exclusion {
     SCHED_EXCLUDED_HELD, /* free enough, but a gang has it whole; or its own
                             would have to, and others are there */
     SCHED_EXCLUDED_GPUS, /* free enough, but kept for jobs that ask for GPUs */
+    SCHED_EXCLUDED_WINDOW, /* it might not end by the maintenance window */
     SCHED_EXCLUSIONS,
 };
 
@@ -133,7 +136,7 @@ struct sched_explanation {
     /* Admitted first of its pool: nodes are reserved for it from then on, as
      * far as is known; 0: already, or others come first. */
     int64_t reserved_from_ms;
-    uint32_t for_job;    /* of a reservation, or SCHED_NONE */
+    uint32_t for_job; /* of a reservation, or SCHED_NONE */
     uint32_t protected_count;
     bool is_protected_young; /* GANG_PROTECTION: only since the gang is; else
                            while every queue has half of what it is due and
@@ -150,6 +153,7 @@ struct sched_explanation {
     /* Of that column, by the job or all that its gang needs at once; where it
      * is more than the limit itself nothing that ends helps. */
     int64_t asked_amount;
+    int64_t deadline_ms;    /* its time limit; INT64_MAX: it has none */
     uint32_t closed_count;  /* nodes that could hold it, and take no work */
     enum sched_wait growth; /* GROWTH: what keeps it from growing now */
     struct str sub_group;   /* that `present` and `wanted` are of, "": all of

@@ -20,6 +20,7 @@ static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_RESERVED] = "reserved",
     [SCHED_EXCLUDED_HELD] = "held",
     [SCHED_EXCLUDED_GPUS] = "keptForGpus",
+    [SCHED_EXCLUDED_WINDOW] = "maintenanceWindow",
 };
 
 static const char *const wait_names[] = {
@@ -61,6 +62,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_ADMITTED_FIRST] = "admittedFirst",
     [SCHED_WAIT_CANDIDATES] = "backfillCandidates",
     [SCHED_WAIT_GPUS_KEPT] = "keptForGpus",
+    [SCHED_WAIT_WINDOW] = "maintenanceWindow",
     [SCHED_WAIT_PRIORITY] = "priority",
 };
 

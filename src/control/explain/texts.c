@@ -19,6 +19,8 @@ static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_RESERVED] = "are reserved for a job that it would delay",
     [SCHED_EXCLUDED_HELD] = "are reserved exclusively for one group",
     [SCHED_EXCLUDED_GPUS] = "are kept for jobs that request GPUs (keepsGpus)",
+    [SCHED_EXCLUDED_WINDOW] =
+        "close for maintenance before it has surely ended",
 };
 
 static const char *const wait_texts[] = {
@@ -99,6 +101,9 @@ static const char *const wait_texts[] = {
     [SCHED_WAIT_GPUS_KEPT] =
         "It requests no GPU, and the nodes where it fits are kept for jobs "
         "that request GPUs (keepsGpus).",
+    [SCHED_WAIT_WINDOW] =
+        "The nodes where it would fit close for maintenance before it has "
+        "surely ended, or are closed for it.",
     [SCHED_WAIT_CANDIDATES] =
         "Nodes are reserved for an admitted job, and the last round tried as "
         "many jobs for backfill as its limit (backfillMaxCandidates) allows "

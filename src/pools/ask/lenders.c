@@ -106,7 +106,7 @@ static bool is_about_nodes(enum sched_wait wait)
     return wait == SCHED_WAIT_NO_NODES || wait == SCHED_WAIT_NEVER_FITS ||
            wait == SCHED_WAIT_CAPACITY || wait == SCHED_WAIT_GANG_CAPACITY ||
            wait == SCHED_WAIT_PASSED || wait == SCHED_WAIT_CLOSED ||
-           wait == SCHED_WAIT_GPUS_KEPT;
+           wait == SCHED_WAIT_GPUS_KEPT || wait == SCHED_WAIT_WINDOW;
 }
 
 /* What limits say where there is room, and whose turn it is. */

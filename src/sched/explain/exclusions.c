@@ -5,6 +5,7 @@
 #include "sched/reserve/reserve.h"
 #include "sched/state/floating.h"
 #include "sched/state/nodes.h"
+#include "sched/state/windows.h"
 #include "sched/victims/away.h"
 
 /* Whether the job is not to be on a node that has failed it. */
@@ -90,6 +91,9 @@ enum sched_exclusion explain_exclusion(const struct question *question,
         !amounts_fit(request, &node->capacity) ||
         !floating_may_fit(sched, node->pool, request)) {
         return SCHED_EXCLUDED_TOO_SMALL;
+    }
+    if (windows_bar(sched, question->class, index, question->now_ms)) {
+        return SCHED_EXCLUDED_WINDOW;
     }
     if (!amounts_fit(request, &sched->free[index])) {
         return SCHED_EXCLUDED_FULL;
@@ -222,7 +226,8 @@ static enum sched_wait capacity_of(const struct question *question)
                    answer->nodes_excluded[SCHED_EXCLUDED_HELD] ||
                    answer->nodes_excluded[SCHED_EXCLUDED_AVOIDED]
                ? SCHED_WAIT_CAPACITY
-           : answer->closed_count ? SCHED_WAIT_CLOSED
+           : answer->nodes_excluded[SCHED_EXCLUDED_WINDOW] ? SCHED_WAIT_WINDOW
+           : answer->closed_count                          ? SCHED_WAIT_CLOSED
                                   : SCHED_WAIT_NEVER_FITS;
 }
 

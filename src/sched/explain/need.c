@@ -60,6 +60,7 @@ static void find(struct trials *trials, const struct need_question *question,
     case SCHED_WAIT_GANG_CAPACITY:
     case SCHED_WAIT_PASSED:
     case SCHED_WAIT_GPUS_KEPT:
+    case SCHED_WAIT_WINDOW:
     case SCHED_WAIT_ADMITTED:
     case SCHED_WAIT_RESERVED:
     case SCHED_WAIT_COOLDOWN:

@@ -17,6 +17,7 @@ void explain_begin(const struct question *question)
         .for_job = NONE,
         .behind = NONE,
         .needed = question->class->request,
+        .deadline_ms = question->class->deadline_ms,
     };
 }
 

@@ -7,6 +7,7 @@
 #include "sched/state/node_record.h"
 #include "sched/state/node_shapes.h"
 #include "sched/state/topology.h"
+#include "sched/state/windows.h"
 
 /* The taints that keep pods away, as a number; 0 for none. */
 static uint32_t taint_set_of(struct sched *sched,
@@ -35,6 +36,14 @@ static bool has_labels_of(const struct node *node,
                   str_equal(known->labels[i].value, record->labels[i].value);
     }
     return is_same;
+}
+
+/* A node has another maintenance window, or none any more. */
+static bool has_other_window(const struct node *node,
+                             const struct node_record *record)
+{
+    return node->record->closes_ms != record->closes_ms ||
+           node->record->endless_closes_ms != record->endless_closes_ms;
 }
 
 /* A node has so much for jobs now; `is_counted` says whether its pool counts it
@@ -66,9 +75,9 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
                    node->record->is_unschedulable == record->is_unschedulable &&
                    memcmp(&capacity, &node->capacity, sizeof(capacity)) == 0;
 
-    bool is_moved = !node->record || node->pool != p ||
-                    !has_labels_of(node, record) ||
-                    node->taint_set != taint_set;
+    bool is_moved =
+        !node->record || node->pool != p || !has_labels_of(node, record) ||
+        has_other_window(node, record) || node->taint_set != taint_set;
 
     sched->version++;
     sched->layout_count += is_moved;
@@ -82,6 +91,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     }
     mem_free(node->record);
     node->record = node_record_keep(record);
+    windows_note(sched, index);
     if (!is_same || is_moved) {
         cooldown_news(sched);
     }
@@ -109,6 +119,7 @@ void sched_node_remove(struct sched *sched, uint32_t index)
     node->capacity = (struct resource_vec){0};
     mem_free(node->record);
     node->record = NULL;
+    windows_note(sched, index);
     node_refresh(sched, index);
     pool_nodes_leave(sched, index);
     node_touch(sched, index);

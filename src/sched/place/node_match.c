@@ -5,6 +5,7 @@
 #include "sched/place/place.h"
 #include "sched/state/away_variants.h"
 #include "sched/state/node_shapes.h"
+#include "sched/state/windows.h"
 
 /* Ask about labels and taints themselves. */
 static bool is_static_match(const struct search *search, uint32_t index)
@@ -61,6 +62,9 @@ bool place_matches_class(const struct search *search, uint32_t index)
 
     if (!node->is_accepting || node->pool != round->p ||
         (node->is_on_trial && node->trial_plan == round->sched->plan_count)) {
+        return false;
+    }
+    if (windows_bar(round->sched, class, index, round->now_ms)) {
         return false;
     }
     bool is_any = class->is_plain && !node->taint_set && !class->is_away;

@@ -45,8 +45,9 @@ bool place_is_special(const struct search *search);
 /* Where a class notes what it learns of kinds, two bits a kind: known, and
  * then allowed; NULL: nowhere. */
 uint64_t *place_kinds(struct round *round, struct class *class);
-/* Whether labels, taints and the node's state allow the class, and the node is
- * not kept for jobs that ask for GPUs. */
+/* Whether labels, taints and the node's state allow the class, it would not run
+ * into a maintenance window, and the node is not kept for jobs that ask for
+ * GPUs. */
 bool place_matches_class(const struct search *search, uint32_t node);
 /* Likewise, and the job's avoid list: whoever has the node now. */
 bool place_matches_ever(const struct search *search, uint32_t node);

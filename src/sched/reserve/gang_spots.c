@@ -9,6 +9,7 @@
 #include "sched/order/round.h"
 #include "sched/place/place.h"
 #include "sched/reserve/private.h"
+#include "sched/state/windows.h"
 
 static bool goes_before(const struct spots *spots, uint32_t a, uint32_t b)
 {
@@ -230,9 +231,22 @@ static bool fill_now(struct spots *spots)
                               : fill(spots);
 }
 
+/* Whether a maintenance window keeps the gang from a node at a time: by the
+ * limit of the job that stands for it. */
+static bool is_closed_at(const struct spots *spots, uint32_t node,
+                         int64_t at_ms)
+{
+    const struct round *round = spots->r->round;
+    uint32_t class_index = class_of_job(round->sched, spots->r->claim->job);
+
+    return at_ms != SCHED_START_UNKNOWN && windows_are_any(round->sched) &&
+           windows_bar(round->sched, class_at(round, class_index), node, at_ms);
+}
+
 /* Set what is free at a time in the group. */
 static void set_rooms(struct spots *spots, int64_t at_ms)
 {
+    const struct resource_vec none = {0};
     uint32_t count = spots->only ? spots->only->count : spots->count;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -242,9 +256,12 @@ static void set_rooms(struct spots *spots, int64_t at_ms)
         }
         struct spot *spot = &spots->items[at];
         struct resource_vec now = reserve_room(spots->r, spot->node);
-        spot->room = profile_room_at(
-            &now, spots->r->releases.items + spot->release_first,
-            spot->release_count, at_ms);
+        spot->room = is_closed_at(spots, spot->node, at_ms)
+                         ? none
+                         : profile_room_at(&now,
+                                           spots->r->releases.items +
+                                               spot->release_first,
+                                           spot->release_count, at_ms);
         spot->taken = (struct resource_vec){0};
     }
 }

@@ -1,12 +1,15 @@
 /* When each node has room for how many equal members of a gang, as steps that
  * are remembered like the times of job.c; and the first time at which all
  * members have room. */
+#include <stdlib.h>
+
 #include "sched/gang/locality_place.h"
 #include "sched/order/lanes.h"
 #include "sched/order/round.h"
 #include "sched/place/gpu_nodes.h"
 #include "sched/place/place.h"
 #include "sched/reserve/private.h"
+#include "sched/state/windows.h"
 
 /* The place of a node's steps, at least `capacity` of them. */
 static struct profile_step *make_steps(struct profile_memory *m,
@@ -88,7 +91,8 @@ static void look(struct reserving *r, struct profile_memory *m, uint32_t index)
 }
 
 /* Which nodes allow the claim's class is the same until classes, or nodes with
- * their labels and taints, or what is kept for GPU jobs, are others. */
+ * their labels and taints, or what is kept for GPU jobs, are others; or, where
+ * there are maintenance windows, it is later. */
 static bool ask_nodes(struct reserving *r, struct profile_memory *m)
 {
     struct round *round = r->round;
@@ -105,7 +109,7 @@ static bool ask_nodes(struct reserving *r, struct profile_memory *m)
         m->gpu_mark == gpu_mark) {
         return false;
     }
-    m->class_serial = serial;
+    m->class_serial = windows_are_any(sched) ? 0 : serial;
     m->gpu_mark = gpu_mark;
     m->layout_count = sched->layout_count;
     m->due_ms = INT64_MIN; /* others may count now */
@@ -198,12 +202,23 @@ struct seeking {
     const uint8_t *is_allowed;       /* by node */
     uint32_t needed;
     const struct label_group *group; /* that fits, of the last look */
+    const struct class *class;
 };
+
+/* Whether a node may be used at a time: its maintenance window is not too near
+ * then. */
+static bool is_open(const struct seeking *seeking, uint32_t node, int64_t at_ms)
+{
+    const struct sched *sched = seeking->r->round->sched;
+
+    return seeking->is_allowed[node] &&
+           !windows_bar(sched, seeking->class, node, at_ms);
+}
 
 static uint32_t count_on(const struct seeking *seeking, uint32_t node,
                          int64_t at_ms)
 {
-    if (!seeking->is_allowed[node]) {
+    if (!is_open(seeking, node, at_ms)) {
         return 0;
     }
     return at_ms == INT64_MAX ? seeking->m->counts.items[node].last
@@ -266,6 +281,78 @@ static int64_t bisect(struct seeking *seeking, int64_t low, int64_t high)
     return high;
 }
 
+static int compare_moments(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The moments after which maintenance windows close nodes to the class, in
+ * order; their number. */
+static uint32_t list_moments(const struct seeking *seeking,
+                             int64_t **ret_moments)
+{
+    const struct round *round = seeking->r->round;
+    uint32_t node_count = (uint32_t)seeking->m->nodes.count, count = 0;
+    int64_t *moments =
+        arena_alloc_array(round->arena, node_count, sizeof(*moments));
+
+    for (uint32_t i = 0; i < node_count; i++) {
+        int64_t last_ms =
+            seeking->is_allowed[i]
+                ? windows_last_start_ms(round->sched, seeking->class, i)
+                : INT64_MAX;
+        if (last_ms != INT64_MAX) {
+            moments[count++] = last_ms;
+        }
+    }
+    qsort(moments, count, sizeof(*moments), compare_moments);
+    *ret_moments = moments;
+    return count;
+}
+
+/* The first time after now at which they fit, or SCHED_START_UNKNOWN.  Between
+ * two moments at which windows close nodes, room only grows. */
+static int64_t find_time(struct seeking *seeking)
+{
+    const struct round *round = seeking->r->round;
+    int64_t low = round->now_ms, last_ms = seeking->m->last_ms;
+    int64_t *moments = NULL;
+    uint32_t count =
+        windows_are_any(round->sched) ? list_moments(seeking, &moments) : 0;
+
+    for (uint32_t i = 0; i < count && low < last_ms; i++) {
+        int64_t high = moments[i] < last_ms ? moments[i] : last_ms;
+        if (high <= low) {
+            continue;
+        }
+        if (fits_at(seeking, high)) {
+            return bisect(seeking, low, high);
+        }
+        low = high;
+    }
+    return last_ms > low && fits_at(seeking, INT64_MAX)
+               ? bisect(seeking, low, last_ms)
+               : SCHED_START_UNKNOWN;
+}
+
+/* Which nodes may be used at a time, or now where none is known. */
+static const uint8_t *open_at(const struct seeking *seeking, int64_t at_ms)
+{
+    const struct round *round = seeking->r->round;
+    size_t count = seeking->m->nodes.count;
+
+    if (!windows_are_any(round->sched) || at_ms == SCHED_START_UNKNOWN) {
+        return seeking->is_allowed;
+    }
+    uint8_t *open = arena_alloc_array(round->arena, count, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        open[i] = is_open(seeking, i, at_ms);
+    }
+    return open;
+}
+
 int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
                            uint32_t needed,
                            const struct label_group **ret_group,
@@ -284,17 +371,18 @@ int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
         .index = locality_groups(round, gang),
         .is_allowed = allowed,
         .needed = needed,
+        .class = class_at(round, class_of_job(sched, r->claim->job)),
     };
-    int64_t at_ms = SCHED_START_UNKNOWN;
+    int64_t at_ms = round->now_ms;
 
-    *ret_allowed = allowed;
-    if (fits_at(&seeking, round->now_ms)) {
-        at_ms = round->now_ms;
-    } else if (m->last_ms > round->now_ms && fits_at(&seeking, INT64_MAX)) {
-        at_ms = bisect(&seeking, round->now_ms, m->last_ms);
-        (void)fits_at(&seeking, at_ms); /* for its group */
+    if (!fits_at(&seeking, at_ms)) {
+        at_ms = find_time(&seeking);
+        if (at_ms != SCHED_START_UNKNOWN) {
+            (void)fits_at(&seeking, at_ms); /* for its group */
+        }
     }
     ASSERT(at_ms >= round->now_ms);
+    *ret_allowed = open_at(&seeking, at_ms);
     *ret_group = seeking.group;
     return at_ms;
 }

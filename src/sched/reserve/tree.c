@@ -1,6 +1,8 @@
 #include "sched/reserve/tree.h"
 
+#include "sched/order/lanes.h"
 #include "sched/order/round.h"
+#include "sched/state/windows.h"
 
 enum {
     FEW = 16,       /* one node of so many is not many, ... */
@@ -170,6 +172,24 @@ static void add_due(const struct reserving *r, struct profile_memory *m)
 
 /* The answer. */
 
+/* Whether the claim's job may use a node when there is room; if nobody knows
+ * when that is, now. */
+static bool allows(const struct reserving *r, const struct profile_memory *m,
+                   uint32_t node)
+{
+    const struct round *round = r->round;
+    uint32_t job = r->claim->job;
+    int64_t at_ms = m->nodes.items[node].at_ms;
+
+    if (windows_are_any(round->sched) && at_ms != INT64_MAX &&
+        windows_bar(round->sched,
+                    class_at(round, class_of_job(round->sched, job)), node,
+                    at_ms > round->now_ms ? at_ms : round->now_ms)) {
+        return false;
+    }
+    return reserve_matches(r, job, node);
+}
+
 /* Ask all nodes. */
 static uint32_t ask_all(struct reserving *r, struct profile_memory *m)
 {
@@ -180,7 +200,7 @@ static uint32_t ask_all(struct reserving *r, struct profile_memory *m)
         if (sched->nodes.items[i].pool == r->round->p &&
             !reserve_profile_of(r, m, i)->is_too_small &&
             (best == NONE || reserve_is_better(r, m, i, best)) &&
-            reserve_matches(r, r->claim->job, i)) {
+            allows(r, m, i)) {
             best = i;
         }
     }
@@ -230,7 +250,7 @@ static uint32_t ask_tree(struct reserving *r, const struct profile_memory *m,
     for (uint32_t i = 0; i < TRIES_MAX && parts.count; i++) {
         uint32_t at = parts.items[--parts.count];
         uint32_t node = m->tree.items[at].node;
-        if (reserve_matches(r, r->claim->job, node)) {
+        if (allows(r, m, node)) {
             return node;
         }
         /* All that is beside the way down to it. */

@@ -90,10 +90,11 @@ struct sched {
     uint64_t *free_words;     /* by node: `free` as in the index of its pool */
     uint32_t node_capacity;
     uint32_t urgency_preemptible_count[LEVELS_MAX]; /* runs, by level */
-    VEC(uint32_t) dirty;   /* nodes whose index entry may be stale */
-    uint64_t layout_count; /* changes of which nodes accept work, in which
-                              pools and clusters, and of their labels and
-                              taints */
+    VEC(uint32_t) dirty;        /* nodes whose index entry may be stale */
+    uint32_t window_node_count; /* nodes with a maintenance window */
+    uint64_t layout_count;      /* changes of which nodes accept work, in which
+                                   pools and clusters, and of their labels and
+                                   taints */
 
     uint32_t admission_count; /* the last serial number */
     VEC(uint32_t) revocables; /* runs that yield to someone, in no order */

@@ -38,6 +38,7 @@ struct node {
     uint64_t trial_plan; /* the plan (sched.plan_count) that gave it that */
     bool is_indexed;
     bool is_dirty;      /* in sched.dirty */
+    bool has_window;    /* its record has a maintenance window */
     uint32_t taint_set; /* that keep pods away, interned; 0: none */
     uint64_t key;       /* in the index */
     uint32_t evicted_first, evicted_end; /* in round.evicted->runs */
