@@ -93,21 +93,37 @@ static void test_a_server_with_too_few_threads_is_none(void **state)
     rpc_server_destroy(server);
 }
 
-static struct rpc_channel *open_channel(struct err *err)
+/* Open a channel that finds all the threads that it wants; `left` are left. */
+static struct rpc_channel *open_channel(int left)
 {
     struct rpc_channel_options options = {.address = "127.0.0.1:1"};
-
-    return rpc_channel_open(&options, err);
-}
-
-static void test_a_channel_without_a_thread_is_none(void **state)
-{
     struct err err;
 
+    threads_left = 1000;
+    struct rpc_channel *channel = rpc_channel_open(&options, &err);
+    threads_left = left;
+    return channel;
+}
+
+/* gRPC's threads are tried first (rpc/thread_room.h), then ours is started. */
+static void test_a_channel_without_a_thread_is_none(void **state)
+{
+    struct rpc_channel_options options = {.address = "127.0.0.1:1"};
+    struct rpc_channel *channel = NULL;
+    struct err err = {0};
+    struct err last = {0};
     (void)state;
-    threads_left = 0;
-    assert_null(open_channel(&err));
-    assert_said(&err);
+
+    for (int left = 0; !channel && left < 100; left++) {
+        last = err;
+        threads_left = left;
+        channel = rpc_channel_open(&options, &err);
+        assert_true(channel || strstr(err.text, "threads are needed") ||
+                    strstr(err.text, "cannot start a thread"));
+    }
+    assert_non_null(channel);
+    assert_said(&last);
+    rpc_channel_close(channel);
 }
 
 static void test_a_transport_without_a_thread_is_none(void **state)
@@ -116,8 +132,7 @@ static void test_a_transport_without_a_thread_is_none(void **state)
     struct err err;
 
     (void)state;
-    threads_left = 1;
-    struct rpc_channel *channel = open_channel(&err);
+    struct rpc_channel *channel = open_channel(0);
     assert_non_null(channel);
     assert_null(transport_create(channel, &options, &err));
     assert_said(&err);
@@ -149,14 +164,12 @@ static void test_a_log_server_without_a_thread_is_none(void **state)
     struct err err;
 
     (void)state;
-    threads_left = 1;
-    struct rpc_channel *channel = open_channel(&err);
+    struct rpc_channel *channel = open_channel(0);
     assert_non_null(channel);
     assert_null(log_server_start(channel, &options, &err));
     assert_said(&err);
     /* One that has no server yet stops at once. */
-    threads_left = 2;
-    channel = open_channel(&err);
+    channel = open_channel(1);
     struct log_server *server = log_server_start(channel, &options, &err);
     assert_non_null(server);
     log_server_stop(server);
