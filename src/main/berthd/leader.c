@@ -6,7 +6,7 @@
 
 #include "control/round/planner.h"
 #include "main/berthd/checkpointer.h"
-#include "main/berthd/wonderer.h"
+#include "main/berthd/what_if_thread.h"
 #include "main/common/say.h"
 
 enum { TWIN_SAID_MS = 60000 };

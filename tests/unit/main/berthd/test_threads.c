@@ -10,7 +10,7 @@
 #include "executor/loop/log_server.h"
 #include "executor/loop/transport.h"
 #include "main/berthd/checkpointer.h"
-#include "main/berthd/wonderer.h"
+#include "main/berthd/what_if_thread.h"
 #include "main/common/machine.h"
 #include "rpc/rpc_server.h"
 #include "unit.h"

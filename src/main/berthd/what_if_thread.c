@@ -1,4 +1,4 @@
-#include "main/berthd/wonderer.h"
+#include "main/berthd/what_if_thread.h"
 
 #include <pthread.h>
 
