@@ -17,7 +17,7 @@ struct leader {
     struct control *control; /* owned; its metrics are asked for until the
                                 thread is joined, also when it has failed */
     struct checkpointer *checkpointer; /* owned; stopped by the thread */
-    struct wonderer *wonderer;         /* owned */
+    struct what_if_thread *what_if;    /* owned */
     struct planner *planner;           /* owned; its threads */
     struct store_reader *reader;       /* owned; the leader's thread's */
     int64_t twin_said_ms;              /* likewise */
@@ -162,12 +162,12 @@ static void keep_checkpoint(void *ctx, uint64_t seq, char *bytes,
     checkpointer_put(leader->checkpointer, seq, bytes, byte_count);
 }
 
-static void wonder(void *ctx, struct command *command, char *bytes,
-                   size_t byte_count, int64_t now_ms)
+static void answer_what_if(void *ctx, struct command *command, char *bytes,
+                           size_t byte_count, int64_t now_ms)
 {
     struct leader *leader = ctx;
 
-    wonderer_take(leader->wonderer, command, bytes, byte_count, now_ms);
+    what_if_thread_take(leader->what_if, command, bytes, byte_count, now_ms);
 }
 
 /* It comes again every second: one line a minute is enough. */
@@ -226,7 +226,7 @@ static struct control *make_control(struct leader *leader)
                   .may_trim = options->jumps ? may_trim : NULL,
                   .may_checkpoint = may_checkpoint,
                   .checkpoint = keep_checkpoint,
-                  .what_if = wonder},
+                  .what_if = answer_what_if},
         .checkpoint_events = options->checkpoint_record_count,
         .retention_ms = options->retention_ms,
         .deduplication_ms = options->deduplication_ms,
@@ -275,8 +275,8 @@ struct leader *leader_start(const struct leader_options *options,
         leader_destroy(leader);
         return NULL;
     }
-    leader->wonderer = wonderer_start(options->clock, err);
-    if (!leader->wonderer) {
+    leader->what_if = what_if_thread_start(options->clock, err);
+    if (!leader->what_if) {
         leader_destroy(leader);
         return NULL;
     }
@@ -334,7 +334,7 @@ void leader_stop(struct leader *leader)
     leader->is_joined = true;
     control_destroy(leader->control);
     leader->control = NULL;
-    wonderer_stop(steal_ptr(leader->wonderer));
+    what_if_thread_stop(steal_ptr(leader->what_if));
 }
 
 void leader_destroy(struct leader *leader)
@@ -344,7 +344,7 @@ void leader_destroy(struct leader *leader)
     }
     ASSERT(leader->is_joined);
     checkpointer_stop(leader->checkpointer);
-    wonderer_stop(leader->wonderer);
+    what_if_thread_stop(leader->what_if);
     planner_threads_stop(leader->planner);
     store_reader_close(leader->reader);
     inbox_destroy(leader->inbox);

@@ -7,7 +7,7 @@
 
 enum { NS_PER_MS = 1000000 };
 
-struct wonderer {
+struct what_if_thread {
     const struct clock *clock;
     bool is_stopping; /* atomic too: courses look at it */
     pthread_mutex_t lock;
@@ -17,12 +17,12 @@ struct wonderer {
     size_t byte_count;
     int64_t now_ms;
     bool is_busy;
-    pthread_t thread;
+    pthread_t id;
 };
 
 /* One course, on whichever thread. */
 struct course {
-    struct wonderer *wonderer;
+    struct what_if_thread *thread;
     struct what_if_state state;
     struct what_if_changes *changes; /* NULL: as it is */
     int64_t span_ms;
@@ -35,8 +35,8 @@ static void *play(void *ctx)
 {
     struct course *course = ctx;
     struct what_if_bounds bounds = {
-        .clock = course->wonderer->clock,
-        .is_stopping = &course->wonderer->is_stopping,
+        .clock = course->thread->clock,
+        .is_stopping = &course->thread->is_stopping,
     };
 
     course->rc = what_if_create(&course->state, course->changes, &bounds,
@@ -75,12 +75,12 @@ static void end(struct command *command, int rc, const struct err *err)
     command->done(command, command->ctx);
 }
 
-static void answer(struct wonderer *wonderer, struct command *command,
+static void answer(struct what_if_thread *thread, struct command *command,
                    struct what_if_state state)
 {
-    uint64_t began_ns = wonderer->clock->mono_ns(wonderer->clock);
+    uint64_t began_ns = thread->clock->mono_ns(thread->clock);
     struct course as_is = {
-        .wonderer = wonderer,
+        .thread = thread,
         .state = state,
         .span_ms = command->what_if.span_ms,
     };
@@ -95,7 +95,7 @@ static void answer(struct wonderer *wonderer, struct command *command,
                             &command->what_if.answer, &what_if.err);
         failed = &what_if;
     }
-    uint64_t took_ns = wonderer->clock->mono_ns(wonderer->clock) - began_ns;
+    uint64_t took_ns = thread->clock->mono_ns(thread->clock) - began_ns;
     say(SAY_INFO, "what-if.answered",
         say_int("bytes", (int64_t)state.bytes.byte_count),
         say_int("ms", (int64_t)(took_ns / NS_PER_MS)),
@@ -107,81 +107,82 @@ static void answer(struct wonderer *wonderer, struct command *command,
 
 static void *run(void *ctx)
 {
-    struct wonderer *wonderer = ctx;
+    struct what_if_thread *thread = ctx;
 
-    pthread_mutex_lock(&wonderer->lock);
+    pthread_mutex_lock(&thread->lock);
     for (;;) {
-        while (!wonderer->command && !wonderer->is_stopping) {
-            pthread_cond_wait(&wonderer->changed, &wonderer->lock);
+        while (!thread->command && !thread->is_stopping) {
+            pthread_cond_wait(&thread->changed, &thread->lock);
         }
-        if (!wonderer->command) {
+        if (!thread->command) {
             break;
         }
-        struct command *command = steal_ptr(wonderer->command);
-        char *bytes = steal_ptr(wonderer->bytes);
-        struct what_if_state state = {str_make(bytes, wonderer->byte_count),
-                                      wonderer->now_ms};
-        wonderer->is_busy = true;
-        pthread_mutex_unlock(&wonderer->lock);
-        answer(wonderer, command, state);
+        struct command *command = steal_ptr(thread->command);
+        char *bytes = steal_ptr(thread->bytes);
+        struct what_if_state state = {str_make(bytes, thread->byte_count),
+                                      thread->now_ms};
+        thread->is_busy = true;
+        pthread_mutex_unlock(&thread->lock);
+        answer(thread, command, state);
         mem_free(bytes);
-        pthread_mutex_lock(&wonderer->lock);
-        wonderer->is_busy = false;
+        pthread_mutex_lock(&thread->lock);
+        thread->is_busy = false;
     }
-    pthread_mutex_unlock(&wonderer->lock);
+    pthread_mutex_unlock(&thread->lock);
     return NULL;
 }
 
-static void wonderer_free(struct wonderer *wonderer)
+static void what_if_thread_free(struct what_if_thread *thread)
 {
-    (void)pthread_cond_destroy(&wonderer->changed);
-    (void)pthread_mutex_destroy(&wonderer->lock);
-    mem_free(wonderer);
+    (void)pthread_cond_destroy(&thread->changed);
+    (void)pthread_mutex_destroy(&thread->lock);
+    mem_free(thread);
 }
 
-struct wonderer *wonderer_start(const struct clock *clock, struct err *err)
+struct what_if_thread *what_if_thread_start(const struct clock *clock,
+                                            struct err *err)
 {
-    struct wonderer *wonderer = mem_alloc(sizeof(*wonderer));
+    struct what_if_thread *thread = mem_alloc(sizeof(*thread));
 
-    wonderer->clock = clock;
-    (void)pthread_mutex_init(&wonderer->lock, NULL);
-    (void)pthread_cond_init(&wonderer->changed, NULL);
-    if (pthread_create(&wonderer->thread, NULL, run, wonderer) != 0) {
+    thread->clock = clock;
+    (void)pthread_mutex_init(&thread->lock, NULL);
+    (void)pthread_cond_init(&thread->changed, NULL);
+    if (pthread_create(&thread->id, NULL, run, thread) != 0) {
         (void)err_set(err, -ERR_IO, "cannot start a thread");
-        wonderer_free(wonderer);
+        what_if_thread_free(thread);
         return NULL;
     }
-    return wonderer;
+    return thread;
 }
 
-void wonderer_stop(struct wonderer *wonderer)
+void what_if_thread_stop(struct what_if_thread *thread)
 {
-    if (!wonderer) {
+    if (!thread) {
         return;
     }
-    pthread_mutex_lock(&wonderer->lock);
-    __atomic_store_n(&wonderer->is_stopping, true, __ATOMIC_RELAXED);
-    pthread_cond_signal(&wonderer->changed);
-    pthread_mutex_unlock(&wonderer->lock);
-    (void)pthread_join(wonderer->thread, NULL);
-    wonderer_free(wonderer);
+    pthread_mutex_lock(&thread->lock);
+    __atomic_store_n(&thread->is_stopping, true, __ATOMIC_RELAXED);
+    pthread_cond_signal(&thread->changed);
+    pthread_mutex_unlock(&thread->lock);
+    (void)pthread_join(thread->id, NULL);
+    what_if_thread_free(thread);
 }
 
-void wonderer_take(struct wonderer *wonderer, struct command *command,
-                   char *bytes, size_t byte_count, int64_t now_ms)
+void what_if_thread_take(struct what_if_thread *thread, struct command *command,
+                         char *bytes, size_t byte_count, int64_t now_ms)
 {
     struct err err;
 
-    pthread_mutex_lock(&wonderer->lock);
-    bool is_taken = !wonderer->is_busy && !wonderer->command;
+    pthread_mutex_lock(&thread->lock);
+    bool is_taken = !thread->is_busy && !thread->command;
     if (is_taken) {
-        wonderer->command = command;
-        wonderer->bytes = bytes;
-        wonderer->byte_count = byte_count;
-        wonderer->now_ms = now_ms;
-        pthread_cond_signal(&wonderer->changed);
+        thread->command = command;
+        thread->bytes = bytes;
+        thread->byte_count = byte_count;
+        thread->now_ms = now_ms;
+        pthread_cond_signal(&thread->changed);
     }
-    pthread_mutex_unlock(&wonderer->lock);
+    pthread_mutex_unlock(&thread->lock);
     if (!is_taken) {
         mem_free(bytes);
         end(command,

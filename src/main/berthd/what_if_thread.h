@@ -1,24 +1,24 @@
 /*
- * wonderer - answers what-ifs (control/what_if/what_if.h), one at a time: on a
- * thread of its own it plays the course as it is, and on another meanwhile the
- * one with the changes.
+ * what_if_thread - answers what-ifs (control/what_if/what_if.h), one at a time:
+ * on a thread of its own it plays the course with the changes, and on another
+ * meanwhile the one as it is.
  *
- * Threads: wonderer_take() from any.
+ * Threads: what_if_thread_take() from any.
  */
 #pragma once
 
 #include "base/clock.h"
 #include "control/command/command.h"
 
-struct wonderer;
+struct what_if_thread;
 
 /* Start its thread; the clock is borrowed.  NULL: there is none to be had. */
-struct wonderer *wonderer_start(const struct clock *clock,
-                                struct err *err) must_check;
+struct what_if_thread *what_if_thread_start(const struct clock *clock,
+                                            struct err *err) must_check;
 /* Break off what it does and join it; all that it took is answered.  NULL is
  * fine. */
-void wonderer_stop(struct wonderer *wonderer);
+void what_if_thread_stop(struct what_if_thread *thread);
 /* Take a command and the state that it is to be answered from (mem_free).  If
  * another is being answered it is refused. */
-void wonderer_take(struct wonderer *wonderer, struct command *command,
-                   char *bytes, size_t byte_count, int64_t now_ms);
+void what_if_thread_take(struct what_if_thread *thread, struct command *command,
+                         char *bytes, size_t byte_count, int64_t now_ms);

@@ -189,13 +189,13 @@ static void test_a_checkpointer_without_a_thread_is_none(void **state)
     elog_memory_storage_destroy(storage);
 }
 
-static void test_a_wonderer_without_a_thread_is_none(void **state)
+static void test_a_what_if_thread_without_a_thread_is_none(void **state)
 {
     struct err err;
 
     (void)state;
     threads_left = 0;
-    assert_null(wonderer_start(&machine_clock, &err));
+    assert_null(what_if_thread_start(&machine_clock, &err));
     assert_said(&err);
 }
 
@@ -210,7 +210,7 @@ int main(void)
         TEST(test_a_log_hub_without_a_thread_is_none),
         TEST(test_a_log_server_without_a_thread_is_none),
         TEST(test_a_checkpointer_without_a_thread_is_none),
-        TEST(test_a_wonderer_without_a_thread_is_none),
+        TEST(test_a_what_if_thread_without_a_thread_is_none),
     };
 
     return RUN_TESTS(tests);
