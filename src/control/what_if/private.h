@@ -146,7 +146,7 @@ int what_if_drain(struct what_if *what_if,
                   const struct what_if_changes *changes,
                   struct err *err) must_check;
 
-/* fates.c */
+/* outcomes.c */
 
 /* Note who has a place at the beginning, and when such runs end. */
 int what_if_note_first(struct what_if *what_if, struct err *err) must_check;
