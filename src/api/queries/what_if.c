@@ -16,19 +16,19 @@ enum {
 
 /* The answer. */
 
-static Berth__Api__WhatIfFate *fate_message(const struct what_if_fate *fate,
-                                            struct arena *arena)
+static Berth__Api__WhatIfOutcome *
+outcome_message(const struct what_if_outcome *outcome, struct arena *arena)
 {
-    Berth__Api__WhatIfFate *message =
-        message_new(arena, &berth__api__what_if_fate__descriptor);
+    Berth__Api__WhatIfOutcome *message =
+        message_new(arena, &berth__api__what_if_outcome__descriptor);
 
-    message->started_ms = fate->started_ms;
-    message->preempted_ms = fate->preempted_ms;
-    message->ended_ms = fate->ended_ms;
-    message->node = message_copy(arena, fate->node);
-    message->executor = message_copy(arena, fate->executor);
-    message->pool = message_copy(arena, fate->pool);
-    message->preempted_count = fate->preempted_count;
+    message->started_ms = outcome->started_ms;
+    message->preempted_ms = outcome->preempted_ms;
+    message->ended_ms = outcome->ended_ms;
+    message->node = message_copy(arena, outcome->node);
+    message->executor = message_copy(arena, outcome->executor);
+    message->pool = message_copy(arena, outcome->pool);
+    message->preempted_count = outcome->preempted_count;
     return message;
 }
 
@@ -44,25 +44,26 @@ static Berth__Api__WhatIfJob *job_message(const struct what_if_row *row,
     message->job_set_id = message_copy(arena, row->job_set);
     message->effect =
         message_copy(arena, str_of(what_if_effect_word(row->effect)));
-    message->as_is = fate_message(&row->as_is, arena);
-    message->what_if = fate_message(&row->what_if, arena);
+    message->as_is = outcome_message(&row->as_is, arena);
+    message->what_if = outcome_message(&row->what_if, arena);
     return message;
 }
 
-static Berth__Api__WhatIfFortune *
-fortune_message(const struct what_if_fortune *fortune, struct arena *arena)
+static Berth__Api__WhatIfQueueOutcome *
+queue_outcome_message(const struct what_if_queue_outcome *outcome,
+                      struct arena *arena)
 {
-    Berth__Api__WhatIfFortune *message =
-        message_new(arena, &berth__api__what_if_fortune__descriptor);
+    Berth__Api__WhatIfQueueOutcome *message =
+        message_new(arena, &berth__api__what_if_queue_outcome__descriptor);
 
-    message->started = fortune->started_count;
-    message->preempted = fortune->preempted_count;
-    message->ended = fortune->ended_count;
-    message->waiting = fortune->waiting_count;
-    message->running = fortune->running_count;
+    message->started = outcome->started_count;
+    message->preempted = outcome->preempted_count;
+    message->ended = outcome->ended_count;
+    message->waiting = outcome->waiting_count;
+    message->running = outcome->running_count;
     message->mean_wait_seconds =
-        fortune->waited_count
-            ? (double)fortune->wait_ms_sum / 1000 / fortune->waited_count
+        outcome->waited_count
+            ? (double)outcome->wait_ms_sum / 1000 / outcome->waited_count
             : 0;
     return message;
 }
@@ -93,8 +94,8 @@ static void set_submitted(Berth__Api__WhatIfResponse *response,
         const struct what_if_submitted *job = &answer->submitted[i];
         Berth__Api__WhatIfSubmitted *message =
             message_new(arena, &berth__api__what_if_submitted__descriptor);
-        message->fate = fate_message(&job->fate, arena);
-        message->refused = job->fate.is_refused;
+        message->fate = outcome_message(&job->outcome, arena);
+        message->refused = job->outcome.is_refused;
         message->why = message_copy(arena, job->why);
         response->submitted[response->n_submitted++] = message;
     }
@@ -130,8 +131,9 @@ static void reply(struct api_call *call, const struct what_if_answer *answer,
         Berth__Api__WhatIfQueue *queue =
             message_new(arena, &berth__api__what_if_queue__descriptor);
         queue->name = message_copy(arena, answer->queues[i].name);
-        queue->as_is = fortune_message(&answer->queues[i].as_is, arena);
-        queue->what_if = fortune_message(&answer->queues[i].what_if, arena);
+        queue->as_is = queue_outcome_message(&answer->queues[i].as_is, arena);
+        queue->what_if =
+            queue_outcome_message(&answer->queues[i].what_if, arena);
         response.queues[response.n_queues++] = queue;
     }
     set_drained(&response, answer, arena);

@@ -41,17 +41,18 @@ static const char *seconds(struct cli *cli, int64_t ms)
 }
 
 /* What becomes of a job, in a few words. */
-static const char *fate(struct cli *cli, const Berth__Api__WhatIfFate *fate)
+static const char *outcome_text(struct cli *cli,
+                                const Berth__Api__WhatIfOutcome *outcome)
 {
     const char *start =
-        fate->started_ms >= 0
-            ? cli_format(cli, "starts at %s", seconds(cli, fate->started_ms))
-        : *fate->node ? "runs"
-                      : "waits";
+        outcome->started_ms >= 0
+            ? cli_format(cli, "starts at %s", seconds(cli, outcome->started_ms))
+        : *outcome->node ? "runs"
+                         : "waits";
 
-    return fate->preempted_ms >= 0
+    return outcome->preempted_ms >= 0
                ? cli_format(cli, "%s, preempted at %s", start,
-                            seconds(cli, fate->preempted_ms))
+                            seconds(cli, outcome->preempted_ms))
                : start;
 }
 
@@ -73,8 +74,10 @@ static void print_queues(struct cli *cli,
         NULL,        false};
 
     for (size_t i = 0; i < response->n_queues; i++) {
-        const Berth__Api__WhatIfFortune *as_is = response->queues[i]->as_is;
-        const Berth__Api__WhatIfFortune *what_if = response->queues[i]->what_if;
+        const Berth__Api__WhatIfQueueOutcome *as_is =
+            response->queues[i]->as_is;
+        const Berth__Api__WhatIfQueueOutcome *what_if =
+            response->queues[i]->what_if;
         table_add(&table, response->queues[i]->name);
         add_counts(&table, as_is->started, what_if->started);
         add_counts(&table, as_is->preempted, what_if->preempted);
@@ -100,8 +103,8 @@ static void print_jobs(struct cli *cli,
         table_add(&table, job->job_id);
         table_add(&table, job->queue);
         table_add(&table, job->effect);
-        table_add(&table, fate(cli, job->as_is));
-        table_add(&table, fate(cli, job->what_if));
+        table_add(&table, outcome_text(cli, job->as_is));
+        table_add(&table, outcome_text(cli, job->what_if));
         table_add(&table,
                   *job->what_if->node ? job->what_if->node : job->as_is->node);
     }

@@ -60,7 +60,7 @@ struct what_if_changes {
 
 /* What becomes of a job in one course; times are ms since its beginning, and -1
  * says that it does not happen. */
-struct what_if_fate {
+struct what_if_outcome {
     int64_t started_ms, preempted_ms, ended_ms; /* the first of each */
     struct str node, executor, pool; /* where it started, or was before that */
     uint32_t preempted_count;
@@ -87,19 +87,19 @@ struct what_if_row {
     struct job_id job;
     struct str queue, job_set;
     enum what_if_effect effect;
-    struct what_if_fate as_is, what_if;
+    struct what_if_outcome as_is, what_if;
 };
 
 /* A job of the submission. */
 struct what_if_submitted {
     struct job_id job; /* in the order of the submission */
-    struct what_if_fate fate;
+    struct what_if_outcome outcome;
     struct str why; /* it does not start at once: sentences, of the first
                      * WHAT_IF_EXPLAINED_MAX such jobs; else "" */
 };
 
 /* How a queue fares in one course. */
-struct what_if_fortune {
+struct what_if_queue_outcome {
     uint32_t started_count;   /* jobs that waited */
     uint32_t preempted_count; /* jobs that lost their place */
     uint32_t ended_count;     /* at their deadlines */
@@ -114,7 +114,7 @@ struct what_if_fortune {
 /* A queue in both courses. */
 struct what_if_queue {
     struct str name;
-    struct what_if_fortune as_is, what_if;
+    struct what_if_queue_outcome as_is, what_if;
 };
 
 /* A node that was drained, by its name and its executor's, and how many of its

@@ -25,27 +25,27 @@ static uint32_t count_preemptions(const struct what_if *what_if,
 }
 
 /* How a job fared up to a moment; `job` NULL: nothing befell it. */
-static struct what_if_fate fate_of(const struct what_if *what_if,
-                                   const struct what_if_job *job,
-                                   int64_t span_ms)
+static struct what_if_outcome outcome_of(const struct what_if *what_if,
+                                         const struct what_if_job *job,
+                                         int64_t span_ms)
 {
-    struct what_if_fate fate = {
+    struct what_if_outcome outcome = {
         .started_ms = NEVER, .preempted_ms = NEVER, .ended_ms = NEVER};
 
     if (!job) {
-        return fate;
+        return outcome;
     }
-    fate.started_ms = until(job->started_ms, span_ms);
-    fate.preempted_ms = until(job->preempted_ms, span_ms);
-    fate.ended_ms = until(job->ended_ms, span_ms);
-    fate.preempted_count = count_preemptions(what_if, job, span_ms);
-    fate.is_refused = job->is_refused && fate.ended_ms != NEVER;
-    if (job->ran_at_first || fate.started_ms != NEVER) {
-        fate.node = intern_get(&what_if->names, job->node);
-        fate.executor = intern_get(&what_if->names, job->executor);
-        fate.pool = intern_get(&what_if->names, job->pool);
+    outcome.started_ms = until(job->started_ms, span_ms);
+    outcome.preempted_ms = until(job->preempted_ms, span_ms);
+    outcome.ended_ms = until(job->ended_ms, span_ms);
+    outcome.preempted_count = count_preemptions(what_if, job, span_ms);
+    outcome.is_refused = job->is_refused && outcome.ended_ms != NEVER;
+    if (job->ran_at_first || outcome.started_ms != NEVER) {
+        outcome.node = intern_get(&what_if->names, job->node);
+        outcome.executor = intern_get(&what_if->names, job->executor);
+        outcome.pool = intern_get(&what_if->names, job->pool);
     }
-    return fate;
+    return outcome;
 }
 
 static const struct what_if_job *find(const struct what_if *what_if,
@@ -56,17 +56,17 @@ static const struct what_if_job *find(const struct what_if *what_if,
     return at == MAP_NONE ? NULL : &what_if->jobs.items[at];
 }
 
-bool what_if_fate_of(const struct what_if *what_if, struct job_id id,
-                     struct what_if_fate *ret_fate)
+bool what_if_outcome_of(const struct what_if *what_if, struct job_id id,
+                        struct what_if_outcome *ret_outcome)
 {
     const struct what_if_job *job = find(what_if, id);
 
-    *ret_fate = fate_of(what_if, job, INT64_MAX);
+    *ret_outcome = outcome_of(what_if, job, INT64_MAX);
     return job != NULL;
 }
 
-static enum what_if_effect effect_of(const struct what_if_fate *as_is,
-                                     const struct what_if_fate *what_if)
+static enum what_if_effect effect_of(const struct what_if_outcome *as_is,
+                                     const struct what_if_outcome *what_if)
 {
     if (as_is->is_refused != what_if->is_refused) {
         return what_if->is_refused ? WHAT_IF_REFUSED : WHAT_IF_NOT_REFUSED;
@@ -122,8 +122,8 @@ typedef VEC(struct what_if_row) rows_vec;
  * course `of`. */
 static void add_row(rows_vec *rows, const struct what_if *of,
                     const struct what_if_job *job,
-                    const struct what_if_fate *as_is,
-                    const struct what_if_fate *what_if,
+                    const struct what_if_outcome *as_is,
+                    const struct what_if_outcome *what_if,
                     struct what_if_answer *answer)
 {
     enum what_if_effect effect = effect_of(as_is, what_if);
@@ -142,11 +142,11 @@ static void add_row(rows_vec *rows, const struct what_if *of,
     }
 }
 
-static void copy_fate(struct what_if_fate *fate, struct arena *arena)
+static void copy_outcome(struct what_if_outcome *outcome, struct arena *arena)
 {
-    fate->node = arena_str(arena, fate->node);
-    fate->executor = arena_str(arena, fate->executor);
-    fate->pool = arena_str(arena, fate->pool);
+    outcome->node = arena_str(arena, outcome->node);
+    outcome->executor = arena_str(arena, outcome->executor);
+    outcome->pool = arena_str(arena, outcome->pool);
 }
 
 static int check_at(const struct what_if *what_if, size_t index,
@@ -166,17 +166,17 @@ static int match_jobs(const struct what_if *as_is,
 
     for (size_t i = 0; i < what_if->jobs.count && rc == 0; i++) {
         const struct what_if_job *job = &what_if->jobs.items[i];
-        struct what_if_fate before =
-            fate_of(as_is, find(as_is, job->id), span_ms);
-        struct what_if_fate after = fate_of(what_if, job, span_ms);
+        struct what_if_outcome before =
+            outcome_of(as_is, find(as_is, job->id), span_ms);
+        struct what_if_outcome after = outcome_of(what_if, job, span_ms);
         add_row(rows, what_if, job, &before, &after, answer);
         rc = check_at(what_if, i, err);
     }
     for (size_t i = 0; i < as_is->jobs.count && rc == 0; i++) {
         const struct what_if_job *job = &as_is->jobs.items[i];
         if (!find(what_if, job->id)) {
-            struct what_if_fate before = fate_of(as_is, job, span_ms);
-            struct what_if_fate after = fate_of(what_if, NULL, span_ms);
+            struct what_if_outcome before = outcome_of(as_is, job, span_ms);
+            struct what_if_outcome after = outcome_of(what_if, NULL, span_ms);
             add_row(rows, as_is, job, &before, &after, answer);
         }
         rc = check_at(what_if, i, err);
@@ -200,8 +200,8 @@ static void keep_rows(const rows_vec *rows, struct arena *arena,
         *row = rows->items[i];
         row->queue = arena_str(arena, row->queue);
         row->job_set = arena_str(arena, row->job_set);
-        copy_fate(&row->as_is, arena);
-        copy_fate(&row->what_if, arena);
+        copy_outcome(&row->as_is, arena);
+        copy_outcome(&row->what_if, arena);
     }
 }
 
@@ -222,46 +222,46 @@ static int compare_jobs(const struct what_if *as_is,
 
 /* Queues. */
 
-static void add_job(struct what_if_fortune *fortune,
-                    const struct what_if_fate *fate)
+static void add_job(struct what_if_queue_outcome *queue,
+                    const struct what_if_outcome *outcome)
 {
-    if (fate->started_ms != NEVER) {
-        fortune->started_count++;
-        fortune->wait_ms_sum += fate->started_ms;
+    if (outcome->started_ms != NEVER) {
+        queue->started_count++;
+        queue->wait_ms_sum += outcome->started_ms;
     }
-    fortune->preempted_count += fate->preempted_ms != NEVER;
-    fortune->ended_count += fate->ended_ms != NEVER;
+    queue->preempted_count += outcome->preempted_ms != NEVER;
+    queue->ended_count += outcome->ended_ms != NEVER;
 }
 
-static void add_tally(struct what_if_fortune *fortune,
+static void add_tally(struct what_if_queue_outcome *queue,
                       const struct what_if_tally *tally, int64_t span_ms)
 {
-    fortune->waited_count = tally->waited_count;
-    fortune->waiting_count = tally->waiting_count;
-    fortune->running_count = tally->running_count;
-    if (fortune->started_count < tally->waited_count) {
-        fortune->wait_ms_sum +=
-            (tally->waited_count - fortune->started_count) * span_ms;
+    queue->waited_count = tally->waited_count;
+    queue->waiting_count = tally->waiting_count;
+    queue->running_count = tally->running_count;
+    if (queue->started_count < tally->waited_count) {
+        queue->wait_ms_sum +=
+            (tally->waited_count - queue->started_count) * span_ms;
     }
 }
 
 /* How all queues fare, by their index in the course; to be freed. */
-static struct what_if_fortune *fortunes_of(const struct what_if *what_if,
-                                           int64_t span_ms)
+static struct what_if_queue_outcome *
+queue_outcomes_of(const struct what_if *what_if, int64_t span_ms)
 {
     uint32_t count = intern_count(&what_if->queue_names);
-    struct what_if_fortune *fortunes =
-        mem_alloc_array(count, sizeof(*fortunes));
+    struct what_if_queue_outcome *outcomes =
+        mem_alloc_array(count, sizeof(*outcomes));
 
     for (size_t i = 0; i < what_if->jobs.count; i++) {
         const struct what_if_job *job = &what_if->jobs.items[i];
-        struct what_if_fate fate = fate_of(what_if, job, span_ms);
-        add_job(&fortunes[job->queue], &fate);
+        struct what_if_outcome outcome = outcome_of(what_if, job, span_ms);
+        add_job(&outcomes[job->queue], &outcome);
     }
     for (uint32_t i = 0; i < count; i++) {
-        add_tally(&fortunes[i], &what_if->tallies.items[i], span_ms);
+        add_tally(&outcomes[i], &what_if->tallies.items[i], span_ms);
     }
-    return fortunes;
+    return outcomes;
 }
 
 static int compare_queues(const void *a, const void *b)
@@ -270,13 +270,15 @@ static int compare_queues(const void *a, const void *b)
                        ((const struct what_if_queue *)b)->name);
 }
 
-static void compare_fortunes(const struct what_if *as_is,
-                             const struct what_if *what_if, struct arena *arena,
-                             struct what_if_answer *answer)
+static void add_queues(const struct what_if *as_is,
+                       const struct what_if *what_if, struct arena *arena,
+                       struct what_if_answer *answer)
 {
     const struct intern *names = &what_if->queue_names; /* it knows them all */
-    struct what_if_fortune *before = fortunes_of(as_is, answer->span_ms);
-    struct what_if_fortune *after = fortunes_of(what_if, answer->span_ms);
+    struct what_if_queue_outcome *before =
+        queue_outcomes_of(as_is, answer->span_ms);
+    struct what_if_queue_outcome *after =
+        queue_outcomes_of(what_if, answer->span_ms);
 
     answer->queue_count = intern_count(names);
     answer->queues =
@@ -318,17 +320,18 @@ static void tell_drained(const struct what_if *what_if, struct arena *arena,
 static void tell_submitted(const struct what_if *what_if, struct arena *arena,
                            struct what_if_answer *answer)
 {
-    answer->submitted_count = (uint32_t)what_if->wishes.count;
+    answer->submitted_count = (uint32_t)what_if->new_jobs.count;
     answer->submitted = arena_alloc_array(arena, answer->submitted_count,
                                           sizeof(*answer->submitted));
     for (uint32_t i = 0; i < answer->submitted_count; i++) {
-        const struct what_if_wish *wish = &what_if->wishes.items[i];
+        const struct what_if_new_job *new_job = &what_if->new_jobs.items[i];
         answer->submitted[i] = (struct what_if_submitted){
-            .job = wish->job,
-            .fate = fate_of(what_if, find(what_if, wish->job), answer->span_ms),
-            .why = arena_str(arena, str_of(wish->why)),
+            .job = new_job->job,
+            .outcome = outcome_of(what_if, find(what_if, new_job->job),
+                                  answer->span_ms),
+            .why = arena_str(arena, str_of(new_job->why)),
         };
-        copy_fate(&answer->submitted[i].fate, arena);
+        copy_outcome(&answer->submitted[i].outcome, arena);
     }
 }
 
@@ -344,7 +347,7 @@ int what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
     };
     int rc = compare_jobs(as_is, what_if, arena, ret_answer, err);
     if (rc == 0) {
-        compare_fortunes(as_is, what_if, arena, ret_answer);
+        add_queues(as_is, what_if, arena, ret_answer);
         tell_drained(what_if, arena, ret_answer);
         tell_submitted(what_if, arena, ret_answer);
     }

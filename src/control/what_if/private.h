@@ -19,7 +19,7 @@ enum { WHAT_IF_JOBS_AT_ONCE = 1024 };
 
 /* A job that has a place, or to which something happened.  The queue is by its
  * index in what_if.queue_names, other names by theirs in what_if.names; times
- * as in struct what_if_fate. */
+ * as in struct what_if_outcome. */
 struct what_if_job {
     struct job_id id;
     uint32_t queue, job_set, node, executor, pool;
@@ -48,7 +48,7 @@ struct what_if_kept {
 };
 
 /* A job that was submitted, and why it did not start at once. */
-struct what_if_wish {
+struct what_if_new_job {
     struct job_id job;
     char *why; /* owned, or NULL */
 };
@@ -82,10 +82,10 @@ struct what_if {
     struct map index; /* of `jobs`, by id */
     VEC(struct what_if_job) jobs;
     VEC(struct what_if_preemption) preemptions;
-    VEC(struct what_if_kept) drained;  /* each once, as they were asked for */
-    VEC(struct what_if_wish) wishes;   /* of the submission, in its order */
-    VEC(struct what_if_end) ends;      /* a heap */
-    VEC(struct what_if_tally) tallies; /* by queue */
+    VEC(struct what_if_kept) drained; /* each once, as they were asked for */
+    VEC(struct what_if_new_job) new_jobs; /* of the submission, in its order */
+    VEC(struct what_if_end) ends;         /* a heap */
+    VEC(struct what_if_tally) tallies;    /* by queue */
 };
 
 /* effort.c */

@@ -12,17 +12,18 @@ void what_if_note_submission(struct what_if *what_if,
                          : WHAT_IF_SUBMITTED_MAX;
 
     for (uint32_t i = 0; i < count; i++) {
-        VEC_PUSH(&what_if->wishes,
-                 (struct what_if_wish){submission->submit.items[i].job, NULL});
+        VEC_PUSH(
+            &what_if->new_jobs,
+            (struct what_if_new_job){submission->submit.items[i].job, NULL});
     }
 }
 
 void what_if_forget_submission(struct what_if *what_if)
 {
-    for (size_t i = 0; i < what_if->wishes.count; i++) {
-        mem_free(what_if->wishes.items[i].why);
+    for (size_t i = 0; i < what_if->new_jobs.count; i++) {
+        mem_free(what_if->new_jobs.items[i].why);
     }
-    VEC_FREE(&what_if->wishes);
+    VEC_FREE(&what_if->new_jobs);
 }
 
 /* Any time until the copy is gone. */
@@ -31,11 +32,11 @@ static void on_explained(struct command *command, void *ctx)
     struct what_if *what_if = ctx;
 
     for (size_t i = 0;
-         i < what_if->wishes.count && command->result == COMMAND_OK; i++) {
-        struct what_if_wish *wish = &what_if->wishes.items[i];
-        if (key128_compare(wish->job.v, command->explain.job.v) == 0 &&
-            !wish->why) {
-            wish->why = str_dup(command->explain.text);
+         i < what_if->new_jobs.count && command->result == COMMAND_OK; i++) {
+        struct what_if_new_job *new_job = &what_if->new_jobs.items[i];
+        if (key128_compare(new_job->job.v, command->explain.job.v) == 0 &&
+            !new_job->why) {
+            new_job->why = str_dup(command->explain.text);
         }
     }
     command_destroy(command);
@@ -60,12 +61,12 @@ int what_if_explain_submitted(struct what_if *what_if, struct err *err)
     uint32_t count = 0;
 
     for (size_t i = 0;
-         i < what_if->wishes.count && count < WHAT_IF_EXPLAINED_MAX; i++) {
-        if (!is_waiting(what_if, what_if->wishes.items[i].job)) {
+         i < what_if->new_jobs.count && count < WHAT_IF_EXPLAINED_MAX; i++) {
+        if (!is_waiting(what_if, what_if->new_jobs.items[i].job)) {
             continue;
         }
         struct command *command = command_create(COMMAND_EXPLAIN);
-        command->explain.job = what_if->wishes.items[i].job;
+        command->explain.job = what_if->new_jobs.items[i].job;
         command->done = on_explained;
         command->ctx = what_if;
         if (inbox_post(what_if->inbox, command) < 0) {

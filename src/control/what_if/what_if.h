@@ -55,8 +55,8 @@ int what_if_compare(const struct what_if *as_is, const struct what_if *what_if,
                     struct err *err) must_check;
 
 /* What became of a job; false: nothing did.  The texts are borrowed. */
-bool what_if_fate_of(const struct what_if *what_if, struct job_id job,
-                     struct what_if_fate *ret_fate);
+bool what_if_outcome_of(const struct what_if *what_if, struct job_id job,
+                        struct what_if_outcome *ret_outcome);
 
 /* Told a fact; borrowed until the return. */
 typedef void what_if_fact_fn(void *ctx, const struct event *event);

@@ -246,7 +246,7 @@ static void really_do(struct world *world, const struct change *change,
 struct truth {
     struct world *world;
     int64_t began_ms, time_ms;
-    struct what_if_fate fates[JOBS + 1];
+    struct what_if_outcome fates[JOBS + 1];
     bool had_run[JOBS + 1];
     char nodes[JOBS + 1][32];
 };
@@ -258,7 +258,7 @@ static int tell(const struct log_item *item, void *ctx)
     int64_t at_ms = truth->time_ms - truth->began_ms;
 
     for (uint32_t i = 0; i < truth->world->job_count; i++) {
-        struct what_if_fate *fate = &truth->fates[i];
+        struct what_if_outcome *fate = &truth->fates[i];
         if (key128_compare(truth->world->jobs[i].v, event->job.v) != 0) {
             continue;
         }
@@ -296,7 +296,7 @@ static bool is_near(int64_t said_ms, int64_t true_ms)
 
 /* A place that a fast round gives and the next full round takes back is none:
  * which of the two comes first is a matter of the moment. */
-static void pass_over_brief(struct what_if_fate *fate)
+static void pass_over_brief(struct what_if_outcome *fate)
 {
     if (fate->started_ms >= 0 && fate->preempted_ms >= fate->started_ms &&
         fate->preempted_ms - fate->started_ms <= SLACK_MS) {
@@ -307,10 +307,10 @@ static void pass_over_brief(struct what_if_fate *fate)
 static bool is_told_truly(struct truth *truth, uint32_t i,
                           const struct what_if *what_if)
 {
-    struct what_if_fate *fate = &truth->fates[i];
-    struct what_if_fate said;
+    struct what_if_outcome *fate = &truth->fates[i];
+    struct what_if_outcome said;
 
-    (void)what_if_fate_of(what_if, truth->world->jobs[i], &said);
+    (void)what_if_outcome_of(what_if, truth->world->jobs[i], &said);
     pass_over_brief(fate);
     pass_over_brief(&said);
     bool is_true =

@@ -253,13 +253,13 @@ test_a_submission_is_told_when_it_starts_and_why_not_now(void **state)
     changes.submission = stage_submit_command(&scene->stage, "q", jobs, 3);
     const struct what_if_answer *answer = compare(scene, &changes, SPAN_MS);
     assert_int_equal(answer->submitted_count, 3);
-    assert_true(answer->submitted[0].fate.started_ms >= 0 &&
-                answer->submitted[0].fate.started_ms < 1000);
+    assert_true(answer->submitted[0].outcome.started_ms >= 0 &&
+                answer->submitted[0].outcome.started_ms < 1000);
     assert_int_equal(answer->submitted[0].why.byte_count, 0);
-    assert_true(answer->submitted[1].fate.started_ms >= 29000);
+    assert_true(answer->submitted[1].outcome.started_ms >= 29000);
     assert_non_null(strstr(answer->submitted[1].why.p, "nodes"));
-    assert_int_equal(answer->submitted[2].fate.started_ms, -1);
-    assert_true(answer->submitted[2].fate.is_refused ||
+    assert_int_equal(answer->submitted[2].outcome.started_ms, -1);
+    assert_true(answer->submitted[2].outcome.is_refused ||
                 answer->submitted[2].why.byte_count > 0);
     end(scene);
 }
@@ -368,10 +368,10 @@ test_what_comes_after_the_shorter_course_is_not_counted(void **state)
     assert_int_equal(scene->answer.row_count, 1);
     assert_int_equal(scene->answer.rows[0].what_if.preempted_count, 1);
     /* By itself it was preempted once more. */
-    struct what_if_fate fate;
-    assert_true(
-        what_if_fate_of(scene->what_if, scene->answer.rows[0].job, &fate));
-    assert_int_equal(fate.preempted_count, 2);
+    struct what_if_outcome outcome;
+    assert_true(what_if_outcome_of(scene->what_if, scene->answer.rows[0].job,
+                                   &outcome));
+    assert_int_equal(outcome.preempted_count, 2);
     end(scene);
 }
 
