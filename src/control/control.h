@@ -34,11 +34,11 @@ enum {
     CONTROL_DECISIONS_MAX = 10000, /* in a batch; more only for one gang */
     CONTROL_BATCH_BYTES = 8 << 20, /* commands beyond it wait */
     CONTROL_BATCH_BYTES_MAX = ELOG_PAYLOAD_BYTES_MAX,
-    CONTROL_WAKE_MS_MAX = 1000, /* control_step asks for no longer pause */
-    CONTROL_PATIENCE_MS = 200,  /* of questions, with plans being made */
-    CONTROL_FAST_MS = 10,       /* from an event to the fast round */
-    CONTROL_PAUSE_MS = 5000,    /* without a step: we were not there */
-    CONTROL_TWIN_MS = 20000,    /* who is silent so long gives up its id */
+    CONTROL_WAKE_MS_MAX = 1000,      /* control_step asks for no longer pause */
+    CONTROL_PATIENCE_MS = 200,       /* of questions, with plans being made */
+    CONTROL_FAST_MS = 10,            /* from an event to the fast round */
+    CONTROL_PAUSE_MS = 5000,         /* without a step: we were not there */
+    CONTROL_DUPLICATE_ID_MS = 20000, /* who is silent so long gives it up */
     CONTROL_CHECKPOINT_EVENTS = 1000000,
     CONTROL_DEDUPLICATION_MS = 7 * 24 * 3600 * 1000,
     CONTROL_FORMAT_VERSION = 1, /* of the records' payloads */
@@ -69,7 +69,7 @@ struct control_hooks {
      * nobody wants to know. */
     void (*cancelled)(void *ctx, struct job_id job);
     /* An executor was refused, for another of its id holds a stream. */
-    void (*twin)(void *ctx, struct str executor_id);
+    void (*duplicate_id)(void *ctx, struct str executor_id);
     /* While leading: an executor was silent for so long that it gets no more
      * leases, that its runs are lost, or it is back.  Only of what changed. */
     void (*executor_changed)(void *ctx, struct str executor_id,
@@ -141,7 +141,7 @@ struct control_metrics {
         running_count;
     uint32_t queue_count, executor_count, node_count, session_count;
     uint32_t quarantined_count, trial_count; /* nodes */
-    uint64_t twin_count; /* exchanges refused: the id is another's */
+    uint64_t duplicate_id_count; /* exchanges refused: the id is another's */
     uint32_t dedup_count;
     struct round_counts rounds;
 };

@@ -95,16 +95,19 @@ class TwoExecutors(unittest.TestCase):
     def test_a_second_executor_of_an_id_is_refused_until_the_first_is_gone(
             self):
         other = FAKE.replace("name: n", "name: other")
-        twin = harness.Executor(self.berth.grpc, "second",
-                                self.berth.folder / "twin", other).start()
-        self.addCleanup(twin.stop)
+        duplicate = harness.Executor(self.berth.grpc, "second",
+                                     self.berth.folder / "duplicate",
+                                     other).start()
+        self.addCleanup(duplicate.stop)
 
         def names():
             return {node["name"] for node in json.loads(self.berth.ctl(
                 "get", "nodes", "-e", "second", "-o", "json").stdout)}
         harness.wait_for("it is told", lambda: "give each executor its own id" in
-                         twin.program.log())
-        self.assertRegex(self.berth.program.log(), r"executor\.twin id=second")
+                         duplicate.program.log())
+        self.assertRegex(self.berth.program.log(),
+                         r"executor\.duplicate_id id=second .*"
+                         r"old_name=executor\.twin")
         self.assertEqual(names(), {f"second-n-{i}" for i in range(4)})
         self.executor.stop()
         harness.wait_for("the other has taken its place", lambda: names() == {

@@ -41,18 +41,19 @@ bool exchange_must_wait(struct control *c, const struct command *command)
  * the same one, and one that does not say who it is has the benefit of the
  * doubt.  A stream may outlive its machine by minutes, but nothing is heard on
  * it: whoever comes in its stead does not wait for that. */
-static bool is_twin(struct control *c, const struct control_executor *executor,
-                    const struct exchange_request *request)
+static bool is_duplicate(struct control *c,
+                         const struct control_executor *executor,
+                         const struct exchange_request *request)
 {
     uint64_t silent_ns = control_mono_ns(c) - executor->heard_ns;
-    bool is_heard = silent_ns < (uint64_t)CONTROL_TWIN_MS * NS_PER_MS;
+    bool is_heard = silent_ns < (uint64_t)CONTROL_DUPLICATE_ID_MS * NS_PER_MS;
 
     return is_heard && executor->session &&
            request->session != executor->session && executor->instance &&
            request->instance && executor->instance != request->instance;
 }
 
-static void answer_twin(struct control *c, struct command *command)
+static void answer_duplicate(struct control *c, struct command *command)
 {
     struct str id = command->exchange.request.executor_id;
     char text[ERR_TEXT_BYTES_MAX];
@@ -61,9 +62,9 @@ static void answer_twin(struct control *c, struct command *command)
                    "another executor with the id \"%.*s\" is connected; give "
                    "each executor its own id (--id, executor.id)",
                    STR_ARG(id));
-    c->metrics.twin_count++;
-    if (c->config.hooks.twin) {
-        c->config.hooks.twin(c->config.hooks.ctx, id);
+    c->metrics.duplicate_id_count++;
+    if (c->config.hooks.duplicate_id) {
+        c->config.hooks.duplicate_id(c->config.hooks.ctx, id);
     }
     command_answer(command, COMMAND_EXISTS, text);
 }
@@ -83,8 +84,8 @@ static bool may_take(struct control *c, struct command *command)
         command_answer_full(command, EXECUTORS_MAX, "executors");
         return false;
     }
-    if (executor && is_twin(c, executor, request)) {
-        answer_twin(c, command);
+    if (executor && is_duplicate(c, executor, request)) {
+        answer_duplicate(c, command);
         return false;
     }
     if (!inventory_has_room(c, executor, request)) {

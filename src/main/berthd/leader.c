@@ -9,7 +9,7 @@
 #include "main/berthd/what_if_thread.h"
 #include "main/common/say.h"
 
-enum { TWIN_SAID_MS = 60000 };
+enum { DUPLICATE_SAID_MS = 60000 };
 
 struct leader {
     struct leader_options options;
@@ -20,7 +20,7 @@ struct leader {
     struct what_if_thread *what_if;    /* owned */
     struct planner *planner;           /* owned; its threads */
     struct store_reader *reader;       /* owned; the leader's thread's */
-    int64_t twin_said_ms;              /* likewise */
+    int64_t duplicate_said_ms;         /* likewise */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* of what follows */
     bool is_awake;          /* somebody has posted */
@@ -171,17 +171,18 @@ static void answer_what_if(void *ctx, struct command *command, char *bytes,
 }
 
 /* It comes again every second: one line a minute is enough. */
-static void warn_of_twin(void *ctx, struct str executor_id)
+static void warn_of_duplicate(void *ctx, struct str executor_id)
 {
     struct leader *leader = ctx;
     int64_t now_ms = leader->options.clock->wall_ms(leader->options.clock);
 
-    if (now_ms - leader->twin_said_ms >= TWIN_SAID_MS) {
-        leader->twin_said_ms = now_ms;
-        say(SAY_WARN, "executor.twin", say_str("id", executor_id),
+    if (now_ms - leader->duplicate_said_ms >= DUPLICATE_SAID_MS) {
+        leader->duplicate_said_ms = now_ms;
+        say(SAY_WARN, "executor.duplicate_id", say_str("id", executor_id),
             say_text("error",
                      "another executor with this id is connected; give each "
-                     "executor its own id (--id, executor.id)"));
+                     "executor its own id (--id, executor.id)"),
+            say_text("old_name", "executor.twin")); /* for one release */
     }
 }
 
@@ -221,7 +222,7 @@ static struct control *make_control(struct leader *leader)
         .hooks = {.ctx = leader,
                   .stored_seq = stored_seq,
                   .find_client_id = find_client_id,
-                  .twin = warn_of_twin,
+                  .duplicate_id = warn_of_duplicate,
                   .executor_changed = say_executor,
                   .may_trim = options->jumps ? may_trim : NULL,
                   .may_checkpoint = may_checkpoint,

@@ -49,8 +49,9 @@ static void put_counters(struct strbuf *out, const struct control_metrics *m)
     put(out, "berth_jobs_failed_total", (double)m->failed_count);
     put(out, "berth_jobs_cancelled_total", (double)m->cancelled_count);
     put(out, "berth_jobs_preempted_total", (double)m->preempted_count);
-    put(out, "berth_executor_duplicate_ids_total", (double)m->twin_count);
-    put(out, "berth_executor_twins_total", (double)m->twin_count);
+    put(out, "berth_executor_duplicate_ids_total",
+        (double)m->duplicate_id_count);
+    put(out, "berth_executor_twins_total", (double)m->duplicate_id_count);
     put(out, "berth_rounds_fast_total", (double)m->fast_round_count);
     put(out, "berth_rounds_full_total", (double)m->balance_round_count);
     put(out, "berth_rounds_balance_total", (double)m->balance_round_count);

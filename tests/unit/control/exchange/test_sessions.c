@@ -135,7 +135,7 @@ second_program_of_an_id_is_refused_while_the_first_is_there(void **state)
                            s->answer->result_text.byte_count, "\"e\"", 3));
     assert_int_equal(one.released_count, 0);
     control_metrics(s->control, &metrics);
-    assert_int_equal(metrics.twin_count, 1);
+    assert_int_equal(metrics.duplicate_id_count, 1);
     /* The first may come again; one that does not say is taken for it. */
     assert_int_equal(listen_as(s, &again, 1), COMMAND_OK);
     assert_int_equal(one.released_count, 1);
@@ -159,7 +159,7 @@ static void a_silent_program_gives_up_its_id(void **state)
 
     (void)state;
     assert_int_equal(listen_as(s, &one, 1), COMMAND_OK);
-    stage_pass(s, CONTROL_TWIN_MS - 1000);
+    stage_pass(s, CONTROL_DUPLICATE_ID_MS - 1000);
     assert_int_equal(listen_as(s, &other, 2), COMMAND_EXISTS);
     stage_pass(s, 1000);
     assert_int_equal(listen_as(s, &other, 2), COMMAND_OK);
