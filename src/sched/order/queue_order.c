@@ -4,8 +4,8 @@
 #include "sched/order/order.h"
 #include "sched/state/cfs.h"
 
-/* Where a job stands in its queue; the smaller place goes first. */
-struct place {
+/* Where a job stands in its queue; the smaller key goes first. */
+struct order_key {
     uint32_t job;
     uint32_t level;   /* the higher goes first */
     bool is_by_score; /* then its score decides (cfs.h), ... */
@@ -30,29 +30,29 @@ static uint32_t pool_of(const struct sched *sched, const struct list *list)
     return p;
 }
 
-/* The place of what is in a list, but for the job. */
-static struct place place_in(const struct sched *sched, const struct list *list,
-                             uint32_t pool)
+/* The key of what is in a list, but for the job. */
+static struct order_key order_key_in(const struct sched *sched,
+                                     const struct list *list, uint32_t pool)
 {
     const struct queue *queue = &sched->queues.items[list->queue];
-    struct place place = {
+    struct order_key key = {
         .job = NONE,
         .level = list->level,
         .is_by_score = queue->ordering == QUEUE_BY_CFS,
         .pool = pool,
     };
 
-    if (queue->apps && !place.is_by_score && pool != NONE) {
-        place.is_by_app = true;
-        place.rank = order_rank(sched, list->app, pool,
-                                app_used(sched, list->app, pool));
-        place.level = place.rank.is_level_ignored ? 0 : list->level;
+    if (queue->apps && !key.is_by_score && pool != NONE) {
+        key.is_by_app = true;
+        key.rank = order_rank(sched, list->app, pool,
+                              app_used(sched, list->app, pool));
+        key.level = key.rank.is_level_ignored ? 0 : list->level;
     }
-    return place;
+    return key;
 }
 
-static bool place_less(const struct sched *sched, const struct place *a,
-                       const struct place *b)
+static bool order_key_less(const struct sched *sched, const struct order_key *a,
+                           const struct order_key *b)
 {
     /* A queue has one order. */
     ASSERT(a->is_by_score == b->is_by_score && a->pool == b->pool);
@@ -68,29 +68,29 @@ static bool place_less(const struct sched *sched, const struct place *a,
     return c ? c < 0 : job_less(sched, a->job, b->job);
 }
 
-/* The place of a waiting job, which is that of its gang once that is complete;
+/* The key of a waiting job, which is that of its gang once that is complete;
  * `like` is of its queue. */
-static struct place standing_of(const struct sched *sched, uint32_t job,
-                                uint32_t like)
+static struct order_key order_key_of(const struct sched *sched, uint32_t job,
+                                     uint32_t like)
 {
     uint32_t gang = sched->jobs.items[job].gang;
 
     if (gang != NONE && sched->gangs.items[gang].position != NONE) {
         job = sched->gangs.items[gang].position;
     }
-    struct place place = place_in(
+    struct order_key key = order_key_in(
         sched, &sched->lists.items[sched->jobs.items[job].list],
         pool_of(sched, &sched->lists.items[sched->jobs.items[like].list]));
-    place.job = job;
-    return place;
+    key.job = job;
+    return key;
 }
 
 bool queue_order_less(const struct sched *sched, uint32_t a, uint32_t b)
 {
-    struct place place_a = standing_of(sched, a, a);
-    struct place place_b = standing_of(sched, b, a);
+    struct order_key key_a = order_key_of(sched, a, a);
+    struct order_key key_b = order_key_of(sched, b, a);
 
-    return place_less(sched, &place_a, &place_b);
+    return order_key_less(sched, &key_a, &key_b);
 }
 
 /* The job that an item of a list is, or that stands for it. */
@@ -102,17 +102,17 @@ static uint32_t job_of(const struct sched *sched, const struct list *list,
 
 uint32_t queue_order_first(const struct sched *sched, const struct queue *queue)
 {
-    struct place first = {.job = NONE};
+    struct order_key first = {.job = NONE};
 
     ASSERT(!queue->apps);
     for (size_t i = 0; i < queue->list_heap.count; i++) {
         const struct list *list =
             &sched->lists.items[queue->list_heap.items[i].list];
         uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
-        struct place place = place_in(sched, list, NONE);
-        place.job = job_of(sched, list, item);
-        if (first.job == NONE || place_less(sched, &place, &first)) {
-            first = place;
+        struct order_key key = order_key_in(sched, list, NONE);
+        key.job = job_of(sched, list, item);
+        if (first.job == NONE || order_key_less(sched, &key, &first)) {
+            first = key;
         }
     }
     return first.job;
@@ -120,17 +120,17 @@ uint32_t queue_order_first(const struct sched *sched, const struct queue *queue)
 
 /* Of a list, which is in the order of its queue. */
 static uint32_t count_before(const struct sched *sched, const struct list *list,
-                             const struct place *of)
+                             const struct order_key *of)
 {
     bool is_gangs = list->class_index == NONE;
-    struct place place = place_in(sched, list, of->pool);
+    struct order_key key = order_key_in(sched, list, of->pool);
     uint32_t count = 0;
 
     for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
          seq_next(&list->seq, &at)) {
         uint32_t item = seq_get(&list->seq, at);
-        place.job = job_of(sched, list, item);
-        if (!place_less(sched, &place, of)) {
+        key.job = job_of(sched, list, item);
+        if (!order_key_less(sched, &key, of)) {
             break;
         }
         count += is_gangs ? sched->gangs.items[item].waiting.count : 1;
@@ -140,7 +140,7 @@ static uint32_t count_before(const struct sched *sched, const struct list *list,
 
 static uint32_t count_in_apps(const struct sched *sched,
                               const struct app_queue *apps,
-                              const struct place *of)
+                              const struct order_key *of)
 {
     uint32_t count = 0;
 
@@ -161,7 +161,7 @@ uint32_t queue_order_ahead(const struct sched *sched, uint32_t job)
 {
     const struct list *own = &sched->lists.items[sched->jobs.items[job].list];
     const struct queue *queue = &sched->queues.items[own->queue];
-    struct place of = standing_of(sched, job, job);
+    struct order_key of = order_key_of(sched, job, job);
     uint32_t count = 0;
 
     if (queue->apps) {
