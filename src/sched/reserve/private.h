@@ -5,7 +5,7 @@
  * reserve.c makes one: for a single job (job.c, by tree.h) or
  * for a gang (gang.c): of members that are alike (alike.c, by
  * the steps of reserve/steps.c), that has its nodes whole (exclusive.c) or
- * that the topology tells where to go (near_together.c).  What it finds out of
+ * that the topology tells where to go (locality.c).  What it finds out of
  * nodes is remembered from one round to the next (struct profile_memory); where
  * that is simple, by sums (queue_sums.c).
  *
@@ -139,7 +139,7 @@ bool reserve_exclusive(struct reserving *r, const struct gang *gang,
                        const uint8_t *allowed);
 /* Whether the topology says where a gang goes, at whatever time. */
 bool reserve_goes_near(const struct round *round, const struct gang *gang);
-/* Such a gang in the making, in the round's arena (near_together.c). */
+/* Such a gang in the making, in the round's arena (locality.c). */
 struct reserve_near;
 struct reserve_near *reserve_near_begin(struct round *round,
                                         const struct gang *gang);
