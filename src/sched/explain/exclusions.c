@@ -188,9 +188,9 @@ static void look_at_nodes(struct question *question)
         enum sched_exclusion why = explain_exclusion(question, index);
         answer->nodes_total++;
         if (why >= SCHED_EXCLUDED_FULL) {
-            locality_add(&question->near, index,
-                         explain_shortfall(&question->class->request,
-                                           &sched->free[index]));
+            closest_nodes_add(&question->closest, index,
+                              explain_shortfall(&question->class->request,
+                                                &sched->free[index]));
         }
         if (why == SCHED_EXCLUSIONS) {
             answer->nodes_fit++;

@@ -50,7 +50,7 @@ static void ask_need(struct question *question, struct sched_need *ret_need)
         .job = question->job,
         .pool = 0,
         .now_ms = question->now_ms,
-        .near = question->near,
+        .closest = question->closest,
     };
 
     while (asked.pool < sched->pools.count &&
@@ -67,8 +67,8 @@ static void ask_need(struct question *question, struct sched_need *ret_need)
     if (asked.sub_group != NONE) {
         const struct gang *gang = &sched->gangs.items[question->record->gang];
         const struct seq *lacking = sub_group_required(gang, asked.sub_group);
-        explain_near_of(question, seq_get(lacking, (struct seq_cursor){0}),
-                        &asked.near);
+        explain_closest_of(question, seq_get(lacking, (struct seq_cursor){0}),
+                           &asked.closest);
     }
     asked.present = lack.present;
     asked.wanted = lack.wanted;

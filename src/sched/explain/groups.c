@@ -19,18 +19,18 @@ static struct question member_of(const struct question *question, uint32_t job,
     return member;
 }
 
-void explain_near_of(const struct question *question, uint32_t job,
-                     struct closest_nodes *ret_near)
+void explain_closest_of(const struct question *question, uint32_t job,
+                        struct closest_nodes *ret_closest)
 {
     auto_arena arena = {0};
     struct sched_explanation answer;
     struct question member = member_of(question, job, &arena);
 
     member.answer = &answer;
-    member.near = (struct closest_nodes){.count = 0};
+    member.closest = (struct closest_nodes){.count = 0};
     explain_begin(&member);
     explain_nodes(&member);
-    *ret_near = member.near;
+    *ret_closest = member.closest;
 }
 
 bool explain_sub_groups(struct question *question, const struct gang *gang)

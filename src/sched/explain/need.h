@@ -18,15 +18,16 @@ enum {
     NEED_TIMES_MAX = 32, /* of what it lacks, where others go first */
 };
 
-/* Nodes that could hold a job when empty, nearest first. */
+/* Nodes that could hold a job when empty, the closest to it first. */
 struct closest_nodes {
     uint32_t nodes[NEED_NODES_MAX];
     double lacks[NEED_NODES_MAX];
     uint32_t count;
 };
 
-/* Put a node among the nearest, if it is; of equal ones the first stays. */
-void locality_add(struct closest_nodes *near, uint32_t node, double lack);
+/* Put a node among the closest, if it is; of equal ones the first stays. */
+void closest_nodes_add(struct closest_nodes *closest, uint32_t node,
+                       double lack);
 
 /* What is asked of a waiting job. */
 struct need_question {
@@ -36,7 +37,7 @@ struct need_question {
     uint32_t present, wanted; /* of its gang, or that sub-group: members that
                                  fit at once, and that must */
     int64_t now_ms;
-    struct closest_nodes near; /* for it, or for those of that sub-group */
+    struct closest_nodes closest; /* for it, or for those of that sub-group */
 };
 
 /* What a job, which waits as `explanation` says, needs to start.  If it is a

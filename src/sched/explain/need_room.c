@@ -3,25 +3,26 @@
 #include "sched/explain/need_parts.h"
 #include "sched/state/sub_groups.h"
 
-void locality_add(struct closest_nodes *near, uint32_t node, double lack)
+void closest_nodes_add(struct closest_nodes *closest, uint32_t node,
+                       double lack)
 {
-    uint32_t at = near->count;
+    uint32_t at = closest->count;
 
-    ASSERT(near->count <= NEED_NODES_MAX);
+    ASSERT(closest->count <= NEED_NODES_MAX);
     if (at == NEED_NODES_MAX) {
-        if (lack >= near->lacks[at - 1]) {
+        if (lack >= closest->lacks[at - 1]) {
             return;
         }
         at--;
     } else {
-        near->count++;
+        closest->count++;
     }
-    for (; at > 0 && lack < near->lacks[at - 1]; at--) {
-        near->nodes[at] = near->nodes[at - 1];
-        near->lacks[at] = near->lacks[at - 1];
+    for (; at > 0 && lack < closest->lacks[at - 1]; at--) {
+        closest->nodes[at] = closest->nodes[at - 1];
+        closest->lacks[at] = closest->lacks[at - 1];
     }
-    near->nodes[at] = node;
-    near->lacks[at] = lack;
+    closest->nodes[at] = node;
+    closest->lacks[at] = lack;
 }
 
 /* Who is to be put on a node, as many as it takes. */
@@ -224,32 +225,33 @@ static void find_crowd(const struct trials *trials,
 void need_room(struct trials *trials, const struct need_question *question,
                struct sched_need *need)
 {
-    const struct closest_nodes *near = &question->near;
+    const struct closest_nodes *closest = &question->closest;
     auto_arena arena = {0};
     struct crowd crowd;
 
-    if (near->count == 0) {
+    if (closest->count == 0) {
         return;
     }
     find_crowd(trials, question, &arena, &crowd);
     /* Nodes that could have the room go before those that would have to be
      * larger than they are. */
-    for (uint32_t i = 0; i < 2 * near->count && trial_may(trials); i++) {
-        if (try_node(trials, near->nodes[i % near->count], i < near->count,
-                     &crowd, need)) {
+    for (uint32_t i = 0; i < 2 * closest->count && trial_may(trials); i++) {
+        if (try_node(trials, closest->nodes[i % closest->count],
+                     i < closest->count, &crowd, need)) {
             return;
         }
     }
     bool is_alone = trials->gang == NONE || trials->sub_group != NONE;
-    if (is_alone && try_behind(trials, near->nodes[0], need)) {
+    if (is_alone && try_behind(trials, closest->nodes[0], need)) {
         return;
     }
     /* Others would take it, or something else holds too: at least this. */
-    uint32_t fitting = fits_of(trials->sched, &crowd, near->nodes[0]);
+    uint32_t fitting = fits_of(trials->sched, &crowd, closest->nodes[0]);
     if (fitting == crowd.count) {
         return;
     }
-    need->node = near->nodes[0];
-    need->missing = lack_of(trials->sched, &crowd, near->nodes[0], fitting + 1);
+    need->node = closest->nodes[0];
+    need->missing =
+        lack_of(trials->sched, &crowd, closest->nodes[0], fitting + 1);
     need->kind = SCHED_NEED_ROOM;
 }

@@ -35,25 +35,25 @@ static bool find_cooldown(struct trials *trials,
     return is;
 }
 
-static bool is_near(const struct trials *trials, int64_t start_ms)
+static bool is_soon(const struct trials *trials, int64_t start_ms)
 {
     return start_ms != SCHED_START_UNKNOWN &&
            start_ms - trials->sched->policy->cooldown_ms < trials->now_ms;
 }
 
-/* Whether any promise is near, so that it is worth a trial. */
-static bool has_near_promise(const struct trials *trials)
+/* Whether any promise starts soon, so that it is worth a trial. */
+static bool has_promise_soon(const struct trials *trials)
 {
     const struct sched *sched = trials->sched;
 
     for (size_t p = 0; p < sched->pools.count; p++) {
         const struct pool *pool = &sched->pools.items[p];
         if (pool->admitted.count &&
-            is_near(trials, pool->memory.kept.start_ms)) {
+            is_soon(trials, pool->memory.kept.start_ms)) {
             return true;
         }
         for (size_t i = 0; i < pool->admitted.count; i++) {
-            if (is_near(trials, pool->admitted.items[i].start_ms)) {
+            if (is_soon(trials, pool->admitted.items[i].start_ms)) {
                 return true;
             }
         }
@@ -61,14 +61,14 @@ static bool has_near_promise(const struct trials *trials)
     return false;
 }
 
-static bool find_near(struct trials *trials,
+static bool find_soon(struct trials *trials,
                       struct sched_explanation *explanation)
 {
     struct what_if_met met = {.reserved_job = NONE};
     struct what_if what_if = {
         .cooldown_waived = NONE, .waives_reserved_soon = true, .met = &met};
 
-    if (!has_near_promise(trials) || !is_cause(trials, what_if) ||
+    if (!has_promise_soon(trials) || !is_cause(trials, what_if) ||
         starts_anyway(trials)) {
         return false;
     }
@@ -217,7 +217,7 @@ void need_waiver(struct trials *trials, struct sched_explanation *explanation)
                          explanation->wait == SCHED_WAIT_RESERVED;
 
     if (is_about_room && !find_cooldown(trials, explanation) &&
-        !find_near(trials, explanation) && !find_price(trials, explanation)) {
+        !find_soon(trials, explanation) && !find_price(trials, explanation)) {
         find_protected(trials, explanation);
     }
 }

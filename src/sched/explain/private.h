@@ -46,7 +46,7 @@ struct question {
     uint32_t *looks_left; /* then: how many */
     int64_t now_ms;
     struct sched_explanation *answer;
-    struct closest_nodes near;
+    struct closest_nodes closest;
 };
 
 /* Ask about a job; what the question points to lives in `arena`. */
@@ -94,8 +94,8 @@ uint32_t explain_fitting(const struct question *question, uint32_t count_max,
  * little room even alone, or else how many fit together.  False: all do. */
 bool explain_sub_groups(struct question *question, const struct gang *gang);
 /* The nodes nearest to holding another job of its gang. */
-void explain_near_of(const struct question *question, uint32_t job,
-                     struct closest_nodes *ret_near);
+void explain_closest_of(const struct question *question, uint32_t job,
+                        struct closest_nodes *ret_closest);
 /* Where its gang may grow to, which runs. */
 void explain_reach(struct question *question);
 /* Whether a node is there. */

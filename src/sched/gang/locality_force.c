@@ -17,7 +17,7 @@ struct ground {
 };
 
 struct grounds {
-    struct near *near;
+    struct locality_attempt *locality;
     struct ground *items;
     uint32_t count;
     uint32_t sub_group, class_index, needed;
@@ -46,17 +46,17 @@ static bool stands_before(const struct ground *a, const struct ground *b)
 static void add_ground(struct grounds *grounds, uint32_t level, uint32_t first,
                        uint32_t count)
 {
-    const struct near *near = grounds->near;
-    struct attempt *attempt = near->attempt;
+    const struct locality_attempt *locality = grounds->locality;
+    struct attempt *attempt = locality->attempt;
     struct round *round = attempt->round;
-    bool is_unknown =
-        attempt->may_go_away || !group_room_is_known(round) || near->is_whole;
+    bool is_unknown = attempt->may_go_away || !group_room_is_known(round) ||
+                      locality->is_whole;
 
-    ASSERT(count > 0 && first + count <= near->topology->node_count);
-    if (first < near->first || first + count > near->end) {
+    ASSERT(count > 0 && first + count <= locality->topology->node_count);
+    if (first < locality->first || first + count > locality->end) {
         return;
     }
-    struct label_group group = locality_group_of(near, first, count);
+    struct label_group group = locality_group_of(locality, first, count);
     uint64_t most = group_room_most(round, grounds->class_index, &group);
     if (most >= grounds->needed || is_unknown) {
         grounds->items[grounds->count++] =
@@ -68,7 +68,7 @@ static void add_ground(struct grounds *grounds, uint32_t level, uint32_t first,
  * one by itself. */
 static void add_highest(struct grounds *grounds, uint32_t level_max)
 {
-    const struct topology *topology = grounds->near->topology;
+    const struct topology *topology = grounds->locality->topology;
 
     for (uint32_t i = 0; i < topology->node_count; i++) {
         if (topology->domains[topology->lowest[i]].level > level_max) {
@@ -88,7 +88,7 @@ static void add_highest(struct grounds *grounds, uint32_t level_max)
 static void add_lower(struct grounds *grounds, uint32_t level_max,
                       uint32_t level)
 {
-    const struct topology *topology = grounds->near->topology;
+    const struct topology *topology = grounds->locality->topology;
 
     for (uint32_t i = 0; level == 0 && i < topology->node_count; i++) {
         if (topology->domains[topology->lowest[i]].level <= level_max) {
@@ -108,7 +108,7 @@ static void add_lower(struct grounds *grounds, uint32_t level_max,
 static void add_around(struct grounds *grounds, uint32_t level_max,
                        const struct locality_anchor *anchor)
 {
-    const struct topology *topology = grounds->near->topology;
+    const struct topology *topology = grounds->locality->topology;
     uint32_t spread = locality_anchor_level(topology, anchor);
     uint32_t first, count, last_count = 0;
 
@@ -126,11 +126,12 @@ static void add_around(struct grounds *grounds, uint32_t level_max,
 
 static void add_all(struct grounds *grounds, uint32_t level_max)
 {
-    const struct near *near = grounds->near;
+    const struct locality_attempt *locality = grounds->locality;
     struct locality_anchor anchor;
 
-    locality_anchor_of(near->attempt->round->sched, near->attempt->round->p,
-                       near->attempt->gang, grounds->sub_group, &anchor);
+    locality_anchor_of(locality->attempt->round->sched,
+                       locality->attempt->round->p, locality->attempt->gang,
+                       grounds->sub_group, &anchor);
     if (anchor.node_count) {
         add_around(grounds, level_max, &anchor);
         return;
@@ -143,18 +144,18 @@ static void add_all(struct grounds *grounds, uint32_t level_max)
 }
 
 /* What a sub-group asks for, on nodes of a group (NULL: the pool). */
-static bool put(struct near *near, uint32_t sub_group,
+static bool put(struct locality_attempt *locality, uint32_t sub_group,
                 const struct label_group *group)
 {
-    struct attempt *attempt = near->attempt;
+    struct attempt *attempt = locality->attempt;
     bool is_put;
 
-    if (near->is_whole) {
+    if (locality->is_whole) {
         attempt->only = group;
         is_put = exclusive_node_place_sub_group(attempt, sub_group);
     } else {
         is_put = locality_place_members(
-            near, sub_group_required(attempt->gang, sub_group), group);
+            locality, sub_group_required(attempt->gang, sub_group), group);
     }
     attempt->only = NULL;
     return is_put;
@@ -162,9 +163,10 @@ static bool put(struct near *near, uint32_t sub_group,
 
 /* Whether nobody made way since; then free space had that room, too, but for
  * nodes that are not home. */
-static bool is_free(const struct near *near, const struct locality_state *state)
+static bool is_free(const struct locality_attempt *locality,
+                    const struct locality_state *state)
 {
-    const struct attempt *attempt = near->attempt;
+    const struct attempt *attempt = locality->attempt;
 
     ASSERT(state->placed_count <= attempt->placed_count);
     return !attempt->may_go_away &&
@@ -177,22 +179,22 @@ static bool try_ground(const struct grounds *grounds,
                        const struct ground *ground,
                        const struct victim_set *limit)
 {
-    struct near *near = grounds->near;
+    struct locality_attempt *locality = grounds->locality;
     struct label_group group =
-        locality_group_of(near, ground->first, ground->count);
+        locality_group_of(locality, ground->first, ground->count);
 
-    gang_price_limit(near->attempt, limit);
-    bool is_put = put(near, grounds->sub_group, &group);
-    gang_price_limit(near->attempt, NULL);
+    gang_price_limit(locality->attempt, limit);
+    bool is_put = put(locality, grounds->sub_group, &group);
+    gang_price_limit(locality->attempt, NULL);
     return is_put;
 }
 
 /* Of the grounds that are left the one that costs least, or NULL. */
 static struct ground *best_of(struct grounds *grounds)
 {
-    struct near *near = grounds->near;
-    struct attempt *attempt = near->attempt;
-    struct locality_state state = locality_state_of(near);
+    struct locality_attempt *locality = grounds->locality;
+    struct attempt *attempt = locality->attempt;
+    struct locality_state state = locality_state_of(locality);
     struct ground *best = NULL;
     struct victim_set best_price;
 
@@ -202,7 +204,7 @@ static struct ground *best_of(struct grounds *grounds)
             continue;
         }
         bool is_put = try_ground(grounds, ground, best ? &best_price : NULL);
-        if (is_put && !is_free(near, &state)) {
+        if (is_put && !is_free(locality, &state)) {
             struct victim_set price = gang_price_of(attempt);
             int c =
                 best ? victim_set_compare(attempt->round, &price, &best_price)
@@ -212,73 +214,75 @@ static struct ground *best_of(struct grounds *grounds)
                 best_price = price;
             }
         }
-        locality_go_back(near, &state);
+        locality_go_back(locality, &state);
     }
     return best;
 }
 
 /* A sub-group without a cap, wherever its members are best. */
-static bool force_anywhere(struct near *near, uint32_t index)
+static bool force_anywhere(struct locality_attempt *locality, uint32_t index)
 {
-    struct locality_state state = locality_state_of(near);
+    struct locality_state state = locality_state_of(locality);
 
-    if (put(near, near->order[index], near->outer) && !is_free(near, &state) &&
-        near->try_count++ < near->tries_max &&
-        locality_force(near, index + 1)) {
+    if (put(locality, locality->order[index], locality->outer) &&
+        !is_free(locality, &state) &&
+        locality->try_count++ < locality->tries_max &&
+        locality_force(locality, index + 1)) {
         return true;
     }
-    locality_go_back(near, &state);
+    locality_go_back(locality, &state);
     return false;
 }
 
-static bool force_near(struct near *near, uint32_t index)
+static bool force_by_locality(struct locality_attempt *locality, uint32_t index)
 {
-    struct round *round = near->attempt->round;
-    uint32_t sub_group = near->order[index];
-    const struct topology *topology = near->topology;
+    struct round *round = locality->attempt->round;
+    uint32_t sub_group = locality->order[index];
+    const struct topology *topology = locality->topology;
     const struct seq *asked =
-        sub_group_required(near->attempt->gang, sub_group);
+        sub_group_required(locality->attempt->gang, sub_group);
     size_t most = (size_t)topology->node_count + topology->domain_count;
     struct grounds grounds = {
-        .near = near,
+        .locality = locality,
         .items = arena_alloc_array(round->arena, most, sizeof(*grounds.items)),
         .sub_group = sub_group,
         .class_index =
             class_of_job(round->sched, seq_get(asked, (struct seq_cursor){0})),
         .needed = asked->count,
     };
-    struct locality_state state = locality_state_of(near);
+    struct locality_state state = locality_state_of(locality);
 
-    add_all(&grounds, near->level_max[sub_group]);
+    add_all(&grounds, locality->level_max[sub_group]);
     ASSERT(grounds.count <= most); /* none is there twice */
     qsort(grounds.items, grounds.count, sizeof(*grounds.items),
           compare_grounds);
     grounds.count =
         grounds.count < LOCALITY_FORCE_MAX ? grounds.count : LOCALITY_FORCE_MAX;
-    while (near->try_count < near->tries_max) {
+    while (locality->try_count < locality->tries_max) {
         struct ground *ground = best_of(&grounds);
         if (!ground) {
             return false;
         }
-        near->try_count++;
+        locality->try_count++;
         ground->is_tried = true;
         if (try_ground(&grounds, ground, NULL) &&
-            locality_force(near, index + 1)) {
+            locality_force(locality, index + 1)) {
             return true;
         }
-        locality_go_back(near, &state);
+        locality_go_back(locality, &state);
     }
     return false;
 }
 
-bool locality_force(struct near *near, uint32_t index)
+bool locality_force(struct locality_attempt *locality, uint32_t index)
 {
-    ASSERT(index <= near->count);
-    if (index == near->count ||
-        locality_place_free(near, index, locality_force)) {
+    ASSERT(index <= locality->count);
+    if (index == locality->count ||
+        locality_place_free(locality, index, locality_force)) {
         return true;
     }
-    return near->level_max[near->order[index]] > near->topology->level_count
-               ? force_anywhere(near, index)
-               : force_near(near, index);
+    return locality->level_max[locality->order[index]] >
+                   locality->topology->level_count
+               ? force_anywhere(locality, index)
+               : force_by_locality(locality, index);
 }

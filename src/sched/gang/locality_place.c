@@ -10,62 +10,64 @@
 
 /* A gang in the making. */
 
-struct locality_state locality_state_of(const struct near *near)
+struct locality_state locality_state_of(const struct locality_attempt *locality)
 {
     return (struct locality_state){
-        .mark = attempt_mark(near->attempt->round),
-        .placed_count = near->attempt->placed_count,
-        .placed_sum = near->attempt->placed_sum,
-        .nearness = near->nearness,
+        .mark = attempt_mark(locality->attempt->round),
+        .placed_count = locality->attempt->placed_count,
+        .placed_sum = locality->attempt->placed_sum,
+        .nearness = locality->nearness,
     };
 }
 
-void locality_go_back(struct near *near, const struct locality_state *state)
+void locality_go_back(struct locality_attempt *locality,
+                      const struct locality_state *state)
 {
-    struct attempt *attempt = near->attempt;
+    struct attempt *attempt = locality->attempt;
 
     ASSERT(state->placed_count <= attempt->placed_count);
     attempt_back(attempt->round, state->mark);
     attempt->placed_count = state->placed_count;
     attempt->placed_sum = state->placed_sum;
-    near->nearness = state->nearness;
+    locality->nearness = state->nearness;
     if (attempt->preempt_until) {
         /* What its queue loses and gets back within the try is ordered by what
          * it has then. */
         lane_rewind(attempt->round, attempt->lane);
     }
-    if (near->is_whole) {
+    if (locality->is_whole) {
         exclusive_node_retake(attempt); /* its own room stays as counted */
     }
 }
 
-struct label_group locality_group_of(const struct near *near, uint32_t first,
-                                     uint32_t count)
+struct label_group locality_group_of(const struct locality_attempt *locality,
+                                     uint32_t first, uint32_t count)
 {
     struct label_group group = {
-        .executor = near->outer ? near->outer->executor : 0,
-        .nodes = near->topology->nodes + first,
+        .executor = locality->outer ? locality->outer->executor : 0,
+        .nodes = locality->topology->nodes + first,
         .count = count,
     };
 
-    ASSERT(first + count <= near->topology->node_count);
-    if (near->allowed) {
-        group.nodes = arena_alloc_array(near->attempt->round->arena, count,
+    ASSERT(first + count <= locality->topology->node_count);
+    if (locality->allowed) {
+        group.nodes = arena_alloc_array(locality->attempt->round->arena, count,
                                         sizeof(*group.nodes));
         group.count = 0;
         for (uint32_t i = first; i < first + count; i++) {
-            if (near->allowed[near->topology->nodes[i]]) {
-                group.nodes[group.count++] = near->topology->nodes[i];
+            if (locality->allowed[locality->topology->nodes[i]]) {
+                group.nodes[group.count++] = locality->topology->nodes[i];
             }
         }
     }
     return group;
 }
 
-bool locality_place_members(struct near *near, const struct seq *asked,
+bool locality_place_members(struct locality_attempt *locality,
+                            const struct seq *asked,
                             const struct label_group *group)
 {
-    struct attempt *attempt = near->attempt;
+    struct attempt *attempt = locality->attempt;
 
     attempt->only = group;
     attempt->last_node = NONE;
@@ -87,9 +89,10 @@ bool locality_place_members(struct near *near, const struct seq *asked,
 /* One group of nodes. */
 
 /* Place the sub-groups from the one at `index` on. */
-static bool place_from(struct near *near, uint32_t index)
+static bool place_from(struct locality_attempt *locality, uint32_t index)
 {
-    return index == near->count || locality_place_free(near, index, place_from);
+    return index == locality->count ||
+           locality_place_free(locality, index, place_from);
 }
 
 void locality_cluster(const struct sched *sched,
@@ -109,50 +112,53 @@ void locality_cluster(const struct sched *sched,
 }
 
 /* Keep to the nodes of a group: a cluster, or a value of a label in one. */
-static void keep_to(struct near *near, const struct label_group *outer)
+static void keep_to(struct locality_attempt *locality,
+                    const struct label_group *outer)
 {
-    const struct topology *topology = near->topology;
-    const struct sched *sched = near->attempt->round->sched;
+    const struct topology *topology = locality->topology;
+    const struct sched *sched = locality->attempt->round->sched;
 
-    for (uint32_t i = 0; near->allowed && i < near->outer->count; i++) {
-        near->allowed[near->outer->nodes[i]] = false;
+    for (uint32_t i = 0; locality->allowed && i < locality->outer->count; i++) {
+        locality->allowed[locality->outer->nodes[i]] = false;
     }
-    near->outer = outer;
-    near->first = 0;
-    near->end = topology->node_count;
+    locality->outer = outer;
+    locality->first = 0;
+    locality->end = topology->node_count;
     if (!outer) {
         return;
     }
-    locality_cluster(sched, topology, outer->executor, &near->first,
-                     &near->end);
-    ASSERT(near->first <= near->end && near->end <= topology->node_count);
-    if (near->attempt->gang->uniformity[0]) {
-        if (!near->allowed) {
-            near->allowed =
-                arena_alloc_array(near->attempt->round->arena,
-                                  sched->nodes.count, sizeof(*near->allowed));
+    locality_cluster(sched, topology, outer->executor, &locality->first,
+                     &locality->end);
+    ASSERT(locality->first <= locality->end &&
+           locality->end <= topology->node_count);
+    if (locality->attempt->gang->uniformity[0]) {
+        if (!locality->allowed) {
+            locality->allowed = arena_alloc_array(
+                locality->attempt->round->arena, sched->nodes.count,
+                sizeof(*locality->allowed));
         }
         for (uint32_t i = 0; i < outer->count; i++) {
-            near->allowed[outer->nodes[i]] = true;
+            locality->allowed[outer->nodes[i]] = true;
         }
     }
 }
 
-static bool try_group(struct near *near, const struct label_group *outer)
+static bool try_group(struct locality_attempt *locality,
+                      const struct label_group *outer)
 {
-    struct attempt *attempt = near->attempt;
+    struct attempt *attempt = locality->attempt;
 
-    keep_to(near, outer);
+    keep_to(locality, outer);
     attempt->placed_count = 0;
     attempt->placed_sum = (struct resource_vec){0};
-    near->try_count = 0;
-    near->nearness = (struct nearness){0};
+    locality->try_count = 0;
+    locality->nearness = (struct nearness){0};
     if (attempt->preempt_until || attempt->may_go_away) {
-        near->tries_max = LOCALITY_WAYS_MAX;
-        return locality_force(near, 0);
+        locality->tries_max = LOCALITY_WAYS_MAX;
+        return locality_force(locality, 0);
     }
-    near->tries_max = LOCALITY_TRIES_MAX;
-    return place_from(near, 0);
+    locality->tries_max = LOCALITY_TRIES_MAX;
+    return place_from(locality, 0);
 }
 
 /* One after the other. */
@@ -166,14 +172,15 @@ static bool is_nearer(const struct nearness *a, const struct nearness *b)
 }
 
 /* Whether a try costs less than the best so far; in free space, is nearer. */
-static bool is_better(const struct near *near, const struct victim_set *price,
+static bool is_better(const struct locality_attempt *locality,
+                      const struct victim_set *price,
                       const struct victim_set *best,
                       const struct nearness *nearest)
 {
     if (price->count == 0 && best->count == 0) {
-        return is_nearer(&near->nearness, nearest);
+        return is_nearer(&locality->nearness, nearest);
     }
-    return victim_set_compare(near->attempt->round, price, best) < 0;
+    return victim_set_compare(locality->attempt->round, price, best) < 0;
 }
 
 /* Whether a group is to be tried: it might hold the gang, now and if its nodes
@@ -191,9 +198,10 @@ static bool is_candidate(const struct attempt *attempt,
 }
 
 /* Try one cluster after the other; the best one stands. */
-static bool try_groups(struct near *near, const struct label_index *index)
+static bool try_groups(struct locality_attempt *locality,
+                       const struct label_index *index)
 {
-    struct attempt *attempt = near->attempt;
+    struct attempt *attempt = locality->attempt;
     struct round *round = attempt->round;
     struct mark mark = attempt_mark(round);
     const struct label_group *best = NULL;
@@ -205,31 +213,31 @@ static bool try_groups(struct near *near, const struct label_index *index)
         if (!is_candidate(attempt, index, i)) {
             continue;
         }
-        if (try_group(near, group)) {
+        if (try_group(locality, group)) {
             struct victim_set price = gang_price_of(attempt);
-            if (!best || is_better(near, &price, &best_price, &nearest)) {
+            if (!best || is_better(locality, &price, &best_price, &nearest)) {
                 best = group;
                 best_price = price;
-                nearest = near->nearness;
+                nearest = locality->nearness;
             }
         }
         attempt_back(round, mark);
     }
-    return best && try_group(near, best);
+    return best && try_group(locality, best);
 }
 
 bool locality_try(struct attempt *attempt)
 {
     struct round *round = attempt->round;
     const struct label_index *index = place_groups(round, attempt->gang);
-    struct near near = {
+    struct locality_attempt locality = {
         .attempt = attempt,
         .topology = topology_of(round->sched, round->p),
         .is_whole = exclusive_node_is_for(attempt->gang),
     };
 
-    near.count =
-        locality_order(round, attempt->gang, near.order, near.level_max);
-    ASSERT(near.count > 0); /* it is tried for members that it asks for */
-    return index ? try_groups(&near, index) : try_group(&near, NULL);
+    locality.count = locality_order(round, attempt->gang, locality.order,
+                                    locality.level_max);
+    ASSERT(locality.count > 0); /* it is tried for members that it asks for */
+    return index ? try_groups(&locality, index) : try_group(&locality, NULL);
 }

@@ -1,6 +1,6 @@
 /*
  * locality_private - a gang in the making whose sub-groups are to be near
- * together; for near_*.c only.  locality_place.h says what is done.
+ * together; for locality_*.c only.  locality_place.h says what is done.
  *
  *     locality_place.c  the whole gang, in one group of nodes after the other
  *     locality_free.c   a sub-group in free space
@@ -21,7 +21,7 @@ struct nearness {
 };
 
 /* A gang in the making. */
-struct near {
+struct locality_attempt {
     struct attempt *attempt;
     const struct topology *topology;
     const struct label_group *outer; /* all of it in there; NULL: anywhere */
@@ -43,19 +43,22 @@ struct locality_state {
     struct nearness nearness;
 };
 
-/* Place the sub-groups from one on, by its place in near.order; false: there is
- * no room, and what was done since is taken back. */
-typedef bool locality_fn(struct near *near, uint32_t index);
+/* Place the sub-groups from one on, by its place in locality.order; false:
+ * there is no room, and what was done since is taken back. */
+typedef bool locality_fn(struct locality_attempt *locality, uint32_t index);
 
 /* Where it is now. */
-struct locality_state locality_state_of(const struct near *near);
+struct locality_state
+locality_state_of(const struct locality_attempt *locality);
 /* Take back all since. */
-void locality_go_back(struct near *near, const struct locality_state *state);
+void locality_go_back(struct locality_attempt *locality,
+                      const struct locality_state *state);
 /* The nodes of a range of topology.nodes that may be used, as a group. */
-struct label_group locality_group_of(const struct near *near, uint32_t first,
-                                     uint32_t count);
+struct label_group locality_group_of(const struct locality_attempt *locality,
+                                     uint32_t first, uint32_t count);
 /* Members one by one, each where it is best in a group (NULL: the pool). */
-bool locality_place_members(struct near *near, const struct seq *asked,
+bool locality_place_members(struct locality_attempt *locality,
+                            const struct seq *asked,
                             const struct label_group *group);
 /* The places of a cluster's nodes in topology.nodes. */
 void locality_cluster(const struct sched *sched,
@@ -63,8 +66,8 @@ void locality_cluster(const struct sched *sched,
                       uint32_t *ret_first, uint32_t *ret_end);
 /* Place the sub-group at `index` in free space, and then the rest; picks are
  * tried until one does. */
-bool locality_place_free(struct near *near, uint32_t index,
+bool locality_place_free(struct locality_attempt *locality, uint32_t index,
                          locality_fn *place_rest);
 /* Place the sub-groups from the one at `index` on where others may have to make
  * way. */
-bool locality_force(struct near *near, uint32_t index);
+bool locality_force(struct locality_attempt *locality, uint32_t index);

@@ -114,7 +114,7 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
 
 /* Whether the topology says where members go: always of those with a cap, and
  * of the others as long as there is free space. */
-static bool goes_near(const struct attempt *attempt)
+static bool locality_decides(const struct attempt *attempt)
 {
     struct round *round = attempt->round;
     bool is_free = attempt->preempt_until == 0 && !attempt->may_go_away;
@@ -129,7 +129,7 @@ bool gang_try(struct attempt *attempt)
     struct mark mark = attempt_mark(round);
     bool is_done = false;
 
-    if (goes_near(attempt)) {
+    if (locality_decides(attempt)) {
         is_done = locality_try(attempt);
     } else if (may_fit(attempt)) {
         const struct label_index *groups = place_groups(round, attempt->gang);

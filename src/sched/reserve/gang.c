@@ -56,7 +56,8 @@ static int64_t first_time(struct spots *spots, uint64_t looks_each)
     bool is_halved = looks_each * count > RESERVE_LOOKS_MAX;
 
     while (low < high) {
-        is_halved |= spots->near && reserve_near_is_long(spots->near);
+        is_halved |=
+            spots->locality && reserve_locality_is_long(spots->locality);
         size_t middle = is_halved ? (low + high) / 2 : low;
         if (spots_fit_at(spots, times[middle])) {
             high = middle;
@@ -187,7 +188,7 @@ static bool reserve_uniform(struct spots *spots, bool *ret_is_made)
 
     ASSERT(at_ms >= r->round->now_ms);
     r->reservation->start_ms = at_ms;
-    if (spots->near && at_ms != SCHED_START_UNKNOWN) {
+    if (spots->locality && at_ms != SCHED_START_UNKNOWN) {
         spots->allowed = allowed;
         spots->at_ms = at_ms;
         collect_spots(spots);
@@ -242,11 +243,11 @@ bool reserve_for_gang(struct reserving *r)
     }
     spots.needed = gang_needed(gang);
     spots.skipped_max = gang->waiting.count - spots.needed;
-    if (reserve_goes_near(round, gang)) {
-        spots.near = reserve_near_begin(round, gang);
+    if (reserve_locality_matters(round, gang)) {
+        spots.locality = reserve_locality_begin(round, gang);
     }
-    bool has_caps =
-        spots.near && count_asking(gang) > 1 && locality_is_capped(round, gang);
+    bool has_caps = spots.locality && count_asking(gang) > 1 &&
+                    locality_is_capped(round, gang);
     if (is_uniform(sched, gang) && !has_caps &&
         reserve_uniform(&spots, &is_made)) {
         return is_made;
@@ -257,8 +258,8 @@ bool reserve_for_gang(struct reserving *r)
         return false;
     }
     is_made = find_places(&spots, (uint64_t)kinds * spots.count);
-    if (spots.near && reserve_near_is_spent(spots.near)) {
-        spots.near = NULL; /* where there is room, however far apart */
+    if (spots.locality && reserve_locality_is_spent(spots.locality)) {
+        spots.locality = NULL; /* where there is room, however far apart */
         is_made = find_places(&spots, (uint64_t)kinds * spots.count);
     }
     if (!is_made) {

@@ -198,18 +198,18 @@ static bool fill_whole(struct spots *spots)
 }
 
 /* The same where members are to be near together. */
-static bool fill_near(struct spots *spots)
+static bool fill_by_locality(struct spots *spots)
 {
     struct round *round = spots->r->round;
     const struct topology *topology = topology_of(round->sched, round->p);
-    struct exclusive_room *rooms = reserve_near_rooms(spots->near);
+    struct exclusive_room *rooms = reserve_locality_rooms(spots->locality);
 
     order_by_name(spots);
     for (uint32_t i = 0; i < spots->order_count; i++) {
         const struct spot *spot = &spots->items[spots->order[i]];
         rooms[topology->place[spot->node]].left = spot->room;
     }
-    if (!reserve_fits_near(spots->near)) {
+    if (!reserve_locality_fits(spots->locality)) {
         return false;
     }
     for (uint32_t i = 0; i < spots->order_count; i++) {
@@ -226,7 +226,7 @@ static bool fill_now(struct spots *spots)
     if (spots->is_on_empty) {
         return fill(spots);
     }
-    return spots->near        ? fill_near(spots)
+    return spots->locality    ? fill_by_locality(spots)
            : spots->r->holder ? fill_whole(spots)
                               : fill(spots);
 }
@@ -269,8 +269,8 @@ static void set_rooms(struct spots *spots, int64_t at_ms)
 bool spots_fit_at(struct spots *spots, int64_t at_ms)
 {
     struct round *round = spots->r->round;
-    bool is_near = spots->near && !spots->is_on_empty;
-    const struct label_index *index = is_near
+    bool is_by_locality = spots->locality && !spots->is_on_empty;
+    const struct label_index *index = is_by_locality
                                           ? place_groups(round, spots->gang)
                                           : locality_groups(round, spots->gang);
 

@@ -38,8 +38,8 @@ struct spots {
     uint32_t order_count;
     const struct label_group *only; /* or NULL: all */
     uint32_t needed, skipped_max;
-    bool is_on_empty;          /* the most room first, and up to the capacity */
-    struct reserve_near *near; /* the topology says where members go; or
+    bool is_on_empty; /* the most room first, and up to the capacity */
+    struct reserve_locality *locality; /* the topology says where members go; or
                                   NULL: it does not, or that is spent */
     /* By node, whether members that are all alike may go there, and the time
      * that is asked about; NULL: any node, at any time. */

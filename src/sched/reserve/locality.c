@@ -14,7 +14,7 @@
 
 /* Nodes and domains looked at for one gang, so that no job makes a round slow
  * for the others. */
-enum { RESERVE_NEAR_LOOKS_MAX = 1 << 23 };
+enum { RESERVE_LOCALITY_LOOKS_MAX = 1 << 23 };
 
 /* What a sub-group takes on a node. */
 struct take {
@@ -36,7 +36,7 @@ struct depth {
 
 /* A gang in the making.  The search tries many times to start it, so all of
  * this is made once. */
-struct reserve_near {
+struct reserve_locality {
     struct round *round;
     const struct gang *gang;
     const struct topology *topology;
@@ -49,29 +49,29 @@ struct reserve_near {
     uint64_t looks;
 };
 
-static const struct resource_vec *request_of(const struct reserve_near *near,
-                                             const struct seq *asked)
+static const struct resource_vec *
+request_of(const struct reserve_locality *locality, const struct seq *asked)
 {
     uint32_t job = seq_get(asked, (struct seq_cursor){0});
 
-    return &class_at(near->round, class_of_job(near->round->sched, job))
+    return &class_at(locality->round, class_of_job(locality->round->sched, job))
                 ->request;
 }
 
-static void measure(struct reserve_near *near, const struct seq *asked,
+static void measure(struct reserve_locality *locality, const struct seq *asked,
                     struct domain_room *room)
 {
-    struct round *round = near->round;
+    struct round *round = locality->round;
     uint32_t job = seq_get(asked, (struct seq_cursor){0});
     struct search search = {round, class_of_job(round->sched, job), job, NULL};
     const struct class *class = class_round(round, search.class_index);
-    uint32_t n = near->topology->node_count;
+    uint32_t n = locality->topology->node_count;
 
     room->count_max = 0;
     memset(room->counts, 0, n * sizeof(*room->counts));
     memset(room->keys, 0, n * sizeof(*room->keys));
     for (uint32_t i = 0; i < n; i++) {
-        const struct exclusive_room *here = &near->rooms[i];
+        const struct exclusive_room *here = &locality->rooms[i];
         uint32_t count = class->is_impossible
                              ? 0
                              : amounts_times(&class->request, &here->left);
@@ -81,7 +81,7 @@ static void measure(struct reserve_near *near, const struct seq *asked,
             room->count_max = count > room->count_max ? count : room->count_max;
         }
     }
-    near->looks += n;
+    locality->looks += n;
     round->counters->nodes_examined += n;
     domain_room_sum(room);
 }
@@ -97,19 +97,19 @@ static int compare_takers(const void *a, const void *b)
 }
 
 /* The nodes of a pick, the fullest first; their number. */
-static uint32_t set_takers(struct reserve_near *near,
+static uint32_t set_takers(struct reserve_locality *locality,
                            const struct domain_room *room,
                            const struct locality_pick *pick)
 {
-    const struct sched *sched = near->round->sched;
-    struct taker *takers = near->takers;
+    const struct sched *sched = locality->round->sched;
+    struct taker *takers = locality->takers;
     uint32_t count = 0;
 
-    ASSERT(pick->first + pick->nodes <= near->topology->node_count);
+    ASSERT(pick->first + pick->nodes <= locality->topology->node_count);
     for (uint32_t i = pick->first; i < pick->first + pick->nodes; i++) {
         if (room->counts[i]) {
             takers[count++] = (struct taker){
-                room->keys[i], sched->ranks[near->rooms[i].node], i};
+                room->keys[i], sched->ranks[locality->rooms[i].node], i};
         }
     }
     qsort(takers, count, sizeof(*takers), compare_takers);
@@ -117,21 +117,22 @@ static uint32_t set_takers(struct reserve_near *near,
 }
 
 /* Node after node is filled; the number of nodes. */
-static uint32_t take_shared(struct reserve_near *near, const struct seq *asked,
+static uint32_t take_shared(struct reserve_locality *locality,
+                            const struct seq *asked,
                             const struct domain_room *room,
                             const struct locality_pick *pick,
                             struct take *takes)
 {
     uint32_t left = asked->count, count = 0;
-    uint32_t taker_count = set_takers(near, room, pick);
-    const struct taker *takers = near->takers;
+    uint32_t taker_count = set_takers(locality, room, pick);
+    const struct taker *takers = locality->takers;
 
     for (uint32_t i = 0; i < taker_count && left; i++) {
         uint32_t here = room->counts[takers[i].place];
         here = here < left ? here : left;
         left -= here;
         takes[count] = (struct take){.place = takers[i].place};
-        amounts_add_times(&takes[count++].amounts, request_of(near, asked),
+        amounts_add_times(&takes[count++].amounts, request_of(locality, asked),
                           here);
     }
     ASSERT(count <= asked->count);
@@ -146,26 +147,26 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* The least costly cover; the number of nodes. */
-static uint32_t take_whole(struct reserve_near *near, uint32_t sub_group,
-                           const struct domain_room *room,
+static uint32_t take_whole(struct reserve_locality *locality,
+                           uint32_t sub_group, const struct domain_room *room,
                            const struct locality_pick *pick, struct take *takes)
 {
     const struct resource_vec none = {0};
-    uint32_t room_count = set_takers(near, room, pick), count = 0;
-    struct taker *takers = near->takers;
-    struct exclusive_room *rooms = near->covered;
+    uint32_t room_count = set_takers(locality, room, pick), count = 0;
+    struct taker *takers = locality->takers;
+    struct exclusive_room *rooms = locality->covered;
 
     qsort(takers, room_count, sizeof(*takers), compare_places);
     for (uint32_t i = 0; i < room_count; i++) {
-        rooms[i] = near->rooms[takers[i].place];
+        rooms[i] = locality->rooms[takers[i].place];
     }
-    if (!exclusive_node_fits_one(near->round, near->gang, sub_group, rooms,
-                                 room_count)) {
+    if (!exclusive_node_fits_one(locality->round, locality->gang, sub_group,
+                                 rooms, room_count)) {
         return 0;
     }
     for (uint32_t i = 0; i < room_count; i++) {
         struct take take = {takers[i].place, rooms[i].taken};
-        amounts_subtract(&take.amounts, &near->rooms[take.place].taken);
+        amounts_subtract(&take.amounts, &locality->rooms[take.place].taken);
         if (!amounts_fit(&take.amounts, &none)) {
             takes[count++] = take;
         }
@@ -173,71 +174,75 @@ static uint32_t take_whole(struct reserve_near *near, uint32_t sub_group,
     return count;
 }
 
-static void apply(struct reserve_near *near, const struct take *takes,
+static void apply(struct reserve_locality *locality, const struct take *takes,
                   uint32_t count, int64_t sign)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct exclusive_room *room = &near->rooms[takes[i].place];
+        struct exclusive_room *room = &locality->rooms[takes[i].place];
         amounts_add_times(&room->left, &takes[i].amounts, -sign);
         amounts_add_times(&room->taken, &takes[i].amounts, sign);
         ASSERT(amounts_is_sum(&room->taken));
     }
 }
 
-bool reserve_near_is_spent(const struct reserve_near *near)
+bool reserve_locality_is_spent(const struct reserve_locality *locality)
 {
-    return near->looks >= RESERVE_NEAR_LOOKS_MAX;
+    return locality->looks >= RESERVE_LOCALITY_LOOKS_MAX;
 }
 
 /* Take what a sub-group asks for from a pick; the number of nodes. */
-static uint32_t take(struct reserve_near *near, uint32_t sub_group,
+static uint32_t take(struct reserve_locality *locality, uint32_t sub_group,
                      const struct depth *depth,
                      const struct locality_pick *pick)
 {
-    const struct seq *asked = sub_group_required(near->gang, sub_group);
+    const struct seq *asked = sub_group_required(locality->gang, sub_group);
 
-    near->try_count++;
-    near->looks += near->topology->node_count + near->topology->domain_count;
-    return exclusive_node_is_for(near->gang)
-               ? take_whole(near, sub_group, depth->room, pick, depth->takes)
-               : take_shared(near, asked, depth->room, pick, depth->takes);
+    locality->try_count++;
+    locality->looks +=
+        locality->topology->node_count + locality->topology->domain_count;
+    return exclusive_node_is_for(locality->gang)
+               ? take_whole(locality, sub_group, depth->room, pick,
+                            depth->takes)
+               : take_shared(locality, asked, depth->room, pick, depth->takes);
 }
 
 /* Place the sub-groups from the one at `index` on. */
-static bool fits_from(struct reserve_near *near, uint32_t index)
+static bool fits_from(struct reserve_locality *locality, uint32_t index)
 {
-    ASSERT(index <= near->count);
-    if (index == near->count) {
+    ASSERT(index <= locality->count);
+    if (index == locality->count) {
         return true;
     }
-    uint32_t sub_group = near->order[index];
-    const struct depth *depth = &near->depths[index];
-    const struct seq *asked = sub_group_required(near->gang, sub_group);
+    uint32_t sub_group = locality->order[index];
+    const struct depth *depth = &locality->depths[index];
+    const struct seq *asked = sub_group_required(locality->gang, sub_group);
     struct locality_pick pick = LOCALITY_NO_PICK;
     struct locality_query query = {
         .room = depth->room,
-        .ranks = near->round->sched->ranks,
+        .ranks = locality->round->sched->ranks,
         .needed = asked->count,
-        .level_max = near->level_max[sub_group],
-        .end = near->topology->node_count,
+        .level_max = locality->level_max[sub_group],
+        .end = locality->topology->node_count,
     };
 
-    measure(near, asked, depth->room);
-    locality_anchor_of(near->round->sched, near->round->p, near->gang,
-                       sub_group, &query.anchor);
-    while (near->try_count < LOCALITY_TRIES_MAX &&
-           !reserve_near_is_spent(near) && locality_next(&query, &pick)) {
-        uint32_t count = take(near, sub_group, depth, &pick);
-        apply(near, depth->takes, count, 1);
-        if (count && fits_from(near, index + 1)) {
+    measure(locality, asked, depth->room);
+    locality_anchor_of(locality->round->sched, locality->round->p,
+                       locality->gang, sub_group, &query.anchor);
+    while (locality->try_count < LOCALITY_TRIES_MAX &&
+           !reserve_locality_is_spent(locality) &&
+           locality_next(&query, &pick)) {
+        uint32_t count = take(locality, sub_group, depth, &pick);
+        apply(locality, depth->takes, count, 1);
+        if (count && fits_from(locality, index + 1)) {
             return true;
         }
-        apply(near, depth->takes, count, -1);
+        apply(locality, depth->takes, count, -1);
     }
     return false;
 }
 
-bool reserve_goes_near(const struct round *round, const struct gang *gang)
+bool reserve_locality_matters(const struct round *round,
+                              const struct gang *gang)
 {
     if (!locality_matters(round, gang) || gang->uniformity[0]) {
         return false;
@@ -251,46 +256,47 @@ bool reserve_goes_near(const struct round *round, const struct gang *gang)
     return true;
 }
 
-struct reserve_near *reserve_near_begin(struct round *round,
-                                        const struct gang *gang)
+struct reserve_locality *reserve_locality_begin(struct round *round,
+                                                const struct gang *gang)
 {
     struct arena *arena = round->arena;
-    struct reserve_near *near = arena_alloc(arena, sizeof(*near));
+    struct reserve_locality *locality = arena_alloc(arena, sizeof(*locality));
     const struct topology *topology = topology_of(round->sched, round->p);
     uint32_t n = topology->node_count;
 
-    near->round = round;
-    near->gang = gang;
-    near->topology = topology;
-    near->rooms = arena_alloc_array(arena, n, sizeof(*near->rooms));
-    near->takers = arena_alloc_array(arena, n, sizeof(*near->takers));
-    near->covered = arena_alloc_array(arena, n, sizeof(*near->covered));
-    near->count = locality_order(round, gang, near->order, near->level_max);
-    for (uint32_t i = 0; i < near->count; i++) {
-        uint32_t asked = sub_group_required(gang, near->order[i])->count;
-        near->depths[i].room = domain_room_make(round);
-        near->depths[i].takes = arena_alloc_array(
-            arena, asked < n ? asked : n, sizeof(*near->depths[i].takes));
+    locality->round = round;
+    locality->gang = gang;
+    locality->topology = topology;
+    locality->rooms = arena_alloc_array(arena, n, sizeof(*locality->rooms));
+    locality->takers = arena_alloc_array(arena, n, sizeof(*locality->takers));
+    locality->covered = arena_alloc_array(arena, n, sizeof(*locality->covered));
+    locality->count =
+        locality_order(round, gang, locality->order, locality->level_max);
+    for (uint32_t i = 0; i < locality->count; i++) {
+        uint32_t asked = sub_group_required(gang, locality->order[i])->count;
+        locality->depths[i].room = domain_room_make(round);
+        locality->depths[i].takes = arena_alloc_array(
+            arena, asked < n ? asked : n, sizeof(*locality->depths[i].takes));
     }
-    return near;
+    return locality;
 }
 
-struct exclusive_room *reserve_near_rooms(struct reserve_near *near)
+struct exclusive_room *reserve_locality_rooms(struct reserve_locality *locality)
 {
-    for (uint32_t i = 0; i < near->topology->node_count; i++) {
-        near->rooms[i] =
-            (struct exclusive_room){.node = near->topology->nodes[i]};
+    for (uint32_t i = 0; i < locality->topology->node_count; i++) {
+        locality->rooms[i] =
+            (struct exclusive_room){.node = locality->topology->nodes[i]};
     }
-    return near->rooms;
+    return locality->rooms;
 }
 
-bool reserve_near_is_long(const struct reserve_near *near)
+bool reserve_locality_is_long(const struct reserve_locality *locality)
 {
-    return near->looks >= RESERVE_NEAR_LOOKS_MAX / 2;
+    return locality->looks >= RESERVE_LOCALITY_LOOKS_MAX / 2;
 }
 
-bool reserve_fits_near(struct reserve_near *near)
+bool reserve_locality_fits(struct reserve_locality *locality)
 {
-    near->try_count = 0;
-    return fits_from(near, 0);
+    locality->try_count = 0;
+    return fits_from(locality, 0);
 }

@@ -138,22 +138,24 @@ bool reserve_exclusive(struct reserving *r, const struct gang *gang,
                        int64_t at_ms, const struct label_group *group,
                        const uint8_t *allowed);
 /* Whether the topology says where a gang goes, at whatever time. */
-bool reserve_goes_near(const struct round *round, const struct gang *gang);
+bool reserve_locality_matters(const struct round *round,
+                              const struct gang *gang);
 /* Such a gang in the making, in the round's arena (locality.c). */
-struct reserve_near;
-struct reserve_near *reserve_near_begin(struct round *round,
-                                        const struct gang *gang);
+struct reserve_locality;
+struct reserve_locality *reserve_locality_begin(struct round *round,
+                                                const struct gang *gang);
 /* What nodes have at the time that is asked about next, by their places in
  * topology.nodes: nothing, until the caller sets `left`. */
-struct exclusive_room *reserve_near_rooms(struct reserve_near *near);
+struct exclusive_room *
+reserve_locality_rooms(struct reserve_locality *locality);
 /* Whether the gang has room there, within its caps and as near as can be; it
  * moves from `left` to `taken`.  False also once that is spent. */
-bool reserve_fits_near(struct reserve_near *near);
+bool reserve_locality_fits(struct reserve_locality *locality);
 /* Whether all questions together have cost half of what one gang may cost a
  * round, so that times should be chosen with care; and all of it. */
-bool reserve_near_is_long(const struct reserve_near *near);
-/* See reserve_near_is_long(). */
-bool reserve_near_is_spent(const struct reserve_near *near);
+bool reserve_locality_is_long(const struct reserve_locality *locality);
+/* See reserve_locality_is_long(). */
+bool reserve_locality_is_spent(const struct reserve_locality *locality);
 /* Reserve for a whole gang; false as in reserve_make(). */
 bool reserve_for_gang(struct reserving *r);
 /* Whether that can be said without making one: its members are alike.  Then
