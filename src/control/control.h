@@ -42,8 +42,8 @@ enum {
     CONTROL_CHECKPOINT_EVENTS = 1000000,
     CONTROL_DEDUPLICATION_MS = 7 * 24 * 3600 * 1000,
     CONTROL_FORMAT_VERSION = 1, /* of the records' payloads */
-    /* 2: cordons of nodes; 3: pools; 4: TrainingJobs. */
-    CONTROL_CHECKPOINT_VERSION = 5,
+    /* 2: cordons of nodes; 3: pools; 4: TrainingJobs; 6: run times. */
+    CONTROL_CHECKPOINT_VERSION = 6,
 };
 
 /* What the leader is doing. */

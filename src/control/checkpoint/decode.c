@@ -204,6 +204,9 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     if (version >= 4) {
         named_groups_decode(c->jobs, version, &reader);
     }
+    if (version >= 6) {
+        run_times_unpack(c->run_times, &reader);
+    }
     if (reader.is_bad) {
         return err_set(err, -ERR_CORRUPT, "the checkpoint does not decode");
     }

@@ -128,6 +128,7 @@ void checkpoint_encode_head(struct control *c, struct strbuf *buf,
     }
     pack_str(buf, strbuf_str(&history));
     named_groups_encode(c->jobs, buf);
+    run_times_pack(c->run_times, buf);
 }
 
 void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)

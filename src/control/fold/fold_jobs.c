@@ -3,6 +3,7 @@
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
 #include "control/fold/health.h"
+#include "control/fold/run_times.h"
 #include "control/state/state.h"
 #include "control/state/transitions.h"
 
@@ -235,6 +236,7 @@ void fold_job_change(struct control *c, const struct jobs_change *change,
     ASSERT(seq > c->seq); /* the record is not of the state yet */
     health_note(c, change, event);
     if (change->before == JOB_RUNNING) {
+        run_times_fold(c, change, event);
         note_finished(c, change->job, change->after);
     }
     count_transition(c, change, item);

@@ -12,6 +12,7 @@ void state_init(struct control *c, struct policy_box *policy, uint64_t seed)
     jobs_set_policy(c->jobs, &policy->policy);
     c->pools = pools_create(&policy->policy);
     c->dedup = dedup_create(seed);
+    c->run_times = run_times_create(seed);
     c->rounds.count = 0;
     c->node_generation = c->loss_no = 1;
 }
@@ -41,6 +42,7 @@ void state_fini(struct control *c)
     jobs_destroy(c->jobs);
     pools_destroy(c->pools);
     dedup_destroy(c->dedup);
+    run_times_destroy(c->run_times);
     policy_box_destroy(c->policy);
     pool_table_fini(&c->pool_table);
     intern_fini(&c->queue_names);
@@ -57,5 +59,6 @@ void state_fini(struct control *c)
     c->jobs = NULL;
     c->pools = NULL;
     c->dedup = NULL;
+    c->run_times = NULL;
     c->policy = NULL;
 }

@@ -14,6 +14,7 @@
 #include "control/state/dedup.h"
 #include "control/state/pool_table.h"
 #include "control/state/transitions.h"
+#include "job/run_times/run_times.h"
 #include "model/policy.h"
 #include "pools/pools.h"
 
@@ -112,6 +113,7 @@ struct control {
     struct pools *pools;
     struct pool_table pool_table; /* the objects; c->pools goes by them */
     struct dedup *dedup;
+    struct run_times *run_times;
     struct intern queue_names;
     VEC(struct control_queue) queues;
     VEC(struct control_class) classes;

@@ -208,6 +208,9 @@ void jobs_digest(const struct jobs *jobs, uint32_t job,
 /* Nodes that it was tried on in vain, oldest first; the number written. */
 uint32_t jobs_tried(const struct jobs *jobs, uint32_t job,
                     struct job_tried ret_tried[JOBS_TRIED_MAX]);
+/* Whether its last run failed by what was done to its pod (it was evicted,
+ * deleted), and not by itself. */
+bool jobs_is_error_foreign(const struct jobs *jobs, uint32_t job);
 /* What keeps it from being planned; JOB_FLAG_HELD if anything does.  A job is
  * held only while it is queued, and never as a member of a gang. */
 void jobs_held(const struct jobs *jobs, uint32_t job,

@@ -119,6 +119,15 @@ enum job_state jobs_state(const struct jobs *jobs, uint32_t job)
     return (enum job_state)jobs->rows.items[job].state;
 }
 
+bool jobs_is_error_foreign(const struct jobs *jobs, uint32_t job)
+{
+    ASSERT(jobs_is_live(jobs, job));
+    uint32_t extra_index = jobs->rows.items[job].extra;
+
+    return extra_index != JOBS_NONE &&
+           jobs->extras.items[extra_index].error_is_foreign;
+}
+
 uint32_t jobs_tried(const struct jobs *jobs, uint32_t job,
                     struct job_tried ret_tried[JOBS_TRIED_MAX])
 {
