@@ -1,6 +1,7 @@
 #include "api/submit/annotations.h"
 
-#include <stdio.h>
+#define PREFIX_OWN "berth.dev/"
+#define PREFIX_ARMADA "armadaproject.io/"
 
 struct str annotation_find(const Berth__Submission__Item *item, const char *key)
 {
@@ -13,34 +14,45 @@ struct str annotation_find(const Berth__Submission__Item *item, const char *key)
     return str_make(NULL, 0);
 }
 
+/* What follows a prefix in the name of an annotation; NULL: another prefix. */
+static const char *behind(const char *name, struct str prefix)
+{
+    return strncmp(name, prefix.p, prefix.byte_count) == 0
+               ? name + prefix.byte_count
+               : NULL;
+}
+
 struct str annotation_find_own(const Berth__Submission__Item *item,
                                const char *key)
 {
-    const size_t prefix_bytes = sizeof("berth.dev/") - 1;
-    struct str value = annotation_find(item, key);
-    char armada_key[80];
+    const char *of_armada = NULL;
 
-    if (value.p) {
-        return value;
+    for (size_t i = item->n_annotations; i > 0; i--) {
+        const char *name = item->annotations[i - 1]->key;
+        const char *rest = behind(name, STR(PREFIX_ARMADA));
+
+        if (strcmp(name, key) == 0) {
+            return str_of(item->annotations[i - 1]->value);
+        }
+        if (!of_armada && rest &&
+            strcmp(rest, key + sizeof(PREFIX_OWN) - 1) == 0) {
+            of_armada = item->annotations[i - 1]->value;
+        }
     }
-    snprintf(armada_key, sizeof(armada_key), "armadaproject.io/%s",
-             key + prefix_bytes);
-    return annotation_find(item, armada_key);
+    return of_armada ? str_of(of_armada) : str_make(NULL, 0);
 }
 
 const char *annotation_name(const Berth__Submission__Item *item,
                             const char *key)
 {
-    const size_t prefix_bytes = sizeof("berth.dev/") - 1;
-    const size_t armada_bytes = sizeof("armadaproject.io/") - 1;
-
     if (annotation_find(item, key).p) {
         return key;
     }
     for (size_t i = 0; i < item->n_annotations; i++) {
         const char *name = item->annotations[i]->key;
-        if (str_starts_with(str_of(name), STR("armadaproject.io/")) &&
-            strcmp(name + armada_bytes, key + prefix_bytes) == 0) {
+        const char *rest = behind(name, STR(PREFIX_ARMADA));
+
+        if (rest && strcmp(rest, key + sizeof(PREFIX_OWN) - 1) == 0) {
             return name;
         }
     }

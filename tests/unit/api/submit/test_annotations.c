@@ -135,6 +135,29 @@ static void test_own_annotations(void **state)
                         "requeue, not retry");
 }
 
+/* Ours counts wherever it stands, then the last with Armada's prefix. */
+static void test_own_annotations_with_either_prefix(void **state)
+{
+    auto_arena arena = {0};
+    Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+
+    (void)state;
+    assert_null(annotation_find_own(item, ANNOTATION_HOLD).p);
+    sample_annotation(&arena, item, "armadaproject.io/holder", "no");
+    sample_annotation(&arena, item, "armada/hold", "no");
+    assert_null(annotation_find_own(item, ANNOTATION_HOLD).p);
+    sample_annotation(&arena, item, "armadaproject.io/hold", "first");
+    sample_annotation(&arena, item, "armadaproject.io/hold", "second");
+    assert_string_equal(annotation_find_own(item, ANNOTATION_HOLD).p, "second");
+    assert_string_equal(annotation_name(item, ANNOTATION_HOLD),
+                        "armadaproject.io/hold");
+    item->annotations[1]->key = field(ANNOTATION_HOLD);
+    item->annotations[1]->value = field("ours");
+    assert_string_equal(annotation_find_own(item, ANNOTATION_HOLD).p, "ours");
+    assert_string_equal(annotation_name(item, ANNOTATION_HOLD),
+                        ANNOTATION_HOLD);
+}
+
 /* Only our own prefix is ours to refuse. */
 static void test_unknown_own_annotations_are_refused(void **state)
 {
@@ -257,6 +280,7 @@ int main(void)
         TEST(test_r2_members_of_a_gang_agree),
         TEST(test_i19_price_band),
         TEST(test_own_annotations),
+        TEST(test_own_annotations_with_either_prefix),
         TEST(test_unknown_own_annotations_are_refused),
         TEST(test_concurrency_groups),
         TEST(a_job_names_only_targets_that_there_are),
