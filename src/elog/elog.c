@@ -1,8 +1,6 @@
 #include "base/hash.h"
 #include "elog/elog_backend.h"
 
-enum { LANES = 4 };
-
 void elog_close(struct elog *log)
 {
     if (log) {
@@ -144,39 +142,10 @@ static uint64_t hash_of_fields(const struct elog_record *record)
     return hash_bytes(fields, sizeof(fields), 0);
 }
 
-/* A word more in a lane.  Each step can be undone, so no other word gives the
- * same; the last term keeps a lane from staying 0 among zeros. */
-static uint64_t lane_add(uint64_t lane, uint64_t word)
-{
-    lane = (lane ^ word) * 0x9e3779b97f4a7c15u + 0xbf58476d1ce4e5b9u;
-    return lane ^ lane >> 32;
-}
-
-/* A hash in lanes that do not wait for each other: every reader takes it of
- * all that it reads. */
-static uint64_t hash_in_lanes(struct str bytes, uint64_t seed)
-{
-    uint64_t lanes[LANES];
-    const char *p = bytes.p;
-    size_t rest = bytes.byte_count;
-
-    for (uint32_t i = 0; i < LANES; i++) {
-        lanes[i] = hash_mix(seed + i);
-    }
-    for (; rest >= sizeof(lanes); p += sizeof(lanes), rest -= sizeof(lanes)) {
-        uint64_t words[LANES];
-        memcpy(words, p, sizeof(words));
-        for (uint32_t i = 0; i < LANES; i++) {
-            lanes[i] = lane_add(lanes[i], words[i]);
-        }
-    }
-    return hash_bytes(p, rest,
-                      hash_bytes(lanes, sizeof(lanes), bytes.byte_count));
-}
-
 uint64_t elog_record_checksum(const struct elog_record *record)
 {
-    return hash_in_lanes(record->payload, hash_of_fields(record));
+    return hash_in_lanes(record->payload.p, record->payload.byte_count,
+                         hash_of_fields(record));
 }
 
 bool elog_record_is_whole(const struct elog_record *record)

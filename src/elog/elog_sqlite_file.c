@@ -40,7 +40,7 @@ int elog_sqlite_check_version(sqlite3 *db, struct err *err)
     if (rc < 0) {
         return rc;
     }
-    if (version == ELOG_SQLITE_VERSION && !sq_sums_are_kept(db)) {
+    if (version > ELOG_SQLITE_VERSION_PLAIN && !sq_sums_are_kept(db)) {
         return err_set(err, -ERR_CORRUPT,
                        "%s is damaged: its first page should tell of "
                        "checksums; restore the newest backup",
@@ -49,19 +49,20 @@ int elog_sqlite_check_version(sqlite3 *db, struct err *err)
     return 0;
 }
 
-/* From now on no older release may open it: it would take our records for
- * damaged ones, and pass over them. */
+/* From now on no older release may open it: it would take our records or pages
+ * for damaged ones. */
 static int set_version(sqlite3 *db, struct err *err)
 {
     char sql[64];
     int64_t version = 0;
+    int64_t right =
+        sq_sums_are_kept(db) ? ELOG_SQLITE_VERSION : ELOG_SQLITE_VERSION_PLAIN;
 
     int rc = sq_get_int(db, "PRAGMA user_version", &version, err);
-    if (rc < 0 || version >= ELOG_SQLITE_VERSION_PLAIN) {
+    if (rc < 0 || version >= right) {
         return rc < 0 ? rc : 0;
     }
-    snprintf(sql, sizeof(sql), "PRAGMA user_version = %d",
-             (int)ELOG_SQLITE_VERSION_PLAIN);
+    snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", (int)right);
     return sq_exec(db, sql, err);
 }
 

@@ -16,8 +16,10 @@ enum {
     /* 1: other checksums of records; such a file becomes one of version 2 when
      * it is opened for writing, and what is in it stays as it is. */
     ELOG_SQLITE_VERSION_PLAIN = 2,
-    /* Its pages have checksums (sq_sums.h): so are files made since. */
-    ELOG_SQLITE_VERSION = 3,
+    /* 3: its pages have checksums (sq_sums.h), such as files made since have;
+     * it becomes one of version 4 when it is opened for writing, whose pages
+     * may have other ones, which older releases do not know. */
+    ELOG_SQLITE_VERSION = 4,
     ELOG_SQLITE_APPLICATION_ID = 0x42657274, /* "Bert" */
 };
 

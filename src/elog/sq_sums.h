@@ -6,8 +6,9 @@
  * with its number, when the page goes into the database file, and checks it
  * when the page comes from there: a page that is not what was written, or not
  * where it was written, fails the statement (SQLITE_IOERR_DATA, -ERR_CORRUPT of
- * sq.h).  The write-ahead file has checksums of SQLite's own.  A database
- * without that room is read and written as ever.
+ * sq.h).  Pages of older releases have another checksum, which counts as well
+ * until they are written again.  The write-ahead file has checksums of SQLite's
+ * own.  A database without that room is read and written as ever.
  *
  * Threads: a connection's file belongs to the thread of its connection; scans
  * may run on any, beside it.

@@ -23,7 +23,7 @@
 #include "model/id.h"
 
 enum {
-    STORE_SQLITE_VERSION = 10,
+    STORE_SQLITE_VERSION = 11,
     STORE_SQLITE_APPLICATION_ID = 0x42655374, /* "BeSt" */
     /* Bytes of an id in a column: big-endian, so that blobs sort as ids. */
     STORE_ID_BYTES = 16,

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "elog/sq.h"
 #include "elog/sq_sums.h"
 #include "tmpdir.h"
@@ -187,6 +188,43 @@ static void a_page_that_is_cut_short_is_found(void **state)
     assert_int_equal(read_all(f->path), -ERR_CORRUPT);
 }
 
+/* Give each page the checksum that older releases wrote. */
+static void make_former(const char *path)
+{
+    static char page[PAGE_BYTES];
+    uint64_t number = 1;
+
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    for (; pread(fd, page, PAGE_BYTES, (off_t)(number - 1) * PAGE_BYTES) ==
+           PAGE_BYTES;
+         number++) {
+        uint64_t sum = hash_bytes(page, PAGE_BYTES - sizeof(sum), number);
+        assert_int_equal(pwrite(fd, &sum, sizeof(sum),
+                                (off_t)(number * PAGE_BYTES - sizeof(sum))),
+                         sizeof(sum));
+    }
+    assert_true(number > ROWS);
+    close(fd);
+}
+
+static void pages_of_older_releases_are_read_and_guarded(void **state)
+{
+    struct fixture *f = *state;
+
+    make_former(f->path);
+    assert_int_equal(bad_page(f->path), 0);
+    assert_int_equal(read_all(f->path), 1);
+    sqlite3 *db = open_db(f->path);
+    assert_int_equal(
+        sq_exec(db, "UPDATE t SET v = randomblob(7000) WHERE k < 9", NULL), 0);
+    sq_close(db);
+    assert_int_equal(bad_page(f->path), 0);
+    assert_int_equal(read_all(f->path), 1);
+    flip(f->path, 20 * PAGE_BYTES + 5000);
+    assert_int_equal(bad_page(f->path), 21);
+    assert_int_equal(read_all(f->path), -ERR_CORRUPT);
+}
+
 static void a_page_in_the_wrong_place_is_found(void **state)
 {
     struct fixture *f = *state;
@@ -275,6 +313,7 @@ int main(void)
         CASE(a_size_of_pages_that_cannot_be_is_found),
         CASE(what_reads_a_damaged_page_fails),
         CASE(a_page_that_is_cut_short_is_found),
+        CASE(pages_of_older_releases_are_read_and_guarded),
         CASE(a_page_in_the_wrong_place_is_found),
         CASE(a_copy_has_checksums_and_a_damaged_file_gives_none),
         CASE(a_file_without_checksums_is_read_as_ever),
