@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,4 +123,35 @@ void fixture_echo(void *ctx, struct rpc_call *call, struct str request)
 {
     (void)ctx;
     rpc_call_finish(call, RPC_OK, NULL, request);
+}
+
+bool fixture_pem_make(struct fixture_pem *pem)
+{
+    const char *base = getenv("TMPDIR");
+    char command[1024];
+
+    snprintf(pem->directory, sizeof(pem->directory), "%s/berth-tls-XXXXXX",
+             base ? base : "/tmp");
+    assert_non_null(mkdtemp(pem->directory));
+    snprintf(pem->certificate, sizeof(pem->certificate), "%s/cert.pem",
+             pem->directory);
+    snprintf(pem->key, sizeof(pem->key), "%s/key.pem", pem->directory);
+    snprintf(command, sizeof(command),
+             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
+             "-nodes -days 2 -subj /CN=localhost "
+             "-addext subjectAltName=DNS:localhost "
+             "-keyout %s -out %s 2>/dev/null",
+             pem->key, pem->certificate);
+    if (system(command) == 0) {
+        return true;
+    }
+    fixture_pem_remove(pem);
+    return false;
+}
+
+void fixture_pem_remove(const struct fixture_pem *pem)
+{
+    (void)unlink(pem->key);
+    (void)unlink(pem->certificate);
+    (void)rmdir(pem->directory);
 }

@@ -60,3 +60,13 @@ int64_t fixture_now_ms(void);
 
 /* A connected TCP socket to 127.0.0.1:`port`; fails the test if not. */
 int fixture_connect(uint16_t port);
+
+/* A certificate for "localhost" and its key. */
+struct fixture_pem {
+    char directory[256], certificate[300], key[300];
+};
+
+/* Have openssl make them; false: there is none. */
+bool fixture_pem_make(struct fixture_pem *pem) must_check;
+/* Remove them. */
+void fixture_pem_remove(const struct fixture_pem *pem);

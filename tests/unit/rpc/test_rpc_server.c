@@ -431,36 +431,6 @@ static void a_message_over_the_buffer_limit_is_refused(void **state)
  * TLS.
  */
 
-/* A directory with cert.pem for "localhost" and its key.pem, made by
- * openssl; the caller removes it. */
-static bool make_certificate(char *directory, size_t byte_count)
-{
-    const char *base = getenv("TMPDIR");
-    char command[1024];
-
-    snprintf(directory, byte_count, "%s/berth-tls-XXXXXX",
-             base ? base : "/tmp");
-    assert_non_null(mkdtemp(directory));
-    snprintf(command, sizeof(command),
-             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
-             "-nodes -days 2 -subj /CN=localhost "
-             "-addext subjectAltName=DNS:localhost "
-             "-keyout %s/key.pem -out %s/cert.pem 2>/dev/null",
-             directory, directory);
-    return system(command) == 0;
-}
-
-static void remove_certificate(const char *directory)
-{
-    char path[1024];
-
-    snprintf(path, sizeof(path), "%s/key.pem", directory);
-    unlink(path);
-    snprintf(path, sizeof(path), "%s/cert.pem", directory);
-    unlink(path);
-    rmdir(directory);
-}
-
 /* Code of one call through a TLS channel made with `tls` (NULL: plain). */
 static enum rpc_code call_with(const char *address,
                                const struct rpc_channel_tls *tls)
@@ -484,7 +454,8 @@ static void tls_is_served_and_checked(void **state)
 {
     const struct rpc_method method = {
         .path = "/t.T/M", .kind = RPC_UNARY, .handle = echo};
-    char directory[256], certificate[300], key[300];
+    struct fixture_pem pem;
+    const char *certificate = pem.certificate, *key = pem.key;
     struct rpc_server_tls tls = {.certificate_file = certificate,
                                  .key_file = key};
     struct rpc_server_options options = {
@@ -500,12 +471,9 @@ static void tls_is_served_and_checked(void **state)
     struct fixture f;
 
     (void)state;
-    if (!make_certificate(directory, sizeof(directory))) {
-        rmdir(directory);
+    if (!fixture_pem_make(&pem)) {
         skip();
     }
-    snprintf(certificate, sizeof(certificate), "%s/cert.pem", directory);
-    snprintf(key, sizeof(key), "%s/key.pem", directory);
     fixture_start(&f, options);
     assert_int_equal(call_with(f.address, &trusted), RPC_OK);
     assert_int_equal(call_with(f.address, &misnamed), RPC_UNAVAILABLE);
@@ -517,7 +485,7 @@ static void tls_is_served_and_checked(void **state)
     assert_int_equal(call_with(f.address, &with_own), RPC_OK);
     assert_int_equal(call_with(f.address, &trusted), RPC_UNAVAILABLE);
     fixture_stop(&f);
-    remove_certificate(directory);
+    fixture_pem_remove(&pem);
 }
 
 static void unreadable_tls_files_are_told(void **state)

@@ -4,167 +4,40 @@
  */
 #include <arpa/inet.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "guard_stage.h"
 #include "patience.h"
 #include "rpc/guard/frames.h"
-#include "rpc/guard/guard.h"
-#include "rpc/listen.h"
 #include "unit.h"
 
-static const char hello[] =
-    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 static const char request[] = "\0\0\x01\x01\x04\0\0\0\x01x";
 
-enum { HANDED_MAX = 16, SPARE = 32 };
-
-/* A guard, and what it hands over. */
-struct stage {
-    struct guard *guard;
-    uint16_t port;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int handed[HANDED_MAX];
-    int handed_count;
-};
-
-static void take(void *ctx, int fd)
-{
-    struct stage *stage = ctx;
-
-    pthread_mutex_lock(&stage->lock);
-    assert_true(stage->handed_count < HANDED_MAX);
-    stage->handed[stage->handed_count++] = fd;
-    pthread_cond_signal(&stage->changed);
-    pthread_mutex_unlock(&stage->lock);
-}
-
-static void begin(struct stage *stage, uint32_t most, uint32_t most_each)
-{
-    struct err err;
-    int fd;
-
-    *stage = (struct stage){.lock = PTHREAD_MUTEX_INITIALIZER,
-                            .changed = PTHREAD_COND_INITIALIZER};
-    assert_int_equal(listen_open("127.0.0.1:0", &fd, &stage->port, &err), 0);
-    struct guard_options options = {
-        .fds = &fd,
-        .fd_count = 1,
-        .connection_count_max = most,
-        .address_count_max = most_each,
-        .silence_ms_max = 60000,
-        .hand_over = take,
-        .ctx = stage,
-    };
-    stage->guard = guard_create(&options, &err);
-    assert_non_null(stage->guard);
-}
-
-static void end(struct stage *stage)
-{
-    guard_close(stage->guard);
-    guard_destroy(stage->guard);
-    for (int i = 0; i < stage->handed_count; i++) {
-        close(stage->handed[i]);
-    }
-}
-
-static int dial(const struct stage *stage)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons(stage->port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)),
-                     0);
-    return fd;
-}
-
-static void say(int fd, const char *bytes, size_t byte_count)
-{
-    assert_int_equal(send(fd, bytes, byte_count, MSG_NOSIGNAL), byte_count);
-}
-
-/* The connection that the guard hands over as its `index`th. */
-static int handed(struct stage *stage, int index)
-{
-    pthread_mutex_lock(&stage->lock);
-    while (stage->handed_count <= index) {
-        pthread_cond_wait(&stage->changed, &stage->lock);
-    }
-    int fd = stage->handed[index];
-    pthread_mutex_unlock(&stage->lock);
-    return fd;
-}
-
-/* Read until so many bytes are there. */
-static void hear(int fd, char *bytes, size_t byte_count)
-{
-    for (size_t at = 0; at < byte_count;) {
-        struct pollfd wait = {.fd = fd, .events = POLLIN};
-        assert_int_equal(poll(&wait, 1, patient_ms(10000)), 1);
-        ssize_t count = recv(fd, bytes + at, byte_count - at, 0);
-        assert_true(count > 0);
-        at += (size_t)count;
-    }
-}
-
-/* Wait until it says that it does not serve, for a time of `ms` at most. */
-static void await_dead(struct guard *guard, uint32_t ms)
-{
-    for (int i = 0; i < patient_ms(10000) && guard_is_alive(guard, ms); i++) {
-        (void)poll(NULL, 0, 1);
-    }
-    assert_false(guard_is_alive(guard, ms));
-}
-
-/* The opposite. */
-static void await_alive(struct guard *guard, uint32_t ms)
-{
-    for (int i = 0; i < patient_ms(10000) && !guard_is_alive(guard, ms); i++) {
-        (void)poll(NULL, 0, 1);
-    }
-    assert_true(guard_is_alive(guard, (uint32_t)patient_ms(10000)));
-}
-
-/* Read to the end of the connection. */
-static void hear_end(int fd)
-{
-    char bytes[4096];
-    ssize_t count = 1;
-
-    while (count > 0) {
-        struct pollfd wait = {.fd = fd, .events = POLLIN};
-        assert_int_equal(poll(&wait, 1, patient_ms(30000)), 1);
-        count = recv(fd, bytes, sizeof(bytes), 0);
-    }
-}
+enum { SPARE = 32 };
 
 /* The mark behind a request finds its connection, as long as that is there. */
 static void a_request_finds_its_connection(void **state)
 {
-    enum { HELLO = sizeof(hello) - 1, REQUEST = sizeof(request) - 1 };
+    enum { HELLO = GUARD_HELLO_BYTES, REQUEST = sizeof(request) - 1 };
     struct guard_peer peer = {0};
     struct stage stage;
     char bytes[512];
 
     (void)state;
-    begin(&stage, 8, 8);
-    int fd = dial(&stage);
-    say(fd, hello, HELLO);
-    say(fd, request, REQUEST);
-    int inner = handed(&stage, 0);
-    hear(inner, bytes, HELLO + REQUEST + FRAMES_HEAD_BYTES + 2);
-    assert_memory_equal(bytes, hello, HELLO);
+    stage_begin(&stage, 8, 8);
+    int fd = stage_dial(&stage);
+    stage_say(fd, guard_hello, HELLO);
+    stage_say(fd, request, REQUEST);
+    int inner = stage_handed(&stage, 0);
+    stage_hear(inner, bytes, HELLO + REQUEST + FRAMES_HEAD_BYTES + 2);
+    assert_memory_equal(bytes, guard_hello, HELLO);
     size_t name_bytes = strlen(guard_header);
-    hear(inner, bytes, name_bytes + 1);
+    stage_hear(inner, bytes, name_bytes + 1);
     assert_memory_equal(bytes, guard_header, name_bytes);
     size_t value_bytes = (size_t)(unsigned char)bytes[name_bytes];
-    hear(inner, bytes, value_bytes);
+    stage_hear(inner, bytes, value_bytes);
     struct str mark = str_make(bytes, value_bytes);
     assert_true(guard_find(stage.guard, mark, &peer));
     assert_true(peer.has_user);
@@ -178,20 +51,20 @@ static void a_request_finds_its_connection(void **state)
     assert_false(guard_is_outside_jobs(stage.guard, mark));
     bytes[value_bytes - 1] ^= 1;
     /* What the other side says comes back as it is. */
-    say(inner, "answer", 6);
+    stage_say(inner, "answer", 6);
     char answer[6];
-    hear(fd, answer, 6);
+    stage_hear(fd, answer, 6);
     assert_memory_equal(answer, "answer", 6);
     close(inner);
     stage.handed_count = 0;
-    hear_end(fd);
+    stage_hear_end(fd);
     close(fd);
     while (guard_find(stage.guard, mark, &peer)) {
     }
     /* Nor does the mark of an empty slot find one. */
     memset(bytes, '0', value_bytes);
     assert_false(guard_find(stage.guard, mark, &peer));
-    end(&stage);
+    stage_end(&stage);
 }
 
 /* Over its limit a user's connections are closed, and others are not. */
@@ -202,22 +75,22 @@ static void connections_are_limited(void **state)
     int fds[3];
 
     (void)state;
-    begin(&stage, 8, 2);
+    stage_begin(&stage, 8, 2);
     for (int i = 0; i < 3; i++) {
-        fds[i] = dial(&stage);
+        fds[i] = stage_dial(&stage);
         if (i < 2) {
-            say(fds[i], hello, sizeof(hello) - 1);
-            (void)handed(&stage, i);
+            stage_say(fds[i], guard_hello, GUARD_HELLO_BYTES);
+            (void)stage_handed(&stage, i);
         }
     }
-    hear_end(fds[2]);
+    stage_hear_end(fds[2]);
     guard_counts(stage.guard, &counts);
     assert_int_equal(counts.open_count, 2);
     assert_int_equal(counts.refused_count, 1);
     for (int i = 0; i < 3; i++) {
         close(fds[i]);
     }
-    end(&stage);
+    stage_end(&stage);
 }
 
 /* Who is full makes room by ending who has said nothing. */
@@ -227,10 +100,10 @@ static void the_silent_give_way(void **state)
     struct stage stage;
 
     (void)state;
-    begin(&stage, 1, 8);
-    int silent = dial(&stage), next = -1;
+    stage_begin(&stage, 1, 8);
+    int silent = stage_dial(&stage), next = -1;
     while (counts.silent_count == 0) {
-        next = dial(&stage);
+        next = stage_dial(&stage);
         struct pollfd wait = {.fd = next, .events = POLLIN};
         (void)poll(&wait, 1, 20);
         guard_counts(stage.guard, &counts);
@@ -238,12 +111,12 @@ static void the_silent_give_way(void **state)
             close(next);
         }
     }
-    hear_end(silent);
-    say(next, hello, sizeof(hello) - 1);
-    (void)handed(&stage, 0);
+    stage_hear_end(silent);
+    stage_say(next, guard_hello, GUARD_HELLO_BYTES);
+    (void)stage_handed(&stage, 0);
     close(silent);
     close(next);
-    end(&stage);
+    stage_end(&stage);
 }
 
 static void what_a_flood_sends_ends_it(void **state)
@@ -253,20 +126,20 @@ static void what_a_flood_sends_ends_it(void **state)
     struct stage stage;
 
     (void)state;
-    begin(&stage, 8, 8);
-    int fd = dial(&stage);
-    say(fd, hello, sizeof(hello) - 1);
-    say(fd, "\0\0\x01\x01\0\0\0\0\x01x", 10);
+    stage_begin(&stage, 8, 8);
+    int fd = stage_dial(&stage);
+    stage_say(fd, guard_hello, GUARD_HELLO_BYTES);
+    stage_say(fd, "\0\0\x01\x01\0\0\0\0\x01x", 10);
     for (int i = 0; i < 3; i++) {
         static const char zeros[16384];
         (void)!send(fd, head, 9, MSG_NOSIGNAL);
         (void)!send(fd, zeros, sizeof(zeros), MSG_NOSIGNAL);
     }
-    hear_end(fd);
+    stage_hear_end(fd);
     guard_counts(stage.guard, &counts);
     assert_int_equal(counts.ended_count, 1);
     close(fd);
-    end(&stage);
+    stage_end(&stage);
 }
 
 /* Open files until there is no descriptor left; how many. */
@@ -288,7 +161,7 @@ static void it_accepts_again_when_there_are_descriptors(void **state)
     struct stage stage;
 
     (void)state;
-    begin(&stage, 8, 8);
+    stage_begin(&stage, 8, 8);
     int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons(stage.port),
@@ -309,15 +182,15 @@ static void it_accepts_again_when_there_are_descriptors(void **state)
     assert_int_equal(counts.accepted_count, 0);
     assert_true(guard_is_alive(stage.guard, (uint32_t)patient_ms(10000)));
     /* Nobody is served meanwhile, though its thread goes round. */
-    await_dead(stage.guard, 1500);
+    stage_await_dead(stage.guard, 1500);
     while (count > 0) {
         close(fds[--count]);
     }
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    say(client, hello, sizeof(hello) - 1);
-    (void)handed(&stage, 0);
+    stage_say(client, guard_hello, GUARD_HELLO_BYTES);
+    (void)stage_handed(&stage, 0);
     close(client);
-    end(&stage);
+    stage_end(&stage);
 }
 
 static void a_library_that_does_not_answer_is_noticed(void **state)
@@ -326,16 +199,16 @@ static void a_library_that_does_not_answer_is_noticed(void **state)
     char answer[4];
 
     (void)state;
-    begin(&stage, 8, 8);
-    int client = dial(&stage);
-    say(client, hello, sizeof(hello) - 1);
-    int library = handed(&stage, 0);
-    await_dead(stage.guard, 1500);
-    say(library, "yes!", sizeof(answer));
-    hear(client, answer, sizeof(answer));
-    await_alive(stage.guard, 1500);
+    stage_begin(&stage, 8, 8);
+    int client = stage_dial(&stage);
+    stage_say(client, guard_hello, GUARD_HELLO_BYTES);
+    int library = stage_handed(&stage, 0);
+    stage_await_dead(stage.guard, 1500);
+    stage_say(library, "yes!", sizeof(answer));
+    stage_hear(client, answer, sizeof(answer));
+    stage_await_alive(stage.guard, 1500);
     close(client);
-    end(&stage);
+    stage_end(&stage);
 }
 
 int main(void)
