@@ -146,8 +146,9 @@ struct rpc_server_connections {
 void rpc_server_connections(struct rpc_server *server,
                             struct rpc_server_connections *ret_connections);
 
-/* Whether it still takes connections: its guard has gone round within
- * `ms_max`. */
+/* Whether whoever comes is served: the guard has gone round within `ms_max`,
+ * and every listener answered the last probe, which dials it each 5 s, or has
+ * failed to for no longer than that.  Cheap: nothing is dialled for it. */
 bool rpc_server_is_listening(struct rpc_server *server, uint32_t ms_max);
 
 /* Calls under way. */

@@ -16,6 +16,7 @@ enum {
     PING_AFTER_MS = 120 * 1000,
     PING_TIMEOUT_MS = 20 * 1000,
     SILENCE_MAX_MS = 60 * 1000, /* until a connection's first request */
+    PROBE_MS = 5 * 1000,        /* between two probes of our own listeners */
     DESCRIPTORS_KEPT = 512,     /* for files, streams of logs, HTTP */
 };
 
@@ -140,6 +141,7 @@ static int start_guard(struct rpc_server *server,
                                  ? options->address_count_max
                                  : RPC_SERVER_ADDRESS_DEFAULT_MAX,
         .silence_ms_max = SILENCE_MAX_MS,
+        .probe_ms = PROBE_MS,
         .hand_over = take_connection,
         .ctx = server,
     };

@@ -6,6 +6,7 @@ the server serves others, says so at /health, and has not grown beyond what is
 allowed.
 """
 
+import ctypes
 import json
 import os
 import pathlib
@@ -31,6 +32,7 @@ GROWTH_BYTES_MAX = 300 << 20  # above idle, as long as nobody is known
 FILES_MAX = 2048
 ATTACK_SECONDS = 2.0
 NOBODY = 65534
+PIDFD_OPEN, PIDFD_GETFD = 434, 438  # system calls
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST, SETTINGS, PING, CONTINUATION = 0, 1, 3, 4, 6, 9
@@ -77,6 +79,31 @@ class Server(harness.Berth):
             harness.Program = original
 
 
+def socket_of(pid, port):
+    """The socket of a process that listens on a port; None: it may not be
+    had."""
+    inodes = {line.split()[9] for line in
+              pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]
+              if line.split()[1].endswith(f":{port:04X}")}
+    libc = ctypes.CDLL(None, use_errno=True)
+    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        name = os.readlink(link)
+        if name.startswith("socket:[") and name[8:-1] in inodes:
+            of_process = libc.syscall(PIDFD_OPEN, pid, 0)
+            taken = libc.syscall(PIDFD_GETFD, of_process, int(link.name), 0)
+            os.close(of_process)
+            return socket.socket(fileno=taken) if taken >= 0 else None
+    return None
+
+
+def fails(url):
+    try:
+        urllib.request.urlopen(url, timeout=harness.patient(10)).close()
+        return False
+    except urllib.error.HTTPError as error:
+        return error.code == 503
+
+
 class HostileClients(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -98,7 +125,7 @@ class HostileClients(unittest.TestCase):
         for connection in self.sockets:
             connection.close()
         harness.wait_for("the server serves", self.serves)
-        self.assertEqual(self.health(), 204)
+        harness.wait_for("/health is well", lambda: self.health() == 204)
         self.assertLess(self.resident() - self.before, GROWTH_BYTES_MAX)
 
     def resident(self):
@@ -214,6 +241,22 @@ class HostileClients(unittest.TestCase):
         open_count = [int(line.split()[1]) for line in text.splitlines()
                       if line.startswith("berth_grpc_connections ")]
         self.assertLessEqual(open_count[0], 300)
+
+    def test_a_listener_that_is_gone_fails_health(self):
+        other = harness.Berth(CONFIG, standalone=False).start()
+        try:
+            port = int(other.grpc.rsplit(":", 1)[1])
+            listener = socket_of(other.program.process.pid, port)
+            if listener is None:
+                self.skipTest("may not take another process's descriptors")
+            url = f"http://{other.http}/health"
+            urllib.request.urlopen(url).close()
+            with listener:
+                listener.shutdown(socket.SHUT_RDWR)
+            harness.wait_for("/health fails", lambda: fails(url))
+        finally:
+            other.stop()
+            shutil.rmtree(other.folder)
 
     def test_half_open_http_does_not_block_health(self):
         port = int(self.berth.http.rsplit(":", 1)[1])

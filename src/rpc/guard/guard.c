@@ -77,7 +77,6 @@ void guard_watch(struct guard *guard, struct connection *connection)
     watch(guard, connection->inner, data, of_inner, &connection->watched_inner);
 }
 
-/* End for good those that are over. */
 /* The client is gone, and the library has yet to let go of its end, which it
  * does when it comes to it: until then the connection counts, because it costs
  * as much. */
@@ -95,6 +94,7 @@ static void linger(struct guard *guard, struct connection *connection)
     ASSERT(rc == 0);
 }
 
+/* End for good those that are over. */
 void guard_bury(struct guard *guard)
 {
     pthread_mutex_lock(&guard->lock);
@@ -104,9 +104,11 @@ void guard_bury(struct guard *guard)
             linger(guard, connection);
             continue;
         }
-        ASSERT(guard->buckets[connection->bucket] > 0);
-        guard->buckets[connection->bucket]--;
-        guard->counts.open_count--;
+        if (!connection->is_probe) {
+            ASSERT(guard->buckets[connection->bucket] > 0);
+            guard->buckets[connection->bucket]--;
+            guard->counts.open_count--;
+        }
         connection_fini(connection);
     }
     guard->dying_count = 0;
@@ -141,7 +143,7 @@ static void tick(struct guard *guard)
     }
     guard->tick_ms = guard->now_ms + TICK_MS;
     int64_t unanswered_ms = 0;
-    for (uint32_t i = 0; i < guard->options.connection_count_max; i++) {
+    for (uint32_t i = 0; i < guard->slot_count; i++) {
         struct connection *connection = &guard->connections[i];
         int64_t most_ms = connection->inner < 0 ? PREFACE_MS_MAX
                                                 : guard->options.silence_ms_max;
@@ -260,14 +262,16 @@ static struct guard *make(const struct guard_options *options, struct err *err)
     ASSERT(options->fd_count <= GUARD_LISTENERS_MAX);
     ASSERT(count_max >= 1 && count_max <= GUARD_CONNECTIONS_MAX);
     guard->options = *options;
+    guard->probe.wake = -1;
+    guard->slot_count = count_max + options->fd_count;
     guard->listener_count = options->fd_count;
     memcpy(guard->listeners, options->fds, options->fd_count * sizeof(int));
     pthread_mutex_init(&guard->lock, NULL);
     pthread_cond_init(&guard->closed, NULL);
     guard->connections =
-        mem_alloc_array(count_max, sizeof(*guard->connections));
-    guard->dying = mem_alloc_array(count_max, sizeof(*guard->dying));
-    for (uint32_t i = 0; i < count_max; i++) {
+        mem_alloc_array(guard->slot_count, sizeof(*guard->connections));
+    guard->dying = mem_alloc_array(guard->slot_count, sizeof(*guard->dying));
+    for (uint32_t i = 0; i < guard->slot_count; i++) {
         guard->connections[i].fd = guard->connections[i].inner = -1;
     }
     guard->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -313,9 +317,12 @@ struct guard *guard_create(const struct guard_options *options, struct err *err)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     guard->has_thread = watch_first(guard) &&
                         pthread_create(&guard->thread, NULL, run, guard) == 0;
+    bool is_probed = guard->has_thread && guard_probe_start(guard, err) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!guard->has_thread) {
         err_set(err, -ERR_IO, "cannot start a thread");
+    }
+    if (!is_probed) {
         guard_destroy(guard);
         return NULL;
     }
@@ -324,6 +331,7 @@ struct guard *guard_create(const struct guard_options *options, struct err *err)
 
 void guard_close(struct guard *guard)
 {
+    guard_probe_stop(guard);
     atomic_store(&guard->is_closing, true);
     wake_up(guard);
     pthread_mutex_lock(&guard->lock);
@@ -338,13 +346,14 @@ void guard_destroy(struct guard *guard)
     if (!guard) {
         return;
     }
+    guard_probe_stop(guard);
     if (guard->has_thread) {
         atomic_store(&guard->is_stopping, true);
         wake_up(guard);
         pthread_join(guard->thread, NULL);
     }
     close_listeners(guard);
-    for (uint32_t i = 0; i < guard->options.connection_count_max; i++) {
+    for (uint32_t i = 0; i < guard->slot_count; i++) {
         connection_fini(&guard->connections[i]);
     }
     SSL_CTX_free(guard->tls);

@@ -15,8 +15,12 @@
  * then the library's; and what its other side has not taken, which is at most
  * one read: nothing more is read meanwhile.
  *
- * Threads: the guard has one, which owns the connections.  guard_find() and
- * guard_counts() are for any; the rest for one at a time.
+ * Each listener is dialled now and then by a probe, as a client does it, up to
+ * the library's first answer.  The probe has a place of its own beside the
+ * limits, is in no count, and needs no certificate.
+ *
+ * Threads: the guard has one, which owns the connections, and one that probes.
+ * guard_find() and guard_counts() are for any; the rest for one at a time.
  */
 #pragma once
 
@@ -56,7 +60,8 @@ struct guard_options {
     uint32_t connection_count_max; /* in all, 1..GUARD_CONNECTIONS_MAX */
     uint32_t address_count_max;    /* of one address or local user */
     uint32_t silence_ms_max;       /* from accepting to the first request */
-    const struct guard_tls *tls;   /* NULL: plain */
+    uint32_t probe_ms; /* between two probes of its own; 0: there are none */
+    const struct guard_tls *tls; /* NULL: plain */
     /* Takes a connected socket, which it owns from then on; on the guard's
      * thread. */
     void (*hand_over)(void *ctx, int fd);
@@ -99,6 +104,7 @@ bool guard_is_outside_jobs(struct guard *guard, struct str mark) must_check;
 void guard_counts(struct guard *guard, struct guard_counts *ret_counts);
 
 /* Whether whoever comes is served: within `ms_max` the thread has gone round
- * (it does so each second), somebody could be accepted if anybody came, and the
- * library has answered all who were handed over. */
+ * (it does so each second), somebody could be accepted if anybody came, the
+ * library has answered all who were handed over, and so have all listeners the
+ * probe. */
 bool guard_is_alive(struct guard *guard, uint32_t ms_max);

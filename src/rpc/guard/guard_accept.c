@@ -48,6 +48,20 @@ static struct connection *find_slot(struct guard *guard)
     return oldest->inner < 0 ? oldest : NULL;
 }
 
+/* One of the slots that are kept for the probe, one for each listener; NULL:
+ * the library has not let go of them yet. */
+static struct connection *find_probe_slot(struct guard *guard)
+{
+    for (uint32_t i = guard->options.connection_count_max;
+         i < guard->slot_count; i++) {
+        struct connection *connection = &guard->connections[i];
+        if (connection->fd < 0 && connection->inner < 0) {
+            return connection;
+        }
+    }
+    return NULL;
+}
+
 /* The other end, and the bucket by which it is counted: its address, or its
  * user if that is of this machine. */
 static void know_peer(struct guard *guard, struct connection *connection,
@@ -115,15 +129,36 @@ static bool start_tls(struct guard *guard, struct connection *connection)
             return false;
         }
         SSL_set_accept_state(connection->ssl);
+        if (connection->is_probe) { /* which has no certificate to show */
+            SSL_set_verify(connection->ssl, SSL_VERIFY_NONE, NULL);
+        }
     }
     return true;
 }
 
+/* Count a connection that was taken, under the lock. */
+static void count_in(struct guard *guard, struct connection *connection)
+{
+    if (!connection->is_probe) {
+        guard->buckets[connection->bucket]++;
+        guard->counts.open_count++;
+        guard->counts.accepted_count++;
+    }
+}
+
+static bool is_over_limit(const struct guard *guard,
+                          const struct connection *connection)
+{
+    return !connection->is_probe && guard->buckets[connection->bucket] >=
+                                        guard->options.address_count_max;
+}
+
 /* Take a connection into a slot; false: a limit is reached. */
-static bool take(struct guard *guard, int fd,
+static bool take(struct guard *guard, int fd, bool is_probe,
                  const struct sockaddr_storage *address)
 {
-    struct connection *connection = find_slot(guard);
+    struct connection *connection =
+        is_probe ? find_probe_slot(guard) : find_slot(guard);
     struct epoll_event event = {.events = EPOLLIN};
     int yes = 1;
 
@@ -131,10 +166,9 @@ static bool take(struct guard *guard, int fd,
         return false;
     }
     connection->fd = fd;
+    connection->is_probe = is_probe;
     know_peer(guard, connection, address);
-    if (guard->buckets[connection->bucket] >=
-            guard->options.address_count_max ||
-        !start_tls(guard, connection)) {
+    if (is_over_limit(guard, connection) || !start_tls(guard, connection)) {
         pthread_mutex_lock(&guard->lock);
         SSL_free(connection->ssl);
         *connection = (struct connection){
@@ -151,9 +185,7 @@ static bool take(struct guard *guard, int fd,
     ASSERT(rc == 0);
     pthread_mutex_lock(&guard->lock);
     make_mark(guard, connection);
-    guard->buckets[connection->bucket]++;
-    guard->counts.open_count++;
-    guard->counts.accepted_count++;
+    count_in(guard, connection);
     pthread_mutex_unlock(&guard->lock);
     return true;
 }
@@ -189,9 +221,12 @@ void guard_accept(struct guard *guard, int listener)
             return;
         }
         note_refusal(guard, false);
-        if (!take(guard, fd, &address)) {
-            guard_count(guard, &guard->counts.refused_count);
+        bool is_probe = guard_is_probe(guard, &address);
+        if (!take(guard, fd, is_probe, &address)) {
             close(fd);
+            if (!is_probe) {
+                guard_count(guard, &guard->counts.refused_count);
+            }
         }
     }
 }

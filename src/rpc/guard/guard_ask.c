@@ -47,7 +47,7 @@ static struct connection *connection_of(struct guard *guard, struct str mark)
     }
     uint32_t slot = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
                     (uint32_t)bytes[2] << 8 | bytes[3];
-    if (slot >= guard->options.connection_count_max) {
+    if (slot >= guard->slot_count) {
         return NULL;
     }
     struct connection *connection = &guard->connections[slot];
@@ -132,8 +132,10 @@ bool guard_is_alive(struct guard *guard, uint32_t ms_max)
     int64_t now_ms = mono_ns() / 1000000;
     int64_t refusing_ms = atomic_load(&guard->refusing_ms);
     int64_t unanswered_ms = atomic_load(&guard->unanswered_ms);
+    int64_t failing_ms = atomic_load(&guard->probe.failing_ms);
 
     return now_ms - atomic_load(&guard->round_ms) <= ms_max &&
            (refusing_ms == 0 || now_ms - refusing_ms <= ms_max) &&
-           (unanswered_ms == 0 || now_ms - unanswered_ms <= ms_max);
+           (unanswered_ms == 0 || now_ms - unanswered_ms <= ms_max) &&
+           (failing_ms == 0 || now_ms - failing_ms <= ms_max);
 }

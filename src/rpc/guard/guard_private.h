@@ -42,6 +42,7 @@ struct connection {
     bool is_greeted;     /* the TLS handshake is done, or not needed */
     bool is_inner_over;  /* the library has closed its end */
     bool is_over;        /* to be ended at the end of the round */
+    bool is_probe;       /* it is our own, and in no count */
     uint32_t generation; /* of the slot: events of the one before are stale */
     uint32_t watched_fd, watched_inner; /* what epoll watches for */
     uint32_t bucket;
@@ -58,10 +59,24 @@ struct connection {
     enum peer_kind kind;
 };
 
+/* What dials the listeners (guard_probe.c). */
+struct guard_probe {
+    pthread_t thread;
+    bool has_thread;
+    int wake; /* an eventfd: the thread is to end; -1: there is none */
+    SSL_CTX *tls;
+    struct sockaddr_storage addresses[GUARD_LISTENERS_MAX];
+    struct sockaddr_storage expected; /* the next comes from it; under lock */
+    /* When the first probe began that was not answered; 0: the last was. */
+    atomic_int_fast64_t failing_ms;
+};
+
 struct guard {
     struct guard_options options;
     int listeners[GUARD_LISTENERS_MAX];
     uint32_t listener_count;
+    uint32_t slot_count; /* of connections: the clients', then the probe's */
+    struct guard_probe probe;
     int epoll, wake; /* wake: an eventfd */
     SSL_CTX *tls;
     pthread_t thread;
@@ -83,7 +98,7 @@ struct guard {
     bool is_closed;        /* under lock */
     pthread_mutex_t lock;  /* slots' tokens and peers, and what follows */
     int64_t look_again_ns; /* no look for a process before it */
-    struct connection *connections; /* [connection_count_max] */
+    struct connection *connections; /* [slot_count] */
     struct guard_counts counts;
 };
 
@@ -116,6 +131,14 @@ enum {
     PUMP_OUT = 1 << 1, /* from the library to the client */
 };
 
+/* guard_probe.c: dial the listeners each `probe_ms`, if that is not 0. */
+int guard_probe_start(struct guard *guard, struct err *err) must_check;
+/* Wait for a dial under way to break off; may be called again. */
+void guard_probe_stop(struct guard *guard);
+/* Whether it is the probe that comes from this address. */
+bool guard_is_probe(struct guard *guard,
+                    const struct sockaddr_storage *address) must_check;
+
 /* guard_pump.c: move bytes, as far as they go. */
 void connection_pump(struct guard *guard, struct connection *connection,
                      unsigned ways);
@@ -130,6 +153,8 @@ void connection_fini(struct connection *connection);
 /* guard_tls.c: NULL with `err` set. */
 SSL_CTX *guard_tls_create(const struct guard_tls *tls,
                           struct err *err) must_check;
+/* Of a client that takes any certificate, for the probe. */
+SSL_CTX *guard_tls_create_client(void) must_check;
 /* Go on with the handshake: 1 done, 0 later, -1 failed. */
 int guard_tls_greet(SSL *ssl) must_check;
 /* As read() and write(), but -1 is «later», and -2 the end. */

@@ -108,6 +108,18 @@ SSL_CTX *guard_tls_create(const struct guard_tls *tls, struct err *err)
     return context;
 }
 
+SSL_CTX *guard_tls_create_client(void)
+{
+    static const unsigned char h2[] = {2, 'h', '2'};
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+
+    ASSERT(context);
+    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, NULL);
+    int rc = SSL_CTX_set_alpn_protos(context, h2, sizeof(h2));
+    ASSERT(rc == 0);
+    return context;
+}
+
 /* What a result of the library that is no count means. */
 static ssize_t meaning(SSL *ssl, int rc)
 {
@@ -121,7 +133,7 @@ static ssize_t meaning(SSL *ssl, int rc)
 int guard_tls_greet(SSL *ssl)
 {
     ERR_clear_error();
-    int rc = SSL_accept(ssl);
+    int rc = SSL_do_handshake(ssl);
 
     return rc == 1 ? 1 : meaning(ssl, rc) == LATER ? 0 : -1;
 }

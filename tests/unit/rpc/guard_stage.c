@@ -12,10 +12,29 @@
 const char guard_hello[GUARD_HELLO_BYTES + 1] =
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
+const char guard_settings[GUARD_SETTINGS_BYTES + 1] = "\0\0\0\x04\0\0\0\0\0";
+
+/* Say what the library says, and that no more comes. */
+static void answer(struct stage *stage, int fd)
+{
+    int *place = &stage->answered[stage->answered_count++ % HANDED_MAX];
+
+    stage_say(fd, guard_settings, GUARD_SETTINGS_BYTES);
+    (void)shutdown(fd, SHUT_WR);
+    if (stage->answered_count > HANDED_MAX) {
+        close(*place);
+    }
+    *place = fd;
+}
+
 static void take(void *ctx, int fd)
 {
     struct stage *stage = ctx;
 
+    if (atomic_load(&stage->is_answering)) {
+        answer(stage, fd);
+        return;
+    }
     pthread_mutex_lock(&stage->lock);
     assert_true(stage->handed_count < HANDED_MAX);
     stage->handed[stage->handed_count++] = fd;
@@ -25,21 +44,24 @@ static void take(void *ctx, int fd)
 
 void stage_begin(struct stage *stage, uint32_t most, uint32_t most_each)
 {
+    stage_begin_with(stage,
+                     (struct guard_options){.connection_count_max = most,
+                                            .address_count_max = most_each});
+}
+
+void stage_begin_with(struct stage *stage, struct guard_options options)
+{
     struct err err;
     int fd;
 
     *stage = (struct stage){.lock = PTHREAD_MUTEX_INITIALIZER,
                             .changed = PTHREAD_COND_INITIALIZER};
     assert_int_equal(listen_open("127.0.0.1:0", &fd, &stage->port, &err), 0);
-    struct guard_options options = {
-        .fds = &fd,
-        .fd_count = 1,
-        .connection_count_max = most,
-        .address_count_max = most_each,
-        .silence_ms_max = 60000,
-        .hand_over = take,
-        .ctx = stage,
-    };
+    options.fds = &fd;
+    options.fd_count = 1;
+    options.silence_ms_max = 60000;
+    options.hand_over = take;
+    options.ctx = stage;
     stage->guard = guard_create(&options, &err);
     assert_non_null(stage->guard);
 }
@@ -50,6 +72,9 @@ void stage_end(struct stage *stage)
     guard_destroy(stage->guard);
     for (int i = 0; i < stage->handed_count; i++) {
         close(stage->handed[i]);
+    }
+    for (unsigned i = 0; i < stage->answered_count && i < HANDED_MAX; i++) {
+        close(stage->answered[i]);
     }
 }
 

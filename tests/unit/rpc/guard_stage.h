@@ -5,6 +5,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "rpc/guard/guard.h"
 
@@ -13,6 +14,9 @@ enum { HANDED_MAX = 16 };
 /* What a client says first: preface and settings. */
 extern const char guard_hello[];
 enum { GUARD_HELLO_BYTES = 33 };
+/* What the library says first: its settings. */
+extern const char guard_settings[];
+enum { GUARD_SETTINGS_BYTES = 9 };
 
 /* A guard, and what it hands over. */
 struct stage {
@@ -22,11 +26,18 @@ struct stage {
     pthread_cond_t changed;
     int handed[HANDED_MAX];
     int handed_count;
+    /* What is handed over is answered, and ended, for which it is not kept with
+     * the others. */
+    atomic_bool is_answering;
+    int answered[HANDED_MAX]; /* the newest */
+    unsigned answered_count;
 };
 
 /* Guard a port of loopback, with `most` connections, and `most_each` of one
  * user. */
 void stage_begin(struct stage *stage, uint32_t most, uint32_t most_each);
+/* Guard a port of loopback with these; what they lack is filled in. */
+void stage_begin_with(struct stage *stage, struct guard_options options);
 /* End it, and close what it handed over. */
 void stage_end(struct stage *stage);
 
