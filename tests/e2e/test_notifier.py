@@ -184,11 +184,22 @@ class Notifications(unittest.TestCase):
         self.berth.kill()
         self.receiver.close()
         self.receiver = Receiver(port)
+        self.check_damage_refused()
         self.berth.start()
         note, = self.wait_notes("/jobs", 1)
         self.assertEqual(note["data"]["jobId"], job)
         harness.wait_for("nothing waits", lambda: self.metric(
             "berth_notifications_waiting", 'target="jobs"') == 0)
+
+    def check_damage_refused(self):
+        """Positions that cannot be believed are not gone on from."""
+        path = self.berth.data / "notified"
+        whole = path.read_bytes()
+        path.write_bytes(whole.replace(b"well", b"wall"))
+        with self.assertRaises(AssertionError):
+            self.berth.start()
+        self.assertIn("notified is damaged", self.berth.program.log())
+        path.write_bytes(whole)
 
     def test_a_target_that_is_away_holds_up_nobody(self):
         self.start({"name": "away", "events": ["job"],

@@ -47,6 +47,7 @@ static int64_t now_ms(const struct notifier *notifier)
 
 /* The file of positions. */
 
+/* 1: there is none. */
 static int read_file(const char *path, struct strbuf *out, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -58,9 +59,18 @@ static int read_file(const char *path, struct strbuf *out, struct err *err)
     if (fd >= 0) {
         close(fd);
     }
-    return count >= 0 || is_missing
+    if (count < 0) {
+        return is_missing
+                   ? 1
+                   : err_set(err, -ERR_IO, "%s: %s", path, strerror(errno));
+    }
+    return positions_is_whole(strbuf_str(out))
                ? 0
-               : err_set(err, -ERR_IO, "%s: %s", path, strerror(errno));
+               : err_set(err, -ERR_CORRUPT,
+                         "%s is damaged, so it is not known of which ends the "
+                         "targets of notifications have been told; if you move "
+                         "that file away, they are told of ends from now on",
+                         path);
 }
 
 /* Replace a file whole. */
@@ -87,14 +97,16 @@ static int write_file(const char *path, struct str text, struct err *err)
 static void save(struct notifier *notifier)
 {
     const struct notifier_options *options = &notifier->options;
-    auto_strbuf text = {0};
+    auto_strbuf lines = {0}, text = {0};
     struct err err;
 
     for (uint32_t i = 0; i < options->target_count; i++) {
         uint64_t told = notifier->source.told_seqs[i];
         uint64_t seq = notify_source_position(&notifier->source, i);
-        positions_put(options->targets[i].name, seq > told ? seq : told, &text);
+        positions_put(options->targets[i].name, seq > told ? seq : told,
+                      &lines);
     }
+    positions_seal(strbuf_str(&lines), &text);
     notifier->saved_ms = now_ms(notifier);
     if (str_equal(strbuf_str(&text), strbuf_str(&notifier->saved))) {
         return;
@@ -107,6 +119,13 @@ static void save(struct notifier *notifier)
     strbuf_add_str(&notifier->saved, strbuf_str(&text));
 }
 
+/* A target begins at the end of the log: it is new, or its position is lost. */
+static void say_begun(struct str target, uint64_t seq)
+{
+    say(SAY_INFO, "notification.begun", say_str("target", target),
+        say_int("after_record", (int64_t)seq));
+}
+
 /* Go on where the file says, but not beyond the log's end, which has lost
  * records then. */
 static int load(struct notifier *notifier, struct err *err)
@@ -117,8 +136,11 @@ static int load(struct notifier *notifier, struct err *err)
 
     int rc = elog_bounds(notifier->log, &bounds, err);
     rc = rc < 0 ? rc : read_file(options->path, &notifier->saved, err);
+    if (rc < 0) {
+        return rc;
+    }
     source->seq = bounds.head_seq;
-    for (uint32_t i = 0; i < options->target_count && rc == 0; i++) {
+    for (uint32_t i = 0; i < options->target_count; i++) {
         uint64_t seq;
         bool is_known = positions_find(strbuf_str(&notifier->saved),
                                        options->targets[i].name, &seq);
@@ -126,8 +148,11 @@ static int load(struct notifier *notifier, struct err *err)
             is_known && seq < bounds.head_seq ? seq : bounds.head_seq;
         source->seq = source->told_seqs[i] < source->seq ? source->told_seqs[i]
                                                          : source->seq;
+        if (!is_known) {
+            say_begun(options->targets[i].name, bounds.head_seq);
+        }
     }
-    return rc;
+    return 0;
 }
 
 /* What people hear of. */
