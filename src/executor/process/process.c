@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "executor/files/file.h"
-#include "executor/files/kv.h"
+#include "executor/files/run_mark.h"
 #include "executor/process/process_private.h"
 #include "executor/shim/shim.h"
 
@@ -281,8 +281,6 @@ void process_stop(struct runtime *runtime, struct run_id run, int64_t grace_ms)
 {
     struct process *process = process_of(runtime);
     uint32_t index = map_find(&process->by_id, run.v);
-    auto_strbuf wish = strbuf_make(RUN_TEXT_BYTES_MAX);
-    struct err err;
 
     if (index == MAP_NONE ||
         reconcile_is_ended(process->pods.items[index].phase)) {
@@ -290,11 +288,8 @@ void process_stop(struct runtime *runtime, struct run_id run, int64_t grace_ms)
     }
     struct process_pod *pod = &process->pods.items[index];
     int fd = process_run_dir(process, run);
-    kv_add_int(&wish, grace_ms >= 0 ? "grace_ms" : "grace_own", grace_ms);
-    kv_promise_seal(&wish); /* behind what older shims read */
-    kv_seal(&wish);
     if (fd >= 0) {
-        (void)!file_replace(fd, RUN_STOP_NAME, strbuf_str(&wish), 0600, &err);
+        run_stop_write(fd, grace_ms);
         close(fd);
     }
     pod->is_stopping = true;
@@ -305,20 +300,11 @@ void process_ack(struct runtime *runtime, struct run_id run,
                  enum reconcile_phase phase)
 {
     int fd = process_run_dir(process_of(runtime), run);
-    char digit = (char)('0' + (int)phase);
-    const char text[PROCESS_ACKED_BYTES] = {digit, digit, digit};
 
-    if (fd < 0) {
-        return;
+    if (fd >= 0) {
+        run_acked_write(fd, (int)phase);
+        close(fd);
     }
-    /* Not synced: at worst a report is repeated. */
-    int file = openat(fd, RUN_ACKED_NAME,
-                      O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file >= 0) {
-        (void)!write(file, text, sizeof(text));
-        close(file);
-    }
-    close(fd);
 }
 
 /* It is not to be taken up again. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "executor/files/file.h"
+#include "executor/files/run_mark.h"
 #include "executor/process/process_private.h"
 
 enum { LINE_BYTES = RUN_ID_TEXT_BYTES + 1 };
@@ -40,26 +41,12 @@ static bool has_file(int dir_fd, const char *name, struct stat *ret_stat)
     return fstatat(dir_fd, name, ret_stat, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* The digit of the phase, as often as it fits, or once (older releases); one
- * that is damaged is none, and its report is repeated. */
 static enum reconcile_phase read_acked(int run_fd)
 {
-    char text[PROCESS_ACKED_BYTES] = "0";
-    struct err err;
-    int fd = file_open(run_fd, RUN_ACKED_NAME, &err);
-    ssize_t count = 0;
+    int phase = run_acked_read(run_fd);
 
-    if (fd >= 0) {
-        count = read(fd, text, sizeof(text));
-        close(fd);
-    }
-    char digit = text[0];
-    for (ssize_t i = 1; i < count; i++) {
-        digit = text[i] == text[0] ? digit : '0';
-    }
-    return digit >= '0' && digit <= '0' + RECONCILE_LOST
-               ? (enum reconcile_phase)(digit - '0')
-               : RECONCILE_NEVER;
+    return phase <= RECONCILE_LOST ? (enum reconcile_phase)phase
+                                   : RECONCILE_NEVER;
 }
 
 /* Whether a container has begun: then it has a log. */

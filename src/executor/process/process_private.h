@@ -28,7 +28,6 @@
 
 enum {
     PROCESS_SCAN_MS = 5000,
-    PROCESS_ACKED_BYTES = 3, /* a digit, which is the same each time */
     PROCESS_TRASH_MS = 10,   /* between two steps of removing */
     PROCESS_NOTIFY_TAG = -1,
     PROCESS_TEXTS = 7,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "executor/files/file.h"
-#include "executor/files/kv.h"
+#include "executor/files/run_mark.h"
 #include "executor/shim/shim_private.h"
 
 enum {
@@ -51,24 +51,9 @@ static int publish(struct shim *shim)
 
 /* Stopping. */
 
-static int64_t read_stop_grace_ms(const struct shim *shim)
-{
-    auto_strbuf bytes = strbuf_make(RUN_TEXT_BYTES_MAX);
-    struct err err;
-
-    if (file_read(shim->dir_fd, RUN_STOP_NAME, &bytes, &err) == 0) {
-        struct kv_reader reader = {.rest = strbuf_str(&bytes)};
-        if (kv_check(strbuf_str(&bytes)) == 0 && kv_next(&reader) == 1 &&
-            kv_is(&reader, "grace_ms") && kv_int(&reader) >= 0) {
-            return kv_int(&reader);
-        }
-    }
-    return shim->spec.grace_ms;
-}
-
 static void begin_stop(struct shim *shim, enum run_cause cause)
 {
-    int64_t grace_ms = read_stop_grace_ms(shim);
+    int64_t grace_ms = run_stop_read(shim->dir_fd, shim->spec.grace_ms);
     int64_t kill_at_ms =
         shim_clock_ms(CLOCK_MONOTONIC) +
         (grace_ms > SHIM_GRACE_MS_MAX ? SHIM_GRACE_MS_MAX : grace_ms);
