@@ -74,6 +74,10 @@ struct control_hooks {
      * leases, that its runs are lost, or it is back.  Only of what changed. */
     void (*executor_changed)(void *ctx, struct str executor_id,
                              enum executor_state state);
+    /* A state is being set up from a checkpoint: whether to go on, asked about
+     * every thousand jobs and nodes.  A negative code, which control_step()
+     * returns, ends it.  NULL: it goes on. */
+    int (*goes_on)(void *ctx, struct err *err);
     /* The last record that find_client_id knows of. */
     uint64_t (*stored_seq)(void *ctx);
     /* The job submitted to `queue` with `client_id` in a record up to

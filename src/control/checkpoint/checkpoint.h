@@ -23,7 +23,8 @@ void checkpoint_encode_head(struct control *c, struct strbuf *buf,
 
 /* decode.c */
 
-/* Set the live state up from a checkpoint. */
+/* Set the live state up from a checkpoint; the codes are -ERR_CORRUPT,
+ * -ERR_VERSION, and what control_hooks.goes_on says. */
 int checkpoint_decode(struct control *c, struct str bytes,
                       struct err *err) must_check;
 

@@ -7,6 +7,16 @@
 #include "control/state/state.h"
 #include "job/table/named_groups.h"
 
+/* So many jobs or nodes are set up between two looks at whether to go on. */
+enum { AT_ONCE = 1024 };
+
+static int check(struct control *c, struct err *err)
+{
+    const struct control_hooks *hooks = &c->config.hooks;
+
+    return hooks->goes_on ? hooks->goes_on(hooks->ctx, err) : 0;
+}
+
 /* Its parts. */
 
 static void get_queues(struct control *c, struct pack_reader *reader)
@@ -40,35 +50,47 @@ static void get_retry_policies(struct control *c, struct pack_reader *reader)
     }
 }
 
-static void get_nodes(struct control *c, struct control_executor *executor,
-                      struct pack_reader *reader, uint64_t version)
+static void get_node(struct control *c, struct control_executor *executor,
+                     struct pack_reader *reader, uint64_t version)
 {
-    uint32_t count = unpack_count(reader, NODES_MAX);
+    auto_arena arena = {0};
+    struct event event;
+    struct err err;
+    struct str bytes = unpack_str(reader);
 
-    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
-        auto_arena arena = {0};
-        struct event event;
-        struct err err;
-        struct str bytes = unpack_str(reader);
-        if (log_decode_event(bytes, &arena, &event, &err) < 0 ||
-            event.type != EVENT_EXECUTOR_NODES) {
-            reader->is_bad = true;
-            return;
-        }
-        executor_fold(c, &event);
-        if (version >= 2 && unpack_count(reader, 1) == 1 &&
-            event.nodes.set_count == 1) {
-            node_cordon(c, executor, event.nodes.set[0].name, true);
-        }
+    if (log_decode_event(bytes, &arena, &event, &err) < 0 ||
+        event.type != EVENT_EXECUTOR_NODES) {
+        reader->is_bad = true;
+        return;
+    }
+    executor_fold(c, &event);
+    if (version >= 2 && unpack_count(reader, 1) == 1 &&
+        event.nodes.set_count == 1) {
+        node_cordon(c, executor, event.nodes.set[0].name, true);
     }
 }
 
-static void get_executors(struct control *c, struct pack_reader *reader,
-                          uint64_t version)
+static int get_nodes(struct control *c, struct control_executor *executor,
+                     struct pack_reader *reader, uint64_t version,
+                     struct err *err)
+{
+    uint32_t count = unpack_count(reader, NODES_MAX);
+    int rc = 0;
+
+    for (uint32_t i = 0; i < count && !reader->is_bad && rc == 0; i++) {
+        get_node(c, executor, reader, version);
+        rc = i % AT_ONCE == 0 ? check(c, err) : 0;
+    }
+    return rc;
+}
+
+static int get_executors(struct control *c, struct pack_reader *reader,
+                         uint64_t version, struct err *err)
 {
     uint32_t count = unpack_count(reader, EXECUTORS_MAX);
+    int rc = 0;
 
-    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+    for (uint32_t i = 0; i < count && !reader->is_bad && rc == 0; i++) {
         struct control_executor *executor = executor_get(c, unpack_str(reader));
         bool is_known = unpack_count(reader, 1);
         executor->has_settings = unpack_count(reader, 1);
@@ -77,12 +99,13 @@ static void get_executors(struct control *c, struct pack_reader *reader,
         executor->cordon_reason = str_dup(unpack_str(reader));
         struct str pool = unpack_str(reader);
         executor->state = unpack_count(reader, EXECUTOR_LOST);
-        get_nodes(c, executor, reader, version);
+        rc = get_nodes(c, executor, reader, version, err);
         mem_free(executor->pool);
         executor->pool = str_dup(pool);
         executor->is_known = is_known;
         executor_sync(c, executor);
     }
+    return rc;
 }
 
 static void get_marks(struct control *c, struct pack_reader *reader)
@@ -156,28 +179,51 @@ static void restore_run(struct control *c, uint32_t job,
     }
 }
 
-static void restore_jobs(struct control *c)
+static void restore_job(struct control *c, uint32_t job)
+{
+    struct job_view view;
+
+    jobs_get(c->jobs, job, &view);
+    ASSERT(view.has_run == (view.state != JOB_QUEUED));
+    job_handles_make(c, job, view.queue);
+    if (view.has_run) {
+        restore_run(c, job, &view);
+        return;
+    }
+    if (jobs_is_unproven(c->jobs, job) && c->handles.items[job].is_planned) {
+        VEC_PUSH(&c->unchecked, job);
+    }
+    if (view.gang_index != JOBS_NONE && view.run_count == 0) {
+        VEC_PUSH(&c->fresh_members, job);
+    }
+}
+
+static int restore_jobs(struct control *c, struct err *err)
 {
     for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
-        struct job_view view;
-        if (!jobs_is_live(c->jobs, job)) {
-            continue;
+        int rc = job % AT_ONCE == 0 ? check(c, err) : 0;
+        if (rc < 0) {
+            return rc;
         }
-        jobs_get(c->jobs, job, &view);
-        ASSERT(view.has_run == (view.state != JOB_QUEUED));
-        job_handles_make(c, job, view.queue);
-        if (view.has_run) {
-            restore_run(c, job, &view);
-        } else {
-            if (jobs_is_unproven(c->jobs, job) &&
-                c->handles.items[job].is_planned) {
-                VEC_PUSH(&c->unchecked, job);
-            }
-            if (view.gang_index != JOBS_NONE && view.run_count == 0) {
-                VEC_PUSH(&c->fresh_members, job);
-            }
+        if (jobs_is_live(c->jobs, job)) {
+            restore_job(c, job);
         }
     }
+    return 0;
+}
+
+static int get_jobs(struct control *c, struct str bytes, struct err *err)
+{
+    auto_ptr(jobs_decoder) decoder = jobs_decode_begin(c->jobs, bytes);
+    int rc;
+
+    do {
+        rc = check(c, err);
+        if (rc == 0) {
+            rc = jobs_decode_some(decoder, AT_ONCE, err);
+        }
+    } while (rc == 0);
+    return rc < 0 ? rc : 0;
 }
 
 int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
@@ -197,7 +243,10 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     if (version >= 3) {
         pool_objects_unpack(c, &reader);
     }
-    get_executors(c, &reader, version);
+    int rc = get_executors(c, &reader, version, err);
+    if (rc < 0) {
+        return rc;
+    }
     get_marks(c, &reader);
     get_dedup(c, &reader);
     struct str history = unpack_str(&reader);
@@ -210,12 +259,14 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     if (reader.is_bad) {
         return err_set(err, -ERR_CORRUPT, "the checkpoint does not decode");
     }
-    int rc = jobs_decode(c->jobs, reader.rest, err);
+    rc = get_jobs(c, reader.rest, err);
+    if (rc == 0) {
+        pools_gone_unpack(c->pools, history);
+        rc = restore_jobs(c, err);
+    }
     if (rc < 0) {
         return rc;
     }
-    pools_gone_unpack(c->pools, history);
-    restore_jobs(c);
     protected_sync(c);
     ASSERT_SLOW(fold_is_sound(c)); /* as if it had lived through the log */
     rc = pools_history_unpack(c->pools, history);

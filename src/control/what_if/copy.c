@@ -27,6 +27,11 @@ static void rng_fill(const struct rng *rng, void *bytes, size_t byte_count)
     memset(bytes, 1, byte_count);
 }
 
+static int goes_on(void *ctx, struct err *err)
+{
+    return what_if_check(ctx, err);
+}
+
 /* Create and destroy. */
 
 static void open_leader(struct what_if *what_if)
@@ -38,6 +43,7 @@ static void open_leader(struct what_if *what_if)
         .rng = &what_if->rng,
         .inbox = what_if->inbox,
         .policy = policy, /* the state has its own */
+        .hooks = {.ctx = what_if, .goes_on = goes_on},
         .queues = what_if->queues,
         .retry_policies = what_if->retry_policies,
         .checkpoint_events = UINT64_MAX,

@@ -5,10 +5,11 @@ struct set_ref {
     struct str queue, job_set;
 };
 
-struct decoder {
+struct jobs_decoder {
     struct jobs *jobs;
     struct pack_reader reader;
     uint64_t version;
+    uint32_t rest_count; /* of the jobs */
     VEC(struct set_ref) sets;
     VEC(struct str) classes, strings, executors;
     VEC(struct gang_saved {
@@ -20,7 +21,7 @@ struct decoder {
 
 /* Read a reference to one of `count` things: its index; `count` if it is new,
  * UINT32_MAX if it is none. */
-static uint32_t get_ref(struct decoder *d, size_t count)
+static uint32_t get_ref(struct jobs_decoder *d, size_t count)
 {
     uint64_t v = unpack_u64(&d->reader);
 
@@ -51,7 +52,7 @@ static uint32_t get_ref(struct decoder *d, size_t count)
         is_some_;                                       \
     })
 
-static void get_id(struct decoder *d, struct key128 *id)
+static void get_id(struct jobs_decoder *d, struct key128 *id)
 {
     if (d->reader.rest.byte_count < sizeof(*id)) {
         d->reader.is_bad = true;
@@ -62,7 +63,7 @@ static void get_id(struct decoder *d, struct key128 *id)
     d->reader.rest.byte_count -= sizeof(*id);
 }
 
-static struct set_ref get_set(struct decoder *d)
+static struct set_ref get_set(struct jobs_decoder *d)
 {
     uint32_t at = get_ref(d, d->sets.count);
 
@@ -78,7 +79,7 @@ static struct set_ref get_set(struct decoder *d)
     return d->sets.items[at];
 }
 
-static struct group *get_group(struct decoder *d, struct str terms)
+static struct group *get_group(struct jobs_decoder *d, struct str terms)
 {
     struct group *group = group_create(terms);
 
@@ -98,7 +99,7 @@ static struct group *get_group(struct decoder *d, struct str terms)
 }
 
 /* Where the gang is in `gangs`, or UINT32_MAX. */
-static uint32_t get_gang(struct decoder *d, struct job_digest *digest)
+static uint32_t get_gang(struct jobs_decoder *d, struct job_digest *digest)
 {
     uint32_t at = get_ref(d, d->gangs.count);
 
@@ -128,7 +129,7 @@ static uint32_t get_gang(struct decoder *d, struct job_digest *digest)
 
 /* The first job of a gang that was read is there: what was counted of it is
  * too. */
-static void restore_group(struct decoder *d, uint32_t gang,
+static void restore_group(struct jobs_decoder *d, uint32_t gang,
                           struct gang_saved *saved)
 {
     struct group *group =
@@ -147,7 +148,7 @@ static void restore_group(struct decoder *d, uint32_t gang,
 }
 
 /* A string of extras; a number of the table, or NONE. */
-static uint32_t get_string(struct decoder *d)
+static uint32_t get_string(struct jobs_decoder *d)
 {
     struct str s;
 
@@ -155,7 +156,7 @@ static uint32_t get_string(struct decoder *d)
                                         : INTERN_NONE;
 }
 
-static void get_run(struct decoder *d, uint32_t job)
+static void get_run(struct jobs_decoder *d, uint32_t job)
 {
     struct job_run run = {0};
 
@@ -180,7 +181,7 @@ static void get_run(struct decoder *d, uint32_t job)
     }
 }
 
-static void get_waits(struct decoder *d, struct extra_row *extra)
+static void get_waits(struct jobs_decoder *d, struct extra_row *extra)
 {
     struct job_wait waits[JOB_WAITS_MAX], broken[JOB_WAITS_MAX];
     int count = job_waits_unpack(unpack_str(&d->reader), waits);
@@ -201,7 +202,7 @@ static void get_waits(struct decoder *d, struct extra_row *extra)
     }
 }
 
-static void get_turn(struct decoder *d, uint32_t job)
+static void get_turn(struct jobs_decoder *d, uint32_t job)
 {
     uint32_t limit = unpack_count(&d->reader, UINT32_MAX);
 
@@ -216,7 +217,7 @@ static void get_turn(struct decoder *d, uint32_t job)
 }
 
 /* The nodes that were tried. */
-static void get_tried(struct decoder *d, struct extra_row *extra)
+static void get_tried(struct jobs_decoder *d, struct extra_row *extra)
 {
     uint32_t count = unpack_count(&d->reader, JOBS_TRIED_MAX);
 
@@ -231,7 +232,7 @@ static void get_tried(struct decoder *d, struct extra_row *extra)
     }
 }
 
-static void get_error(struct decoder *d, struct extra_row *extra)
+static void get_error(struct jobs_decoder *d, struct extra_row *extra)
 {
     extra->error = get_string(d);
     extra->error_message = get_string(d);
@@ -246,7 +247,7 @@ static void get_error(struct decoder *d, struct extra_row *extra)
     extra->error_is_foreign = error_bits & 2;
 }
 
-static void get_extra(struct decoder *d, uint32_t job)
+static void get_extra(struct jobs_decoder *d, uint32_t job)
 {
     struct extra_row *extra = extra_of(d->jobs, job);
 
@@ -277,7 +278,7 @@ static void get_extra(struct decoder *d, uint32_t job)
 }
 
 /* What is kept of a job in its row; then its run and its extras. */
-static void get_fields(struct decoder *d, uint32_t job)
+static void get_fields(struct jobs_decoder *d, uint32_t job)
 {
     struct job_row *row = &d->jobs->rows.items[job];
 
@@ -305,7 +306,7 @@ static void get_fields(struct decoder *d, uint32_t job)
     }
 }
 
-static void get_row(struct decoder *d)
+static void get_row(struct jobs_decoder *d)
 {
     struct job_digest digest = {0};
     struct str user = {0};
@@ -330,8 +331,27 @@ static void get_row(struct decoder *d)
     get_fields(d, job);
 }
 
-static void decoder_fini(struct decoder *d)
+/* From outside. */
+
+struct jobs_decoder *jobs_decode_begin(struct jobs *jobs, struct str bytes)
 {
+    ASSERT(jobs->count == 0);
+    struct jobs_decoder *d = mem_alloc(sizeof(*d));
+
+    d->jobs = jobs;
+    d->reader.rest = bytes;
+    d->version = unpack_u64(&d->reader);
+    d->rest_count = d->version <= JOBS_FORMAT_VERSION
+                        ? unpack_count(&d->reader, JOBS_MAX)
+                        : 0;
+    return d;
+}
+
+void jobs_decode_end(struct jobs_decoder *d)
+{
+    if (!d) {
+        return;
+    }
     VEC_FREE(&d->sets);
     VEC_FREE(&d->classes);
     VEC_FREE(&d->strings);
@@ -340,30 +360,36 @@ static void decoder_fini(struct decoder *d)
         mem_free(d->gangs.items[i].group);
     }
     VEC_FREE(&d->gangs);
+    mem_free(d);
+}
+
+int jobs_decode_some(struct jobs_decoder *d, uint32_t count_max,
+                     struct err *err)
+{
+    if (d->version > JOBS_FORMAT_VERSION) {
+        return err_set(err, -ERR_VERSION,
+                       "the jobs of the checkpoint have format %llu, this "
+                       "release reads up to %d",
+                       (unsigned long long)d->version, JOBS_FORMAT_VERSION);
+    }
+    uint32_t count = count_max < d->rest_count ? count_max : d->rest_count;
+    for (uint32_t i = 0; i < count && !d->reader.is_bad; i++) {
+        get_row(d);
+    }
+    d->rest_count -= count;
+    if (d->reader.is_bad ||
+        (d->rest_count == 0 && d->reader.rest.byte_count > 0)) {
+        return err_set(err, -ERR_CORRUPT,
+                       "the jobs of the checkpoint do not decode");
+    }
+    return d->rest_count == 0;
 }
 
 int jobs_decode(struct jobs *jobs, struct str bytes, struct err *err)
 {
-    ASSERT(jobs->count == 0);
-    struct decoder d = {.jobs = jobs, .reader = {.rest = bytes}};
-    uint64_t version = unpack_u64(&d.reader);
+    struct jobs_decoder *d = jobs_decode_begin(jobs, bytes);
 
-    if (version > JOBS_FORMAT_VERSION) {
-        return err_set(err, -ERR_VERSION,
-                       "the jobs of the checkpoint have format %llu, this "
-                       "release reads up to %d",
-                       (unsigned long long)version, JOBS_FORMAT_VERSION);
-    }
-    d.version = version;
-    uint32_t count = unpack_count(&d.reader, JOBS_MAX);
-    for (uint32_t i = 0; i < count && !d.reader.is_bad; i++) {
-        get_row(&d);
-    }
-    decoder_fini(&d);
-    if (d.reader.is_bad || d.reader.rest.byte_count > 0) {
-        return err_set(err, -ERR_CORRUPT,
-                       "the jobs of the checkpoint do not decode");
-    }
-    ASSERT(jobs->count == count); /* each of them is another job */
-    return 0;
+    int rc = jobs_decode_some(d, UINT32_MAX, err);
+    jobs_decode_end(d);
+    return rc < 0 ? rc : 0;
 }

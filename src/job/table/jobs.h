@@ -259,6 +259,16 @@ void jobs_snapshot_end(struct jobs *jobs);
  * destroy it. */
 int jobs_decode(struct jobs *jobs, struct str bytes,
                 struct err *err) must_check;
+/* The same in steps.  `bytes` are borrowed until the end. */
+struct jobs_decoder *jobs_decode_begin(struct jobs *jobs,
+                                       struct str bytes) must_check;
+/* Read up to `count_max` jobs more: 1 when all are there, 0 if not, or a
+ * negative code of jobs_decode(). */
+int jobs_decode_some(struct jobs_decoder *decoder, uint32_t count_max,
+                     struct err *err) must_check;
+/* Be done with it, whether all is there or not.  NULL is fine. */
+void jobs_decode_end(struct jobs_decoder *decoder);
+DEFINE_AUTO(jobs_decoder, jobs_decode_end)
 
 /* Abort unless all that is kept twice agrees.  O(jobs). */
 void jobs_assert_valid(const struct jobs *jobs);

@@ -484,6 +484,42 @@ static void test_a_stop_ends_the_work_at_once(void **state)
     end(scene);
 }
 
+/* So no size of it holds up a server that is to stop. */
+static void test_a_stop_ends_the_reading_of_a_large_state(void **state)
+{
+    enum { JOBS = 3000, JOBS_AT_ONCE = 500, READ_AT_ONCE = 1024 };
+    struct work whole = {.clock = {.mono_ns = work_ns}};
+    struct scene *scene = begin();
+    struct stage_job jobs[JOBS_AT_ONCE] = {0};
+    struct what_if *what_if;
+
+    (void)state;
+    for (int i = 0; i < JOBS_AT_ONCE; i++) {
+        jobs[i].cpu_milli = 10000;
+    }
+    for (int i = 0; i < JOBS / JOBS_AT_ONCE; i++) {
+        stage_do(&scene->stage,
+                 stage_submit_command(&scene->stage, "q", jobs, JOBS_AT_ONCE));
+    }
+    ask(scene);
+    struct what_if_bounds bounds = {&whole.clock, &whole.is_stopping};
+    struct what_if_state given = {
+        str_make(scene->given.bytes, scene->given.byte_count),
+        scene->given.now_ms};
+    struct err err;
+    assert_int_equal(what_if_create(&given, NULL, &bounds, &what_if, &err), 0);
+    what_if_destroy(what_if);
+    /* Both where jobs are decoded and where the planner is told of them. */
+    assert_true(whole.look_count > 2 * (JOBS / READ_AT_ONCE));
+    for (uint32_t i = 1; i <= whole.look_count; i++) {
+        struct work work = {.clock = {.mono_ns = work_ns}, .stop_at = i};
+        assert_int_equal(work_on(scene, &work, &what_if), -ERR_UNAVAILABLE);
+        assert_true(work.look_count <= i + 1);
+        what_if_destroy(what_if);
+    }
+    end(scene);
+}
+
 static void test_a_stop_ends_the_comparison(void **state)
 {
     struct work work = {.clock = {.mono_ns = work_ns}};
@@ -624,6 +660,7 @@ int main(void)
         TEST(test_a_copy_that_stops_is_an_error),
         TEST(test_a_change_too_large_for_the_log_is_an_error),
         TEST(test_a_stop_ends_the_work_at_once),
+        TEST(test_a_stop_ends_the_reading_of_a_large_state),
         TEST(test_a_stop_ends_the_comparison),
         TEST(test_work_is_bounded),
         TEST(test_a_leader_of_many_days_is_asked),

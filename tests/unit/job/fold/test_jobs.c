@@ -508,6 +508,27 @@ static void a_lost_executor_fails_or_requeues_its_runs(void **state)
     scene_end(&s);
 }
 
+/* Job by job, to the end or not, it is the same as at once. */
+static void assert_read_in_steps(struct str bytes)
+{
+    auto_strbuf again = {0};
+    auto_ptr(jobs) copy = jobs_create();
+    auto_ptr(jobs) half = jobs_create();
+    auto_ptr(jobs_decoder) decoder = jobs_decode_begin(copy, bytes);
+    auto_ptr(jobs_decoder) dropped = jobs_decode_begin(half, bytes);
+    struct err err;
+    int rc = 0, step_count = 0;
+
+    for (; rc == 0; step_count++) {
+        rc = jobs_decode_some(decoder, 1, &err);
+    }
+    assert_int_equal(rc, 1);
+    assert_true(step_count > 1);
+    jobs_encode(copy, &again);
+    assert_true(str_equal(strbuf_str(&again), bytes));
+    assert_int_equal(jobs_decode_some(dropped, 1, &err), 0);
+}
+
 static void the_encoding_gives_the_same_state_back(void **state)
 {
     struct scene s = scene_make();
@@ -535,6 +556,7 @@ static void the_encoding_gives_the_same_state_back(void **state)
     jobs_encode(copy, &second);
     assert_int_equal(first.byte_count, second.byte_count);
     assert_memory_equal(first.bytes, second.bytes, first.byte_count);
+    assert_read_in_steps(strbuf_str(&first));
     for (size_t cut = 0; cut < first.byte_count; cut++) {
         auto_ptr(jobs) broken = jobs_create();
         struct str part = {first.bytes, cut};
