@@ -16,6 +16,7 @@
 #include "main/berthd/tls_files.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
+#include "main/common/service_manager.h"
 #include "main/executor/kubernetes_setup.h"
 #include "main/executor/privileges.h"
 #include "main/executor/runtime_setup.h"
@@ -94,12 +95,16 @@ static void serve(struct server *server, const struct berthd_options *options,
                   const sigset_t *signals)
 {
     int signal_number = 0;
+    struct err err;
 
     printf("ready grpc=%s http=%s\n", server_grpc(server), server_http(server));
     (void)fflush(stdout);
     say(SAY_INFO, "server.ready", say_text("grpc", server_grpc(server)),
         say_text("http", server_http(server)),
         say_text("version", BERTH_VERSION));
+    if (service_manager_ready(&err) < 0) {
+        say(SAY_WARN, "service-manager.untold", say_text("error", err.text));
+    }
     while (sigwait(signals, &signal_number) == 0 && signal_number == SIGHUP) {
         reload(server, options);
     }

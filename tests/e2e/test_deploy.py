@@ -4,9 +4,11 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 import harness
 
@@ -45,6 +47,30 @@ class Units(unittest.TestCase):
     def test_jobs_outlive_the_executor(self):
         self.assertIn("\nKillMode=process\n", unit("berth-executor"))
         self.assertIn("\nDelegate=yes\n", unit("berth-executor"))
+
+    def test_the_manager_is_told_when_the_server_serves(self):
+        self.assertIn("\nType=notify\n", unit("berthd"))
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-e2e-"))
+        self.addCleanup(shutil.rmtree, folder)
+        folder.chmod(0o755)  # as /run/systemd is: the server is not root
+        for name in (str(folder / "notify"), f"@{folder}/notify"):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+                told.bind(name.replace("@", "\0"))
+                if name[0] == "/":
+                    os.chmod(name, 0o777)
+                told.settimeout(harness.patient(30))
+                with mock.patch.dict(os.environ, NOTIFY_SOCKET=name), \
+                        harness.Berth() as berth:
+                    self.assertEqual(told.recv(100), b"READY=1")
+                    berth.ctl("get", "queues")
+
+    def test_a_manager_that_cannot_be_told_is_named(self):
+        for name in ("/nowhere/notify", "notify", "@" + 200 * "x"):
+            with mock.patch.dict(os.environ, NOTIFY_SOCKET=name), \
+                    harness.Berth() as berth:
+                harness.wait_for("it is in the log", lambda: re.search(
+                    rf"event=service-manager.untold .*{re.escape(name)}",
+                    berth.program.log()))
 
     def test_configurations_to_begin_with_are_good(self):
         for name in ("berth.yaml", "executor.yaml"):
