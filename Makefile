@@ -12,7 +12,7 @@ PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
 
 .PHONY: all deps setup build programs run check sanitize bench bench-quality \
     fuzz fuzz-workloads prop-long damage hostile hostile-v2 install deb deb-test \
-    image-test reproducible clean
+    shared-test image-test reproducible clean
 
 all: build
 
@@ -78,6 +78,10 @@ deb: deps
 
 deb-test: deb
 	@tools/deb-test build-deb
+
+# The guide to a shared server, on four machines in software.
+shared-test: deb
+	@tools/shared-test build-deb
 
 # The container image of the packages, built, and a job run in it.
 image-test: deb
