@@ -17,8 +17,8 @@
  * once, whatever crashes.  After a restart the executor adopts live shims; a
  * run whose shim is gone without an end has failed (its cause is LOST).
  *
- * A run whose creation has crashed the executor PROCESS_ATTEMPTS_MAX times is
- * refused (-ERR_INVALID), and not tried again.
+ * A run whose creation has crashed the executor ATTEMPTS_MAX times (attempt.h)
+ * is refused (-ERR_INVALID), and not tried again.
  *
  * docs/guide/process-runtime.md lists what a job may request, and what is
  * ignored.
@@ -43,7 +43,6 @@ enum {
     PROCESS_LOCK_WAIT_MS_DEFAULT = 10000,
     PROCESS_FOLDER_COUNT_DEFAULT = 1000,
     PROCESS_FORGOTTEN_MAX = 100000, /* ids that the file keeps */
-    PROCESS_ATTEMPTS_MAX = 2,
     PROCESS_USER_DEFAULT = 65534, /* nobody */
 };
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/files/attempt.h"
 #include "executor/files/file.h"
 #include "executor/files/run_mark.h"
 #include "executor/process/process_private.h"
@@ -200,7 +201,7 @@ int process_adopt(struct process *process, struct err *err)
     if (rc == 0) {
         sweep_gangs(process);
         process_sweep_spaces(process);
-        process_sweep_attempts(process);
+        attempt_sweep(process->attempts_fd, process_wall_ms(process));
     }
     return rc;
 }

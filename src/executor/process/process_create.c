@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/files/attempt.h"
 #include "executor/files/file.h"
 #include "executor/process/process_private.h"
 #include "executor/shim/shim.h"
@@ -213,10 +214,10 @@ static int create(struct process *process, const struct runtime_run *run,
     }
     int fd = process_run_dir(process, run->run);
     int rc = fd < 0 ? err_set(err, -ERR_IO, "run %s: %s", id, strerror(errno))
-                    : process_attempt_begin(process, run->job, err);
+                    : attempt_begin(process->attempts_fd, run->job, err);
     if (rc == 0) {
         rc = create_in(process, run, fd, warnings, err);
-        process_attempt_end(process, run->job);
+        attempt_end(process->attempts_fd, run->job);
     }
     if (fd >= 0) {
         close(fd);

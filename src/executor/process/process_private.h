@@ -5,7 +5,6 @@
  *     process_account.c whom they may run as
  *     process_create.c  how they begin
  *     process_device.c  which GPUs they have
- *     process_attempt.c those that end this process when they are made
  *     process_space.c   what a job sees of its run, and its removal
  *     process_table.c   the table, what has ended
  *     process_gang.c    what members of a gang share
@@ -131,15 +130,6 @@ void process_remove(struct process *process, uint32_t index);
 void process_keep(struct process *process, uint32_t index, int64_t done_ms);
 /* Remove the folders, and later the logs, of what has been kept long enough. */
 void process_expire(struct process *process);
-
-/* A pod of the job is about to be made; -ERR_INVALID: that has ended this
- * process too often. */
-int process_attempt_begin(struct process *process, struct job_id job,
-                          struct err *err) must_check;
-/* It was made, or refused. */
-void process_attempt_end(struct process *process, struct job_id job);
-/* Forget what is a day old. */
-void process_sweep_attempts(struct process *process);
 
 /* 32 hexadecimal digits that nobody can guess. */
 void process_random_name(const struct process *process,
