@@ -44,7 +44,8 @@ static const struct usage_option usage_options[] = {
                             "cluster; or fake: nothing runs, and pods start "
                             "again after a restart"},
     [OPTION_DATA - 1] = {"data", "DIR",
-                         "data directory of the runtime process (berth-data)"},
+                         "data directory of the runtimes process and "
+                         "kubernetes (berth-data)"},
     [OPTION_CONFIG -
         1] = {"config", "FILE",
               "configuration file (YAML); its sections executor, hardening "
@@ -184,7 +185,7 @@ static void on_helper_lost(void *ctx)
 /* Start the helper and give up what only that needs. */
 static int give_up(const struct config *config, const struct kube_config *kube,
                    struct arena *arena, struct helper **ret_helper,
-                   struct err *err)
+                   int *ret_attempts_fd, struct err *err)
 {
     const struct config_executor *executor = &config->executor;
     const struct str files[] = {executor->tls.certificate, executor->tls.key,
@@ -195,14 +196,17 @@ static int give_up(const struct config *config, const struct kube_config *kube,
     struct data_dir dir = {0};
     struct privileges plan;
 
-    /* What is made up, or in a cluster, is not kept here. */
+    /* What is made up is not kept here; of a cluster's, which jobs crash us. */
     int rc = has_data ? data_dir_open(arena_strdup(arena, config->server.data),
                                       arena, &dir, err)
                       : 0;
+    *ret_attempts_fd = kubernetes_setup_attempts(
+        executor, arena_strdup(arena, config->server.data));
     struct runtime_setup_process setup = {
         .config = executor,
         .jobs_dir = dir.jobs,
         .data_dir = dir.path,
+        .attempts_fd = *ret_attempts_fd,
         .clock = &machine_clock,
         .lost = on_helper_lost,
     };
@@ -213,8 +217,8 @@ static int give_up(const struct config *config, const struct kube_config *kube,
 
 static struct executor_thread *start(const struct config *config,
                                      const struct kube_config *kube,
-                                     struct helper *helper, struct arena *arena,
-                                     struct err *err)
+                                     struct helper *helper, int attempts_fd,
+                                     struct arena *arena, struct err *err)
 {
     const struct config_executor *executor = &config->executor;
     const char *server = arena_strdup(arena, executor->server);
@@ -227,6 +231,7 @@ static struct executor_thread *start(const struct config *config,
         .password = arena_strdup(arena, executor->password),
         .helper = helper,
         .kube = kube,
+        .attempts_fd = attempts_fd,
         .serves_logs = true,
         .clock = &machine_clock,
     };
@@ -256,10 +261,12 @@ static int run(const struct options *options, const sigset_t *signals)
     say_set_by_name(config->messages.level, config->messages.format);
     struct helper *helper = NULL;
     struct kube_config *kube = NULL;
+    int attempts_fd = -1;
     int rc = kubernetes_setup_read(&config->executor, &kube, &err);
-    rc = rc < 0 ? rc : give_up(config, kube, &arena, &helper, &err);
+    rc = rc < 0 ? rc
+                : give_up(config, kube, &arena, &helper, &attempts_fd, &err);
     struct executor_thread *thread =
-        rc < 0 ? NULL : start(config, kube, helper, &arena, &err);
+        rc < 0 ? NULL : start(config, kube, helper, attempts_fd, &arena, &err);
     if (!thread) {
         fprintf(stderr, "berth-executor: %s\n", err.text);
         helper_stop(helper);

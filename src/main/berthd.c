@@ -200,10 +200,15 @@ static int give_up(struct server_options *options, const char *config_path,
     }
     const struct privileges_needs needs = {
         dir.path, files, list_files(options, config_path, files)};
+    options->attempts_fd =
+        config->executor.is_enabled
+            ? kubernetes_setup_attempts(&config->executor, dir.path)
+            : -1;
     struct runtime_setup_process setup = {
         .config = config->executor.is_enabled ? &config->executor : NULL,
         .jobs_dir = dir.jobs,
         .data_dir = dir.path,
+        .attempts_fd = options->attempts_fd,
         .clock = &machine_clock,
         .lost = on_helper_lost,
     };

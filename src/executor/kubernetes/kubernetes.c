@@ -1,5 +1,6 @@
 #include "executor/kubernetes/kubernetes.h"
 
+#include "executor/files/attempt.h"
 #include "executor/kubernetes/kubernetes_private.h"
 #include "wire/kube/kube_name.h"
 
@@ -7,7 +8,8 @@ void kubernetes_options_default(struct kubernetes_options *ret_options)
 {
     *ret_options =
         (struct kubernetes_options){.create_ms_max = KUBERNETES_CREATE_MS_MAX,
-                                    .retention_ms = KUBERNETES_RETENTION_MS};
+                                    .retention_ms = KUBERNETES_RETENTION_MS,
+                                    .attempts_fd = -1};
 }
 
 static void list(struct runtime *runtime,
@@ -248,6 +250,9 @@ int kubernetes_open(const struct kubernetes_options *options,
     (void)pthread_mutex_init(&k->lock, NULL);
     k->retry_ms = k->remove_ms = INT64_MAX;
     k->follow_ms = INT64_MIN;
+    if (options->attempts_fd >= 0) {
+        attempt_sweep(options->attempts_fd, clock->wall_ms(clock));
+    }
     kubernetes_follow(k);
     *ret_runtime = &k->runtime;
     return 0;

@@ -7,6 +7,10 @@
  * written to it, for the server passes over what it is told twice; a pod that
  * is forgotten is deleted, and the server says of its run that it was reported.
  *
+ * A job that has crashed the executor ATTEMPTS_MAX times while its pod was
+ * built (executor/files/attempt.h) is refused, if there is a folder for that
+ * record.
+ *
  * Pods without our label, of whomever they are, count as what others use of a
  * node.  They are never touched.
  *
@@ -50,6 +54,7 @@ struct kubernetes_options {
     uint32_t namespace_count;
     int64_t create_ms_max;
     int64_t retention_ms; /* of pods that are forgotten, for their logs */
+    int attempts_fd;      /* a folder for attempt.h; borrowed; -1: none */
 };
 
 struct kubernetes_stats {

@@ -1,4 +1,5 @@
 /* Making pods: one POST each, repeated while the API server cannot take it. */
+#include "executor/files/attempt.h"
 #include "executor/kubernetes/kube_answer.h"
 #include "executor/kubernetes/kube_build.h"
 #include "executor/kubernetes/kube_object.h"
@@ -286,6 +287,29 @@ static void begin(struct kubernetes *k, const struct runtime_run *run,
     wait_until(k, row, kubernetes_now_ms(k));
 }
 
+/* Build the pod, unless that has crashed the executor.  Where that cannot be
+ * noted the job is built all the same. */
+static int build(struct kubernetes *k, const struct runtime_run *run,
+                 struct arena *arena, struct strbuf *body, struct err *err)
+{
+    int fd = k->options.attempts_fd;
+    bool is_noted = false;
+
+    if (fd >= 0) {
+        int rc = attempt_begin(fd, run->job, err);
+        if (rc == -ERR_INVALID) {
+            return rc;
+        }
+        is_noted = rc == 0;
+    }
+    int rc = kube_build_pod(run, k->options.executor_id,
+                            k->options.priority_class, arena, body, err);
+    if (is_noted) {
+        attempt_end(fd, run->job);
+    }
+    return rc;
+}
+
 void kubernetes_create(struct runtime *runtime, const struct runtime_run *run)
 {
     struct kubernetes *k = kubernetes_of(runtime);
@@ -302,8 +326,7 @@ void kubernetes_create(struct runtime *runtime, const struct runtime_run *run)
     if (rc == 0) {
         change.kind = RUNTIME_REFUSED;
         change.scope = RUNTIME_SCOPE_CLUSTER;
-        rc = kube_build_pod(run, k->options.executor_id,
-                            k->options.priority_class, &arena, &body, &err);
+        rc = build(k, run, &arena, &body, &err);
     }
     if (rc == 0 && k->by_run.count >= KUBERNETES_PODS_MAX) {
         change.kind = RUNTIME_RETURNED;

@@ -34,6 +34,7 @@ struct server_options {
     const struct notify_target *notify_targets;
     struct runner *runner;          /* of commands; NULL: there are none */
     const struct kube_config *kube; /* of the runtime kubernetes; NULL */
+    int attempts_fd;                /* of that runtime; -1 */
     uint32_t own_user_id; /* whose programs are administrators, as root's */
     bool ends_jobs;       /* at the stop */
     bool accepts_loss;    /* of records of the log */

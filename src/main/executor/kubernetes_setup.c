@@ -1,12 +1,17 @@
 #include "main/executor/kubernetes_setup.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "executor/kubernetes/kubernetes.h"
 #include "kube/config/kube_config.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
 #include "wire/kube/kube_name.h"
+
+enum { DATA_DIR_MODE = 0711 /* as data_dir.h */ };
 
 static bool is_chosen(const struct config_executor *config)
 {
@@ -61,6 +66,30 @@ void kubernetes_setup_free(struct kube_config *kube)
 struct str kubernetes_setup_token_file(const struct kube_config *kube)
 {
     return kube ? str_of(kube->token_file) : STR("");
+}
+
+int kubernetes_setup_attempts(const struct config_executor *config,
+                              const char *data_dir)
+{
+    auto_strbuf path = {0};
+
+    if (!is_chosen(config)) {
+        return -1;
+    }
+    strbuf_addf(&path, "%s/attempts", data_dir);
+    bool is_there = (mkdir(data_dir, DATA_DIR_MODE) == 0 || errno == EEXIST) &&
+                    (mkdir(strbuf_text(&path), 0700) == 0 || errno == EEXIST);
+    int fd = is_there ? open(strbuf_text(&path),
+                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                      : -1;
+    if (fd < 0) {
+        say(SAY_WARN, "runtime.attempts",
+            say_text("folder", strbuf_text(&path)),
+            say_text("error", strerror(errno)),
+            say_text("info", "a job that crashes the executor is tried again "
+                             "at each start"));
+    }
+    return fd;
 }
 
 static void note(struct config_findings *findings, const struct strbuf *text)
@@ -130,6 +159,7 @@ int kubernetes_setup_open(const struct executor_thread_options *options,
     kubernetes.node_type_label = from->node_type_label;
     kubernetes.priority_class = from->priority_class;
     kubernetes.retention_ms = from->retention_ms;
+    kubernetes.attempts_fd = options->attempts_fd;
     kubernetes.namespaces = from->namespaces.items;
     kubernetes.namespace_count = from->namespaces.count;
     int rc = kubernetes_connect(&kubernetes, options->kube, options->clock,

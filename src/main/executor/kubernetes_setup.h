@@ -3,6 +3,7 @@
  *
  *     kubernetes_setup_check()   for --check-config and each start
  *     kubernetes_setup_read()    while the program still may read the files
+ *     kubernetes_setup_attempts()
  *     (give up rights)
  *     kubernetes_setup_open()
  *     kubernetes_setup_free()    after the executor has stopped
@@ -27,6 +28,12 @@ int kubernetes_setup_read(const struct config_executor *config,
 
 /* A file that must stay readable: a token that is replaced now and then; "". */
 struct str kubernetes_setup_token_file(const struct kube_config *kube);
+
+/* Make and open the folder of the record of jobs that crash the executor, in
+ * the data directory (made as data_dir.h does), until the program ends.  -1:
+ * the runtime is another one, or the folder cannot be made, which is said. */
+int kubernetes_setup_attempts(const struct config_executor *config,
+                              const char *data_dir) must_check;
 
 /* Open the runtime. */
 int kubernetes_setup_open(const struct executor_thread_options *options,

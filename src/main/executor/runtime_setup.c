@@ -1,5 +1,6 @@
 #include "main/executor/runtime_setup.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -204,6 +205,12 @@ int runtime_setup_confine(const struct config_hardening *hardening,
         setup->reserved_user = ret_plan->uid;
         setup->reserved_group = ret_plan->gid;
         rc = runtime_setup_helper(setup, ret_helper, err);
+    }
+    if (rc == 0 && ret_plan->is_root && !ret_plan->is_kept &&
+        setup->attempts_fd >= 0 &&
+        fchown(setup->attempts_fd, ret_plan->uid, ret_plan->gid) < 0) {
+        rc = err_set(err, -ERR_IO, "hand over the folder attempts: %s",
+                     strerror(errno));
     }
     rc = rc < 0 ? rc : privileges_give_up(ret_plan, err);
     if (rc == 0) {

@@ -13,12 +13,13 @@
 #include "main/executor/privileges.h"
 #include "rpc/rpc_channel.h"
 
-/* What the process runtime needs to know. */
+/* What runtimes need to know before rights are given up. */
 struct runtime_setup_process {
     const struct config_executor *config;
     const struct config_hardening *hardening;
     const char *jobs_dir;
     const char *data_dir; /* what jobs shall not see, which that lies in */
+    int attempts_fd;      /* of kubernetes_setup_attempts(): handed over; -1 */
     int64_t reserved_user, reserved_group; /* whom no job may run as */
     const struct clock *clock;
     void (*lost)(void *ctx); /* the helper has ended unasked */
