@@ -23,8 +23,9 @@ sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 import harness  # noqa: E402 pylint: disable=C0413
 
 BUILD = pathlib.Path(os.environ["BERTH_BUILD"])
-PODS = "/api/v1/namespaces/default/pods"
-CONTEXT = "limited"  # a user with the rights of deploy/kubernetes/rbac.yaml
+NAMESPACE = "jobs"  # of deploy/kubernetes/jobs-namespace.yaml
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+CONTEXT = "limited"  # a user with the rights of deploy/kubernetes
 FOR_EVER = 1000000000
 PATHS = {
     "Namespace": "/api/v1/namespaces",
@@ -32,6 +33,9 @@ PATHS = {
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     "ClusterRoleBinding":
         "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "Role": f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}/roles",
+    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/"
+                   f"{NAMESPACE}/rolebindings",
     "PriorityClass": "/apis/scheduling.k8s.io/v1/priorityclasses",
 }
 
@@ -39,7 +43,7 @@ PATHS = {
 def job(run_ms=0, exit_code=0, cpu="1"):
     amounts = {"cpu": cpu, "memory": "16Mi", "ephemeral-storage": "16Mi"}
     return {
-        "priority": 0, "namespace": "default",
+        "priority": 0, "namespace": NAMESPACE,
         "annotations": {"berth.dev/fakeRunMs": str(run_ms),
                         "berth.dev/fakeExitCode": str(exit_code)},
         "podSpec": {
@@ -61,13 +65,14 @@ class TestRuntime(unittest.TestCase):
         cls.enterClassContext(cls.plane)
         config = cls.plane.write_kubeconfig()
         cls.config = config
-        cls.apply(ROOT / "deploy" / "kubernetes" / "rbac.yaml")
+        for name in ("rbac.yaml", "jobs-namespace.yaml"):
+            cls.apply(ROOT / "deploy" / "kubernetes" / name)
         cls.plane.start_kwok(config)
         cls.plane.add_nodes("n1", "n2")
         cls.berth = harness.Berth(standalone=False).start()
         cls.addClassCleanup(cls.berth.close)
         cls.settings = {"kubeconfig": str(config), "context": CONTEXT,
-                        "retention": "0s"}
+                        "namespaces": [NAMESPACE], "retention": "0s"}
         cls.executor = harness.Executor(
             cls.berth.grpc, "k", cls.berth.folder / "k",
             json.dumps({"executor": {"kubernetes": cls.settings}}),
@@ -123,9 +128,11 @@ class TestRuntime(unittest.TestCase):
             [BUILD / "tests/contract/contract_runtime_kubernetes",
              self.config], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        for name in self.pods():
+        pods = PODS.replace(NAMESPACE, "default")
+        for pod in self.plane.ask("GET", pods)["items"]:
+            name = pod["metadata"]["name"]
             try:
-                self.plane.ask("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0")
+                self.plane.ask("DELETE", f"{pods}/{name}?gracePeriodSeconds=0")
             except urllib.error.HTTPError as error:
                 # It was being deleted already.
                 self.assertEqual(error.code, 404)
@@ -176,10 +183,38 @@ class TestRuntime(unittest.TestCase):
 
     def test_what_the_cluster_refuses_fails_with_its_words(self):
         wrong = job()
-        wrong["podSpec"]["volumes"] = [{"name": "v", "hostPath": {"path": ""}}]
-        job_id, = self.submit(wrong)
-        told = self.wait_state(job_id, "FAILED")
-        self.assertIn("422", json.dumps(told))
+        wrong["podSpec"]["hostAliases"] = [{"ip": "nowhere"}]
+        hostile = job()
+        hostile["podSpec"]["volumes"] = [
+            {"name": "v", "hostPath": {"path": "/"}}]
+        for refused, words in ((wrong, "422"), (hostile, "PodSecurity")):
+            job_id, = self.submit(refused)
+            told = self.wait_state(job_id, "FAILED")
+            self.assertIn(words, json.dumps(told))
+
+    def may(self, verb, resource, namespace=NAMESPACE):
+        name, _, part = resource.partition("/")
+        return self.plane.ask(
+            "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+            {"spec": {"user": CONTEXT, "resourceAttributes": {
+                "verb": verb, "resource": name, "subresource": part,
+                "namespace": namespace}}})["status"]["allowed"]
+
+    def test_the_account_may_do_what_it_must_and_no_more(self):
+        everywhere = {("list", "pods"), ("watch", "pods"), ("list", "nodes"),
+                      ("watch", "nodes")}
+        in_its_own = everywhere | {("get", "pods"), ("create", "pods"),
+                                   ("delete", "pods"), ("get", "pods/log")}
+        verbs = ("get", "list", "watch", "create", "update", "patch", "delete",
+                 "deletecollection")
+        resources = ("pods", "pods/log", "pods/exec", "pods/binding", "nodes",
+                     "secrets", "configmaps", "services", "serviceaccounts")
+        for namespace, granted in ((NAMESPACE, in_its_own),
+                                   ("default", everywhere),
+                                   ("kube-system", everywhere)):
+            self.assertEqual(
+                {(v, r) for v in verbs for r in resources
+                 if self.may(v, r, namespace)}, granted, namespace)
 
     def test_nobody_notices_that_the_executor_was_killed(self):
         jobs = self.submit(*[job(FOR_EVER)] * 3, *[job(3000)] * 3)
