@@ -1,36 +1,21 @@
 #include "kube/fake/fake_api.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "kube/api/envelope.h"
 #include "kube/fake/fake_private.h"
 #include "wire/message/field.h"
-#include "wire/message/message.h"
 
 enum {
-    STATUS_OK = 200,
-    STATUS_CREATED = 201,
     STATUS_NOT_FOUND = 404,
-    STATUS_CONFLICT = 409,
-    STATUS_GONE = 410,
     STATUS_TOO_MANY = 429,
-    LIST_META = 1,
-    LIST_ITEMS = 2,
-    LIST_VERSION = 2,
-    LIST_CONTINUE = 3,
-    EVENT_TYPE = 1,
-    EVENT_OBJECT = 2,
-    EXTENSION_RAW = 1,
     MESSAGE_FIELD = 3,
     REASON_FIELD = 4,
     CODE_FIELD = 6,
-    LENGTH_BYTES_GUESS = 3,
 };
 
-static const char *const kinds[FAKE_KINDS] = {"Node", "Pod"};
 static const char pods_begin[] = "/api/v1/namespaces/";
 
 static struct fake_api *of(struct kube_port *port)
@@ -49,6 +34,11 @@ static void set_timer(const struct fake_api *api, int64_t ns)
 void fake_api_wake(struct fake_api *api)
 {
     set_timer(api, 1);
+}
+
+int64_t fake_api_now_ms(const struct fake_api *api)
+{
+    return (int64_t)(api->clock->mono_ns(api->clock) / 1000000);
 }
 
 /* Requests. */
@@ -81,7 +71,7 @@ static void free_ask(struct fake_ask *ask)
     mem_free(ask);
 }
 
-static struct fake_ask *find_ask(const struct fake_api *api, uint64_t number)
+struct fake_ask *fake_api_find_ask(const struct fake_api *api, uint64_t number)
 {
     for (size_t i = 0; i < api->asks.count; i++) {
         if (api->asks.items[i]->number == number) {
@@ -106,7 +96,7 @@ static void take_out(struct fake_api *api, const struct fake_ask *ask)
 static void on_cancel(struct kube_port *port, uint64_t number)
 {
     struct fake_api *api = of(port);
-    struct fake_ask *ask = find_ask(api, number);
+    struct fake_ask *ask = fake_api_find_ask(api, number);
 
     if (ask) {
         take_out(api, ask);
@@ -114,9 +104,8 @@ static void on_cancel(struct kube_port *port, uint64_t number)
     }
 }
 
-/* End a request, which is freed. */
-static void end_ask(struct fake_api *api, struct fake_ask *ask, int status,
-                    struct str body)
+void fake_api_end_ask(struct fake_api *api, struct fake_ask *ask, int status,
+                      struct str body)
 {
     const struct http_result result = {
         .rc = status == 0 ? -ERR_UNAVAILABLE : 0,
@@ -132,8 +121,8 @@ static void end_ask(struct fake_api *api, struct fake_ask *ask, int status,
     free_ask(ask);
 }
 
-static void write_status(int code, const char *reason, const char *message,
-                         struct strbuf *body)
+void fake_api_write_status(int code, const char *reason, const char *message,
+                           struct strbuf *body)
 {
     auto_strbuf status = strbuf_make(0);
 
@@ -143,234 +132,26 @@ static void write_status(int code, const char *reason, const char *message,
     envelope_write(STR("v1"), STR("Status"), strbuf_str(&status), body);
 }
 
-static void end_with_status(struct fake_api *api, struct fake_ask *ask,
-                            int code, const char *reason, const char *message)
+void fake_api_end_with_status(struct fake_api *api, struct fake_ask *ask,
+                              int code, const char *reason, const char *message)
 {
     auto_strbuf body = strbuf_make(0);
 
-    write_status(code, reason, message, &body);
-    end_ask(api, ask, code, strbuf_str(&body));
-}
-
-/* Lists and watches. */
-
-/* A page, of the collection as it was at its first page. */
-static void answer_list(struct fake_api *api, struct fake_ask *ask)
-{
-    auto_strbuf list = strbuf_make(0), body = strbuf_make(0);
-    const char *from = strstr(ask->path, "continue=");
-    size_t at = from ? strtoull(strchr(from, '=') + 1, NULL, 10) : 0;
-    char version[24], next[24] = "", kind[16];
-
-    if (!from && !ask->has_snapshot) {
-        ask->has_snapshot = true;
-        fake_api_snapshot(api, ask->kind);
-    }
-    if (api->are_lists_held) {
-        return; /* it is on its way */
-    }
-    size_t end = api->snapshots[ask->kind].count;
-    if (api->page_max > 0 && at + api->page_max < end) {
-        end = at + api->page_max;
-        (void)snprintf(next, sizeof(next), "%zu", end);
-    }
-    (void)snprintf(version, sizeof(version), "%llu",
-                   (unsigned long long)api->snapshot_versions[ask->kind]);
-    (void)snprintf(kind, sizeof(kind), "%sList", kinds[ask->kind]);
-    size_t meta = field_begin(&list, LIST_META);
-    field_put_bytes(&list, LIST_VERSION, str_of(version));
-    field_put_set_bytes(&list, LIST_CONTINUE, str_of(next));
-    field_end(&list, meta);
-    for (; at < end; at++) {
-        field_put_bytes(&list, LIST_ITEMS,
-                        strbuf_str(&api->snapshots[ask->kind].items[at].bytes));
-    }
-    envelope_write(STR("v1"), str_of(kind), strbuf_str(&list), &body);
-    end_ask(api, ask, STATUS_OK, strbuf_str(&body));
-}
-
-static void add_frame(struct strbuf *buf, const char *type, struct str raw)
-{
-    auto_strbuf event = strbuf_make(0);
-
-    field_put_bytes(&event, EVENT_TYPE, str_of(type));
-    size_t extension =
-        field_begin_wide(&event, EVENT_OBJECT, LENGTH_BYTES_GUESS);
-    field_put_bytes(&event, EXTENSION_RAW, raw);
-    field_end_wide(&event, extension, LENGTH_BYTES_GUESS);
-    for (int shift = 24; shift >= 0; shift -= 8) {
-        strbuf_add_char(buf, (char)(event.byte_count >> shift));
-    }
-    strbuf_add_str(buf, strbuf_str(&event));
-}
-
-/* Tell a watch what it has not been told; it may end in this. */
-static void feed(struct fake_api *api, struct fake_ask *ask)
-{
-    auto_strbuf frames = strbuf_make(0), raw = strbuf_make(0);
-    uint64_t number = ask->number;
-    bool is_expired = ask->version < api->compacted_version;
-
-    if (is_expired) {
-        write_status(STATUS_GONE, "Expired", "too old resource version", &raw);
-        add_frame(&frames, "ERROR", strbuf_str(&raw));
-    }
-    for (size_t i = 0; !is_expired && i < api->events.count; i++) {
-        const struct fake_event *event = &api->events.items[i];
-        if (event->kind != ask->kind || event->version <= ask->version) {
-            continue;
-        }
-        strbuf_clear(&raw);
-        envelope_write(STR("v1"), str_of(kinds[event->kind]),
-                       strbuf_str(&event->bytes), &raw);
-        add_frame(&frames, event->type, strbuf_str(&raw));
-        ask->version = event->version;
-    }
-    if (frames.byte_count > 0) {
-        (void)ask->ask.on_bytes(ask->ask.ctx, strbuf_str(&frames));
-    }
-    if (is_expired && find_ask(api, number)) {
-        end_ask(api, ask, STATUS_OK, STR(""));
-    }
-}
-
-static void begin_list(struct fake_api *api, struct fake_ask *ask,
-                       enum fake_kind kind)
-{
-    const char *version = strstr(ask->path, "resourceVersion=");
-
-    ask->kind = kind;
-    if (!strstr(ask->path, "watch=true")) {
-        answer_list(api, ask);
-        return;
-    }
-    ask->is_watch = true;
-    ask->version = version ? strtoull(strchr(version, '=') + 1, NULL, 10) : 0;
-}
-
-/* Pods. */
-
-static void answer_object(struct fake_api *api, struct fake_ask *ask,
-                          int status, const struct fake_object *object)
-{
-    auto_strbuf body = strbuf_make(0);
-
-    envelope_write(STR("v1"), STR("Pod"), strbuf_str(&object->bytes), &body);
-    end_ask(api, ask, status, strbuf_str(&body));
-}
-
-static void *decode(const ProtobufCMessageDescriptor *type,
-                    const struct fake_ask *ask, struct arena *arena)
-{
-    ProtobufCMessage *message = NULL;
-    struct envelope envelope;
-    struct err err;
-
-    return envelope_read(strbuf_str(&ask->body), &envelope) == 0 &&
-                   wire_decode(type, envelope.object, &wire_request_limits,
-                               arena, &message, &err) == 0
-               ? message
-               : NULL;
-}
-
-static int64_t clock_ms(const struct fake_api *api)
-{
-    return (int64_t)(api->clock->mono_ns(api->clock) / 1000000);
-}
-
-/* What a server adds to a pod that is made. */
-static struct fake_object *make_pod(struct fake_api *api, fake_pod_message *pod,
-                                    struct arena *arena)
-{
-    K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__Time *time = wire_new(
-        &k8s__io__apimachinery__pkg__apis__meta__v1__time__descriptor, arena);
-
-    time->has_seconds = true;
-    time->seconds = api->clock->wall_ms(api->clock) / 1000;
-    pod->metadata->uid = fake_api_uid(api, arena);
-    pod->metadata->creationtimestamp = time;
-    pod->status =
-        wire_new(&k8s__io__api__core__v1__pod_status__descriptor, arena);
-    pod->status->phase = arena_strdup(arena, STR("Pending"));
-    api->made_count++;
-    return fake_api_write(api, FAKE_PODS, &pod->base);
-}
-
-static void create_pod(struct fake_api *api, struct fake_ask *ask)
-{
-    auto_arena arena = {0};
-    fake_pod_message *pod =
-        decode(&k8s__io__api__core__v1__pod__descriptor, ask, &arena);
-
-    ASSERT(pod && pod->metadata && pod->spec);
-    if (fake_api_find(api, FAKE_PODS, str_of(pod->metadata->name))) {
-        end_with_status(api, ask, STATUS_CONFLICT, "AlreadyExists",
-                        "the pod already exists");
-        return;
-    }
-    struct fake_object *object = make_pod(api, pod, &arena);
-    object->due_ms = clock_ms(api);
-    answer_object(api, ask, STATUS_CREATED, object);
-}
-
-static void delete_pod(struct fake_api *api, struct fake_ask *ask,
-                       struct fake_object *object)
-{
-    auto_arena arena = {0};
-    const K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__DeleteOptions *options =
-        decode(
-            &k8s__io__apimachinery__pkg__apis__meta__v1__delete_options__descriptor,
-            ask, &arena);
-    fake_pod_message *pod = fake_api_read(object, &arena);
-    const char *phase = pod->status->phase;
-
-    if (options && options->preconditions && options->preconditions->uid &&
-        strcmp(options->preconditions->uid, pod->metadata->uid) != 0) {
-        end_with_status(api, ask, STATUS_CONFLICT, "Conflict",
-                        "the UID in the precondition does not match");
-        return;
-    }
-    if (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0) {
-        fake_api_drop(api, object);
-    } else {
-        pod->metadata->deletiontimestamp = pod->metadata->creationtimestamp;
-        fake_api_write(api, FAKE_PODS, &pod->base)->due_ms = clock_ms(api);
-    }
-    end_with_status(api, ask, STATUS_OK, "", "");
-}
-
-/* "/api/v1/namespaces/NS/pods", with or without "/NAME". */
-static void answer_pods(struct fake_api *api, struct fake_ask *ask)
-{
-    const char *pods = strstr(ask->path, "/pods");
-    struct fake_object *object =
-        pods && strncmp(pods, "/pods/", 6) == 0
-            ? fake_api_find(api, FAKE_PODS, str_of(pods + 6))
-            : NULL;
-
-    if (strcmp(ask->method, "POST") == 0) {
-        create_pod(api, ask);
-    } else if (!object) {
-        end_with_status(api, ask, STATUS_NOT_FOUND, "NotFound",
-                        "there is no such pod");
-    } else if (strcmp(ask->method, "DELETE") == 0) {
-        delete_pod(api, ask, object);
-    } else {
-        answer_object(api, ask, STATUS_OK, object);
-    }
+    fake_api_write_status(code, reason, message, &body);
+    fake_api_end_ask(api, ask, code, strbuf_str(&body));
 }
 
 static void answer_plainly(struct fake_api *api, struct fake_ask *ask)
 {
     if (strncmp(ask->path, "/api/v1/nodes?", 14) == 0) {
-        begin_list(api, ask, FAKE_NODES);
+        fake_api_begin_list(api, ask, FAKE_NODES);
     } else if (strncmp(ask->path, "/api/v1/pods?", 13) == 0) {
-        begin_list(api, ask, FAKE_PODS);
+        fake_api_begin_list(api, ask, FAKE_PODS);
     } else if (strncmp(ask->path, pods_begin, sizeof(pods_begin) - 1) == 0) {
-        answer_pods(api, ask);
+        fake_api_answer_pods(api, ask);
     } else {
-        end_with_status(api, ask, STATUS_NOT_FOUND, "NotFound",
-                        "there is nothing of that path");
+        fake_api_end_with_status(api, ask, STATUS_NOT_FOUND, "NotFound",
+                                 "there is nothing of that path");
     }
 }
 
@@ -409,10 +190,10 @@ static void answer(struct fake_api *api, struct fake_ask *ask)
             do_silently(api, ask);
         }
         if (scripted->status == 0) {
-            end_ask(api, ask, 0, STR(""));
+            fake_api_end_ask(api, ask, 0, STR(""));
         } else {
-            end_with_status(api, ask, scripted->status, scripted->reason,
-                            scripted->message);
+            fake_api_end_with_status(api, ask, scripted->status,
+                                     scripted->reason, scripted->message);
         }
         return;
     }
@@ -449,13 +230,13 @@ static void on_drive(struct kube_port *port)
     while (!api->are_watches_held &&
            (ask = next_ask(api, number, last, true))) {
         number = ask->number;
-        feed(api, ask);
+        fake_api_feed(api, ask);
     }
     int64_t due_ms = fake_api_kubelet_due_ms(api);
     if (next_ask(api, 0, api->last_number, false)) {
         fake_api_wake(api);
     } else if (due_ms < INT64_MAX) {
-        int64_t in_ms = due_ms - clock_ms(api);
+        int64_t in_ms = due_ms - fake_api_now_ms(api);
         set_timer(api, in_ms > 0 ? in_ms * 1000000 : 1);
     }
 }

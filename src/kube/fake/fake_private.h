@@ -72,8 +72,36 @@ struct fake_api {
     bool are_watches_held, are_kubelets_held, are_lists_held, is_full;
 };
 
-/* fake_api.c: have drive() called. */
+/* fake_api.c */
+
+/* Have drive() called. */
 void fake_api_wake(struct fake_api *api);
+/* Now, for waiting. */
+int64_t fake_api_now_ms(const struct fake_api *api);
+/* The request or watch of a number; NULL. */
+struct fake_ask *fake_api_find_ask(const struct fake_api *api, uint64_t number);
+/* End a request, which is freed. */
+void fake_api_end_ask(struct fake_api *api, struct fake_ask *ask, int status,
+                      struct str body);
+/* Append a Status in its envelope; end a request by one. */
+void fake_api_write_status(int code, const char *reason, const char *message,
+                           struct strbuf *body);
+void fake_api_end_with_status(struct fake_api *api, struct fake_ask *ask,
+                              int code, const char *reason,
+                              const char *message);
+
+/* fake_watch.c */
+
+/* Answer a list, or begin a watch. */
+void fake_api_begin_list(struct fake_api *api, struct fake_ask *ask,
+                         enum fake_kind kind);
+/* Tell a watch what it has not been told; it may end in this. */
+void fake_api_feed(struct fake_api *api, struct fake_ask *ask);
+
+/* fake_pods.c */
+
+/* "/api/v1/namespaces/NS/pods", with or without "/NAME". */
+void fake_api_answer_pods(struct fake_api *api, struct fake_ask *ask);
 
 /* fake_objects.c */
 
