@@ -97,7 +97,7 @@ enum runtime_cause {
     RUNTIME_CAUSE_REJECTED,  /* its node did not take it: it never ran, and its
                               * lease goes back */
     RUNTIME_CAUSE_IMAGE,     /* an image cannot be had */
-    RUNTIME_CAUSE_STUCK,     /* it did not get on for too long */
+    RUNTIME_CAUSE_STUCK,     /* it was to end, and did not */
 };
 
 /* How one container ended. */

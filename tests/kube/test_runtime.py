@@ -181,6 +181,15 @@ class TestRuntime(unittest.TestCase):
         self.wait_state(job_id, "FAILED")
         self.wait_no_pods()
 
+    def test_a_pod_that_cannot_start_fails(self):
+        waiting = job()
+        waiting["annotations"]["kwok.example/waiting"] = "InvalidImageName"
+        job_id, = self.submit(waiting)
+        told = json.dumps(self.wait_state(job_id, "FAILED"))
+        self.assertIn("InvalidImageName: as the test wishes", told)
+        self.assertNotIn("143", told)
+        self.wait_no_pods()
+
     def test_what_the_cluster_refuses_fails_with_its_words(self):
         wrong = job()
         wrong["podSpec"]["hostAliases"] = [{"ip": "nowhere"}]

@@ -10,6 +10,8 @@ typedef K8s__Io__Api__Core__V1__Pod pod_message;
 typedef K8s__Io__Api__Core__V1__PodStatus status_message;
 typedef K8s__Io__Api__Core__V1__ContainerStatus container_message;
 
+enum { MS_PER_S = 1000 };
+
 /* What a Failed pod's reason, or that of its DisruptionTarget condition, says.
  * A name that ends in '*' stands for all that begin so. */
 static const struct {
@@ -120,13 +122,16 @@ take_ended(const container_message *container,
 static void take_waiting(const K8s__Io__Api__Core__V1__ContainerStateWaiting *w,
                          struct kube_pod *pod)
 {
-    if (pod->waiting.byte_count == 0) {
-        pod->waiting = kube_text(w->reason);
-    }
+    bool is_image = false;
+
     for (size_t i = 0; i < ARRAY_COUNT(image_reasons); i++) {
-        pod->has_no_image |=
-            str_equal(str_of(w->reason), str_of(image_reasons[i]));
+        is_image |= str_equal(str_of(w->reason), str_of(image_reasons[i]));
     }
+    if (pod->waiting.byte_count == 0 || (is_image && !pod->has_no_image)) {
+        pod->waiting = kube_text(w->reason);
+        pod->waiting_text = kube_text(w->message);
+    }
+    pod->has_no_image |= is_image;
 }
 
 static void take_container(const container_message *container,
@@ -151,7 +156,9 @@ static void take_containers(const status_message *status, struct arena *arena,
     pod->status.ended = arena_alloc_array(arena, RUNTIME_CONTAINERS_MAX,
                                           sizeof(*pod->status.ended));
     for (size_t i = 0; i < status->n_initcontainerstatuses; i++) {
-        take_container(status->initcontainerstatuses[i], pod);
+        const container_message *container = status->initcontainerstatuses[i];
+        take_container(container, pod);
+        pod->is_initializing |= container->state && container->state->running;
     }
     /* A pod has started when a main container has. */
     pod->status.started_ms = 0;
@@ -290,6 +297,7 @@ int kube_pod_read(struct str object, struct arena *arena,
     pod.pod.namespace_ = str_of(message->metadata->namespace_);
     pod.uid = str_of(message->metadata->uid);
     pod.is_ending = message->metadata->deletiontimestamp != NULL;
+    pod.grace_ms = message->metadata->deletiongraceperiodseconds * MS_PER_S;
     pod.status.created_ms = kube_time_ms(message->metadata->creationtimestamp);
     take_owner(message->metadata, arena, &pod);
     rc = take_spec(message->spec, arena, &pod, err);

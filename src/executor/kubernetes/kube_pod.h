@@ -30,9 +30,12 @@ struct kube_pod {
     struct str container; /* the first main one */
     struct str executor;  /* whose label it carries (KUBE_EXECUTOR_LABEL); "" */
     bool is_ready;
-    bool is_ending;     /* it is being deleted */
-    bool has_no_image;  /* a container waits for one that is not had */
-    struct str waiting; /* why the first one waits; "" */
+    bool is_ending;          /* it is being deleted */
+    bool has_no_image;       /* a container waits for one that is not had */
+    struct str waiting;      /* why one waits, first for an image; "" */
+    struct str waiting_text; /* the kubelet's words on that */
+    bool is_initializing;    /* an init container runs */
+    int64_t grace_ms;        /* while it is ending */
     struct resource_list requests; /* of its node */
     struct runtime_status status;
 };

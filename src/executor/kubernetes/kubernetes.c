@@ -63,6 +63,7 @@ static uint32_t poll(struct runtime *runtime,
     drive_follows(k);
     kubernetes_create_due(k);
     kubernetes_remove_due(k);
+    kubernetes_check_due(k);
     kubernetes_tell_usage(k);
     note_listed(k);
     return change_queue_take(&k->changes, ret_changes, change_max);
@@ -76,6 +77,7 @@ static int64_t next_wake_ms(struct runtime *runtime)
         return INT64_MIN;
     }
     int64_t at_ms = k->retry_ms < k->follow_ms ? k->retry_ms : k->follow_ms;
+    at_ms = at_ms < k->check_ms ? at_ms : k->check_ms;
     return at_ms < k->remove_ms ? at_ms : k->remove_ms;
 }
 
@@ -96,11 +98,12 @@ static void read_end(const struct kube_row *row, struct arena *arena,
     }
 }
 
-/* What is told of pods that ended out of our sight. */
-static struct str message_of(enum runtime_cause cause)
+/* What is told of pods that we ended, or that ended out of our sight. */
+static struct str message_of(const struct kube_row *row, struct arena *arena)
 {
-    return cause == RUNTIME_CAUSE_STOPPED ? STR("the pod was deleted")
-           : cause == RUNTIME_CAUSE_NODE_LOST
+    return row->message ? arena_str(arena, str_of(row->message))
+           : row->cause == RUNTIME_CAUSE_STOPPED ? STR("the pod was deleted")
+           : row->cause == RUNTIME_CAUSE_NODE_LOST
                ? STR("the pod is gone with its node")
                : STR("the pod is gone");
 }
@@ -119,9 +122,10 @@ static bool status(struct runtime *runtime, struct run_id run,
         .ended_ms = reconcile_is_ended(row->phase) ? row->ended_ms : 0,
     };
     read_end(row, arena, ret_status);
-    if (row->cause != RUNTIME_CAUSE_NONE) {
+    if (row->cause != RUNTIME_CAUSE_NONE && row->phase != RECONCILE_SUCCEEDED) {
         ret_status->cause = row->cause;
-        ret_status->message = message_of(row->cause);
+        ret_status->message = message_of(row, arena);
+        ret_status->ended_count = 0;
     }
     return true;
 }
@@ -248,7 +252,7 @@ int kubernetes_open(const struct kubernetes_options *options,
     k->nodes = node_set_create();
     k->usage = kube_usage_create();
     (void)pthread_mutex_init(&k->lock, NULL);
-    k->retry_ms = k->remove_ms = INT64_MAX;
+    k->retry_ms = k->remove_ms = k->check_ms = INT64_MAX;
     k->follow_ms = INT64_MIN;
     if (options->attempts_fd >= 0) {
         attempt_sweep(options->attempts_fd, clock->wall_ms(clock));

@@ -23,8 +23,11 @@
  * stays for `retention_ms`, so that its logs can be read, and is then deleted;
  * after a restart it is listed as one that has ended, and forgotten again.
  *
- * Not yet: a job's services and ingresses (refused), disruption budgets, pods
- * that get stuck.
+ * A pod that does not start in time is deleted, and its lease goes back or its
+ * job fails (kube_check.h).  One that does not end in time is reported to have
+ * failed, and keeps its room until it is gone.
+ *
+ * Not yet: a job's services and ingresses (refused), disruption budgets.
  *
  * Threads: as runtime.h says.
  */

@@ -4,6 +4,7 @@
  *     kubernetes_table.c   runs and their pods
  *     kubernetes_watch.c   what the cluster says of pods and nodes
  *     kubernetes_create.c  making pods
+ *     kubernetes_check.c   ending those that do not get on
  *     kubernetes_delete.c  stopping and forgetting them
  *     kubernetes.c         the port
  *
@@ -16,6 +17,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/slots.h"
+#include "executor/kubernetes/kube_check.h"
 #include "executor/kubernetes/kube_log.h"
 #include "executor/kubernetes/kube_pod.h"
 #include "executor/kubernetes/kube_usage.h"
@@ -46,6 +48,17 @@ struct kube_call {
     uint32_t *count; /* of such calls under way, this one too; NULL */
 };
 
+/* How long a pod may wait as it does. */
+struct kube_patience {
+    enum kube_wait wait;
+    int64_t due_ms;
+    enum runtime_cause cause; /* of its end then */
+    char *text;               /* owned */
+    /* END: what its node has no room for while it is there. */
+    struct resource_list requests;
+    struct resource_amount *amounts; /* owned, with their names */
+};
+
 /* A run and its pod. */
 struct kube_row {
     bool is_used;
@@ -68,8 +81,13 @@ struct kube_row {
     bool wants_stop, wants_forget;
     int64_t grace_s;          /* of the stop; < 0: the pod's own */
     enum runtime_cause cause; /* why it ended, if its object does not say */
-    struct retry removal;     /* how often it has failed */
-    uint32_t list;            /* that it was seen in last */
+    char *message;            /* owned; likewise; NULL */
+    struct kube_patience *patience; /* owned; NULL: it gets on */
+    bool is_doomed;       /* we end it, for `cause`: that it runs is not told */
+    int64_t ask_ms;       /* doomed: when its end is asked for again */
+    bool has_room;        /* it has ended for the server, but is there */
+    struct retry removal; /* how often it has failed */
+    uint32_t list;        /* that it was seen in last */
     int64_t created_ms, started_ms, ended_ms;
     char *object; /* owned; the pod once it has ended, as
                    * kube_pod_shorten() leaves it; NULL */
@@ -110,6 +128,7 @@ struct kubernetes {
     const struct kube_config *config;  /* for logs; borrowed; NULL: none */
     pthread_mutex_t lock; /* rows and by_job, as logs() reads them */
     struct map by_job;    /* the first row of a job; see kubernetes_table.c */
+    int64_t check_ms;     /* when a pod's patience may end; INT64_MAX */
     int64_t follow_ms;    /* when a list or watch is; INT64_MAX */
     struct change_queue changes;
     bool is_listed;
@@ -172,6 +191,10 @@ void kubernetes_follow(struct kubernetes *k);
 /* What the cluster says of a pod that is ours. */
 void kubernetes_take_pod(struct kubernetes *k, const struct kube_pod *pod,
                          struct str object);
+/* What it asks of its node, with its place among the pods; in the array, of
+ * RESOURCE_LIST_MAX. */
+struct resource_list kubernetes_requests(const struct kube_pod *pod,
+                                         struct resource_amount *amounts);
 /* Tell the node set of nodes whose use by others has changed. */
 void kubernetes_tell_usage(struct kubernetes *k);
 
@@ -185,6 +208,19 @@ void kubernetes_create_due(struct kubernetes *k);
 void kubernetes_created(struct kubernetes *k, struct kube_row *row);
 /* Free it; NULL is fine. */
 void kubernetes_creation_free(struct kube_creation *creation);
+
+/* kubernetes_check.c */
+
+/* The cluster has shown this state of a pod. */
+void kubernetes_note_wait(struct kubernetes *k, struct kube_row *row,
+                          const struct kube_pod *pod);
+/* End the pods whose patience has ended. */
+void kubernetes_check_due(struct kubernetes *k);
+/* End a pod, for this reason: once. */
+void kubernetes_doom(struct kubernetes *k, struct kube_row *row,
+                     enum runtime_cause cause, struct str text);
+/* Free it; NULL is fine. */
+void kubernetes_patience_free(struct kube_patience *patience);
 
 /* kubernetes_delete.c */
 

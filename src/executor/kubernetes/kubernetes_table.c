@@ -143,6 +143,8 @@ void kubernetes_remove(struct kubernetes *k, struct kube_row *row)
     uint32_t index = map_remove(&k->by_run, row->run.v);
     unlink_row(k, index);
     kubernetes_creation_free(row->creation);
+    kubernetes_patience_free(row->patience);
+    mem_free(row->message);
     mem_free(row->texts);
     mem_free(row->uid);
     mem_free(row->object);
@@ -176,7 +178,8 @@ void kubernetes_raise(struct kubernetes *k, struct kube_row *row,
                       enum reconcile_phase phase)
 {
     if (row->phase == RECONCILE_NEVER ||
-        reconcile_rank(phase) <= reconcile_rank(row->phase)) {
+        reconcile_rank(phase) <= reconcile_rank(row->phase) ||
+        (row->is_doomed && phase == RECONCILE_RUNNING)) {
         return;
     }
     row->phase = phase;

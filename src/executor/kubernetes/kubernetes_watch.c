@@ -8,21 +8,29 @@ enum { POD_MILLI = 1000 };
 
 /* Pods of others. */
 
-/* It has its place among the pods of its node until it has ended. */
-static void take_foreign(struct kubernetes *k, const struct kube_pod *pod)
+struct resource_list kubernetes_requests(const struct kube_pod *pod,
+                                         struct resource_amount *amounts)
 {
-    struct resource_amount amounts[RESOURCE_LIST_MAX];
     struct resource_list requests = {amounts, pod->requests.count};
 
-    if (reconcile_is_ended(pod->pod.phase)) {
-        kube_usage_remove(k->usage, pod->uid);
-        return;
-    }
     if (requests.count > 0) {
         memcpy(amounts, pod->requests.items, requests.count * sizeof(*amounts));
     }
     /* Of a pod with RESOURCE_LIST_MAX others it is not counted. */
     (void)!resource_list_add(&requests, STR("pods"), POD_MILLI);
+    return requests;
+}
+
+/* It has its place among the pods of its node until it has ended. */
+static void take_foreign(struct kubernetes *k, const struct kube_pod *pod)
+{
+    struct resource_amount amounts[RESOURCE_LIST_MAX];
+
+    if (reconcile_is_ended(pod->pod.phase)) {
+        kube_usage_remove(k->usage, pod->uid);
+        return;
+    }
+    struct resource_list requests = kubernetes_requests(pod, amounts);
     kube_usage_put(k->usage, pod->uid, pod->pod.node_name, &requests);
 }
 
@@ -97,6 +105,7 @@ static void meet(struct kubernetes *k, const struct kube_pod *pod,
     if (reconcile_is_ended(row->phase)) {
         keep_object(row, object);
     }
+    kubernetes_note_wait(k, row, pod);
     if (k->is_listed) {
         struct runtime_pod told = kubernetes_pod_of(row);
         change_queue_push(&k->changes,
@@ -124,6 +133,9 @@ void kubernetes_take_pod(struct kubernetes *k, const struct kube_pod *pod,
     if (row->creation) {
         kubernetes_created(k, row);
     }
+    if (row->has_room) {
+        take_foreign(k, pod);
+    }
     if (reconcile_is_ended(row->phase)) {
         return;
     }
@@ -132,6 +144,7 @@ void kubernetes_take_pod(struct kubernetes *k, const struct kube_pod *pod,
         keep_object(row, object);
     }
     kubernetes_raise(k, row, pod->pod.phase);
+    kubernetes_note_wait(k, row, pod);
 }
 
 /* It is there no more.  Nobody has seen its end: then it has not ended by
@@ -143,18 +156,24 @@ static void vanish(struct kubernetes *k, struct kube_row *row,
         return;
     }
     row->is_gone = true;
+    if (row->has_room) {
+        kube_usage_remove(k->usage, str_of(row->uid));
+    }
     if (row->is_forgotten) {
         kubernetes_remove(k, row);
         return;
     }
     if (!reconcile_is_ended(row->phase)) {
-        row->cause = !node_set_find(k->nodes, row->node_name)
-                         ? RUNTIME_CAUSE_NODE_LOST
-                     : row->is_ending ? RUNTIME_CAUSE_STOPPED
-                                      : cause;
+        if (!row->is_doomed) {
+            row->cause = !node_set_find(k->nodes, row->node_name)
+                             ? RUNTIME_CAUSE_NODE_LOST
+                         : row->is_ending ? RUNTIME_CAUSE_STOPPED
+                                          : cause;
+        }
         kubernetes_raise(k, row,
-                         row->cause == RUNTIME_CAUSE_STOPPED ? RECONCILE_FAILED
-                                                             : RECONCILE_LOST);
+                         row->is_doomed || row->cause == RUNTIME_CAUSE_STOPPED
+                             ? RECONCILE_FAILED
+                             : RECONCILE_LOST);
     }
     (void)kubernetes_delete_wanted(k, row);
 }

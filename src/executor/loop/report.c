@@ -255,7 +255,7 @@ static const char *subcategory_of(enum runtime_cause cause)
     case RUNTIME_CAUSE_IMAGE:
         return "image";
     case RUNTIME_CAUSE_STUCK:
-        return "stuck";
+        return "stuck-terminating";
     case RUNTIME_CAUSE_NONE:
     case RUNTIME_CAUSE_ERROR:
     case RUNTIME_CAUSE_OOM:

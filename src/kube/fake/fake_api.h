@@ -42,9 +42,13 @@ void fake_api_put_pod(struct fake_api *api, const char *name, const char *node,
 /* Somebody copies a pod, with its labels but the run's, under another name. */
 void fake_api_copy_pod(struct fake_api *api, const char *name,
                        const char *copy_name, const char *run);
-/* Pods end or go in this moment, as others or the cluster will it. */
+/* Pods end, start, wait or go in this moment, as others or the cluster will it.
+ */
 void fake_api_fail_pod(struct fake_api *api, const char *name,
                        const char *reason, int exit_code);
+void fake_api_start_pod(struct fake_api *api, const char *name);
+void fake_api_set_waiting(struct fake_api *api, const char *name,
+                          const char *reason, const char *message);
 void fake_api_remove_pod(struct fake_api *api, const char *name);
 
 /* The next `count` requests of this method are answered so: with a Status, or,

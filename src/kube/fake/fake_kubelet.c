@@ -115,6 +115,31 @@ void fake_api_end_pod(struct fake_api *api, struct fake_object *object,
     end(api, fake_api_read(object, &arena), reason, exit_code, &arena);
 }
 
+void fake_api_set_waiting(struct fake_api *api, const char *name,
+                          const char *reason, const char *message)
+{
+    struct fake_object *object = fake_api_find(api, FAKE_PODS, str_of(name));
+    auto_arena arena = {0};
+
+    ASSERT(object);
+    fake_pod_message *pod = fake_api_read(object, &arena);
+    K8s__Io__Api__Core__V1__ContainerState *state = set_state(pod, &arena);
+    state->waiting = wire_new(
+        &k8s__io__api__core__v1__container_state_waiting__descriptor, &arena);
+    state->waiting->reason = arena_strdup(&arena, str_of(reason));
+    state->waiting->message = arena_strdup(&arena, str_of(message));
+    fake_api_write(api, FAKE_PODS, &pod->base)->due_ms = INT64_MAX;
+}
+
+void fake_api_start_pod(struct fake_api *api, const char *name)
+{
+    struct fake_object *object = fake_api_find(api, FAKE_PODS, str_of(name));
+    auto_arena arena = {0};
+
+    ASSERT(object);
+    start(api, object, fake_api_read(object, &arena), &arena);
+}
+
 /* False: it is gone, and another object is in its place. */
 static bool step_pod(struct fake_api *api, struct fake_object *object)
 {
