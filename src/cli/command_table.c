@@ -1,7 +1,7 @@
 #include "cli/command_table.h"
 
 #include "cli/commands/commands.h"
-#include "cli/shared/selection.h"
+#include "cli/shared/newest.h"
 
 const struct option_spec command_common_options[] = {
     {"config", 0, OPTION_TEXT, "FILE",
@@ -326,7 +326,10 @@ static const struct option_spec node_options[] = {
     {"executor", 'e', OPTION_TEXT, "NAME",
      "executor of the node (any that has the node)"},
 };
+static const struct option_spec explain_options[] = {NEWEST_OPTIONS};
+
 static const struct option_spec logs_options[] = {
+    NEWEST_OPTIONS,
     {"container", 0, OPTION_TEXT, "NAME", "only this container of the pod"},
     {"tail", 'n', OPTION_TEXT, "N", "only the last N lines"},
     {"since", 0, OPTION_TEXT, "TIME", "only lines after this time (RFC 3339)"},
@@ -370,10 +373,12 @@ const struct command_spec command_table[] = {
     ROW_WITH("what-if", NULL, "", 0, 0, cmd_what_if, what_if_options,
              "say what changes would do: which jobs would start, move or be "
              "preempted, and when"),
-    ROW("explain", NULL, "ID", 1, 1, cmd_explain,
-        "explain why a job waits, or how it ended"),
-    ROW_WITH("logs", NULL, "ID", 1, 1, cmd_logs, logs_options,
-             "show the output of a job"),
+    ROW_WITH("explain", NULL, "[ID]", 0, 1, cmd_explain, explain_options,
+             "explain why a job waits, or how it ended: ID, or the newest that "
+             "the options select"),
+    ROW_WITH("logs", NULL, "[ID]", 0, 1, cmd_logs, logs_options,
+             "show the output of a job: of ID, or of the newest that the "
+             "options select"),
     ROW_WITH("cancel job", "cancel jobs", "[ID...]", 0, -1, cmd_cancel_job,
              job_act_options, "cancel jobs; also QUEUE JOBSET ID"),
     ROW("cancel job-set", NULL, "QUEUE JOBSET", 2, 2, cmd_cancel_job_set,

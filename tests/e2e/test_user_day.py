@@ -93,6 +93,25 @@ class UserDay(unittest.TestCase):
             "-o", "json"))
         self.assertEqual([job["exitCode"] for job in third], [3])
 
+    def test_the_newest_job_of_a_name_is_meant(self):
+        for word in ("first", "second"):
+            self.ctl("run", "-q", self.queue, *SMALL, "--name", "again", "--",
+                     "echo", word)
+            self.ctl("wait", "-q", self.queue, "--name", "again")
+        self.assertEqual(self.ctl("logs", "-q", self.queue, "--name", "again"),
+                         "second\n")
+        self.assertIn("succeeded", self.ctl(
+            "explain", "-q", self.queue, "--name", "again").lower())
+        self.ctl("run", "-q", self.queue, *SMALL, "--array", "0-2", "--name",
+                 "many", "--", "sh", "-c", "echo $BERTH_ARRAY_INDEX")
+        self.ctl("wait", "-q", self.queue, "--name", "many")
+        self.assertIn("--index", self.ends(
+            2, "logs", "-q", self.queue, "--name", "many").stderr)
+        self.assertEqual(self.ctl("logs", "-q", self.queue, "--name", "many",
+                                  "--index", "1"), "1\n")
+        self.ends(3, "logs", "-q", self.queue, "--name", "many", "--index", "7")
+        self.ends(2, "logs")
+
     def test_only_some_members_of_an_array_run_at_once(self):
         folder = self.berth.meeting / "members"
         folder.mkdir()

@@ -3,8 +3,8 @@
  */
 #include "armada/binoculars.pb-c.h"
 #include "cli/commands/commands.h"
-#include "cli/shared/array_selection.h"
 #include "cli/shared/check.h"
+#include "cli/shared/newest.h"
 
 static void print_lines(const struct cli *cli,
                         const Binoculars__LogResponse *response)
@@ -259,7 +259,7 @@ enum cli_exit cmd_logs(struct cli *cli)
     char *job_id = NULL;
     enum cli_exit rc = cli_connect(cli);
     if (rc == CLI_OK) {
-        rc = array_one(cli, cli_argument(cli, 0), &job_id);
+        rc = newest_job(cli, &job_id);
     }
     if (rc != CLI_OK) {
         return rc;

@@ -2,8 +2,8 @@
 #include "armada/scheduler_reporting.pb-c.h"
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
-#include "cli/shared/array_selection.h"
 #include "cli/shared/check.h"
+#include "cli/shared/newest.h"
 #include "cli/shared/selection.h"
 
 static int32_t verbosity(const struct cli *cli)
@@ -102,7 +102,7 @@ enum cli_exit cmd_explain(struct cli *cli)
 
     enum cli_exit rc = cli_connect(cli);
     if (rc == CLI_OK) {
-        rc = array_one(cli, cli_argument(cli, 0), &request.job_id);
+        rc = newest_job(cli, &request.job_id);
     }
     if (rc != CLI_OK) {
         return rc;
