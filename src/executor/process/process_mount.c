@@ -3,40 +3,27 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "executor/files/file.h"
 #include "executor/files/kv.h"
+#include "executor/process/process_as.h"
 #include "executor/process/process_spec.h"
 
 enum { NAME_BYTES_MAX = 256 };
 
-/* stat() as a user of jobs, so that what comes of it tells nothing of files
- * that only we see; of this thread alone, and all else that we may stays. */
+/* stat() as a user of jobs. */
 static int stat_as(const char *path, int64_t uid, int64_t gid,
                    struct stat *ret_stat)
 {
-    if (uid < 0) {
-        return stat(path, ret_stat);
-    }
-    int count = getgroups(0, NULL);
-    auto_mem gid_t *groups =
-        mem_alloc_array((size_t)(count > 0 ? count : 1), sizeof(*groups));
-    count = getgroups(count, groups);
-    /* libc's would change all threads. */
-    if (count < 0 || syscall(SYS_setgroups, 0, NULL) < 0) {
+    struct process_as as;
+
+    if (process_as_begin(&as, uid, gid) < 0) {
         return -1;
     }
-    (void)setfsgid((gid_t)gid);
-    (void)setfsuid((uid_t)uid);
     int rc = stat(path, ret_stat);
-    (void)setfsuid(geteuid());
-    (void)setfsgid(getegid());
-    long back = syscall(SYS_setgroups, count, groups);
-    ASSERT(back == 0);
+    process_as_end(&as);
     return rc;
 }
 
