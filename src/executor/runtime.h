@@ -30,6 +30,12 @@
 enum {
     RUNTIME_CONTAINERS_MAX = 64,
     RUNTIME_LOG_BYTES_MAX = 2000000, /* of one answer of logs */
+    /* Of one answer about the files of a job: those that are listed, the bytes
+     * of their paths, how deep they lie, and the bytes of one that are read. */
+    RUNTIME_FILES_MAX = 10000,
+    RUNTIME_FILE_NAMES_BYTES_MAX = 1 << 20,
+    RUNTIME_FILE_DEPTH_MAX = 32,
+    RUNTIME_FILE_BYTES_MAX = 1 << 20,
 };
 
 /* A leased run, ready to be made into a pod. */
@@ -135,6 +141,16 @@ struct runtime_log_query {
     int64_t byte_count_max; /* > 0, <= RUNTIME_LOG_BYTES_MAX */
 };
 
+/* What is wanted of the files of a job. */
+struct runtime_files_query {
+    struct job_id job;
+    struct str path;        /* inner_path.h; "": all of the folder (a list) */
+    bool is_read;           /* a part of a file, else a list */
+    int64_t offset;         /* >= 0, of a part */
+    int64_t byte_count_max; /* > 0, <= RUNTIME_FILE_BYTES_MAX, of a part */
+    uint64_t file_id;       /* the file that it must be; 0: any */
+};
+
 /* A backend's functions; each backend embeds `struct runtime` first. */
 struct runtime;
 struct node_set; /* executor/port/node_set.h */
@@ -189,6 +205,12 @@ struct runtime_ops {
      * `byte_count_max` let through.  Any thread.  -ERR_NOT_FOUND. */
     int (*logs)(struct runtime *, const struct runtime_log_query *query,
                 struct strbuf *buf, struct err *err);
+    /* Files of a job's folder, running or ended: an encoded
+     * berth.api.ListJobFilesResponse or ReadJobFileResponse.  Any thread.
+     * -ERR_NOT_FOUND: no such job or file, or not any more, and why;
+     * -ERR_CONFLICT: another file is there now. */
+    int (*files)(struct runtime *, const struct runtime_files_query *query,
+                 struct strbuf *buf, struct err *err);
     /* Let go; pods live on where they can. */
     void (*close)(struct runtime *);
 };

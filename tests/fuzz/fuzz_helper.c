@@ -4,6 +4,7 @@
 #include "executor/helper/helper_calls.h"
 #include "executor/helper/helper_codec.h"
 #include "fuzz.h"
+#include "wire/text/inner_path.h"
 
 typedef bool recode_fn(struct str bytes, struct strbuf *buf);
 
@@ -32,6 +33,22 @@ static bool recode_query(struct str bytes, struct strbuf *buf)
     ASSERT(rc == 0 || rc == -ERR_INVALID);
     if (rc == 0) {
         helper_put_query(buf, &query);
+    }
+    return rc == 0;
+}
+
+static bool recode_files_query(struct str bytes, struct strbuf *buf)
+{
+    struct runtime_files_query query = {.byte_count_max = 1};
+    struct err err;
+
+    int rc = helper_take_files_query(bytes, &query, &err);
+    ASSERT(rc == 0 || rc == -ERR_INVALID);
+    if (rc == 0) {
+        /* What is asked of the kernel stays below its folder. */
+        ASSERT(!inner_path_is_good(query.path) ||
+               (query.path.p[0] != '/' && query.path.byte_count < 4096));
+        helper_put_files_query(buf, &query);
     }
     return rc == 0;
 }
@@ -87,7 +104,7 @@ static void check_request(struct str bytes)
     memcpy(&request, bytes.p, sizeof(request));
     for (int i = 0; i < 2; i++) {
         if (helper_request_check(&request, i == 1, &err) == 0) {
-            ASSERT((request.kind == HELPER_LOGS) == (i == 1));
+            ASSERT(helper_is_for_logs(request.kind) == (i == 1));
             ASSERT(request.kind < HELPER_KINDS);
             ASSERT(request.byte_count <= HELPER_CREATE_BYTES_MAX);
             ASSERT(request.number >= -1);
@@ -99,8 +116,9 @@ static void check_request(struct str bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {
-    static recode_fn *const recodes[] = {
-        recode_run, recode_query, recode_change, recode_status, recode_nodes};
+    static recode_fn *const recodes[] = {recode_run,    recode_query,
+                                         recode_change, recode_status,
+                                         recode_nodes,  recode_files_query};
     auto_strbuf once = strbuf_make(64 << 20), twice = strbuf_make(64 << 20);
 
     if (byte_count == 0) {

@@ -186,6 +186,17 @@ static int fake_logs(struct runtime *runtime,
                    "pods of the runtime fake have no logs");
 }
 
+static int fake_files(struct runtime *runtime,
+                      const struct runtime_files_query *query,
+                      struct strbuf *buf, struct err *err)
+{
+    (void)runtime;
+    (void)query;
+    (void)buf;
+    return err_set(err, -ERR_NOT_FOUND,
+                   "pods of the runtime fake have no files");
+}
+
 static void fake_close(struct runtime *runtime)
 {
     struct fake *fake = fake_of(runtime);
@@ -219,6 +230,7 @@ static const struct runtime_ops fake_ops = {
     .pending = fake_pending,
     .protected_runs = fake_protected_runs,
     .logs = fake_logs,
+    .files = fake_files,
     .close = fake_close,
 };
 

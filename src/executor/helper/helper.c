@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "executor/helper/helper_private.h"
+#include "wire/text/inner_path.h"
 
 static int make_pairs(int pairs[3][2])
 {
@@ -142,6 +143,33 @@ void helper_release(struct helper_channel *channel)
     (void)pthread_mutex_unlock(&channel->lock);
 }
 
+/* Ask on the connection of the logs, for bytes. */
+static int ask_for_bytes(struct helper *helper,
+                         const struct helper_request *request,
+                         struct str payload, struct strbuf *buf,
+                         struct err *err)
+{
+    if (key128_is_none(request->job.v)) {
+        return err_set(err, -ERR_NOT_FOUND, "there is no job of this id");
+    }
+    int rc = helper_ask(&helper->logs, request, payload, err);
+    if (rc >= 0) {
+        strbuf_add_str(buf, strbuf_str(&helper->logs.answer));
+    } else if (!helper->logs.is_gone) {
+        (void)err_set(err, rc, "%s",
+                      helper->logs.answer.byte_count > 0
+                          ? strbuf_text(&helper->logs.answer)
+                          : "the helper's answer is too large");
+    }
+    if (helper->logs.is_gone) {
+        /* The thread of the calls sees that, and tells. */
+        (void)shutdown(helper->calls.fd, SHUT_RDWR);
+        (void)shutdown(helper->wake_fd, SHUT_RDWR);
+    }
+    helper_release(&helper->logs);
+    return rc;
+}
+
 int helper_logs(struct helper *helper, const struct runtime_log_query *query,
                 struct strbuf *buf, struct err *err)
 {
@@ -160,25 +188,26 @@ int helper_logs(struct helper *helper, const struct runtime_log_query *query,
                        "bytes)",
                        HELPER_LOGS_BYTES_MAX - 2 * sizeof(int64_t));
     }
-    if (key128_is_none(query->job.v)) {
-        return err_set(err, -ERR_NOT_FOUND, "there is no job of this id");
+    return ask_for_bytes(helper, &request, strbuf_str(&payload), buf, err);
+}
+
+int helper_files(struct helper *helper, const struct runtime_files_query *query,
+                 struct strbuf *buf, struct err *err)
+{
+    auto_strbuf payload = strbuf_make(HELPER_FILES_BYTES_MAX);
+    struct helper_request request = {
+        .kind = HELPER_FILES,
+        .job = query->job,
+        .number = query->is_read ? query->offset : 0,
+        .limit = query->is_read ? query->byte_count_max : 0,
+    };
+
+    helper_put_files_query(&payload, query);
+    if (payload.is_over) {
+        return err_set(err, -ERR_INVALID, "the path of a file must be %s",
+                       INNER_PATH_RULE);
     }
-    int rc = helper_ask(&helper->logs, &request, strbuf_str(&payload), err);
-    if (rc >= 0) {
-        strbuf_add_str(buf, strbuf_str(&helper->logs.answer));
-    } else if (!helper->logs.is_gone) {
-        (void)err_set(err, rc, "%s",
-                      helper->logs.answer.byte_count > 0
-                          ? strbuf_text(&helper->logs.answer)
-                          : "the helper's answer is too large");
-    }
-    if (helper->logs.is_gone) {
-        /* The thread of the calls sees that, and tells. */
-        (void)shutdown(helper->calls.fd, SHUT_RDWR);
-        (void)shutdown(helper->wake_fd, SHUT_RDWR);
-    }
-    helper_release(&helper->logs);
-    return rc;
+    return ask_for_bytes(helper, &request, strbuf_str(&payload), buf, err);
 }
 
 static void fini_channel(struct helper_channel *channel)

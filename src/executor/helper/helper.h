@@ -62,6 +62,10 @@ int helper_open(struct helper *helper, struct runtime **ret_runtime,
 int helper_logs(struct helper *helper, const struct runtime_log_query *query,
                 struct strbuf *buf, struct err *err) must_check;
 
+/* As runtime_ops.files; any thread. */
+int helper_files(struct helper *helper, const struct runtime_files_query *query,
+                 struct strbuf *buf, struct err *err) must_check;
+
 /* The helper's process id, for those who watch it. */
 pid_t helper_pid(const struct helper *helper);
 

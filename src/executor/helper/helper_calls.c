@@ -27,6 +27,10 @@ static const struct {
                      .limit_max = RUNTIME_LOG_BYTES_MAX,
                      .byte_count_max = HELPER_LOGS_BYTES_MAX,
                      .has_job = true},
+    [HELPER_FILES] = {.number_max = INT64_MAX,
+                      .limit_max = RUNTIME_FILE_BYTES_MAX,
+                      .byte_count_max = HELPER_FILES_BYTES_MAX,
+                      .has_job = true},
 };
 
 int helper_request_check(const struct helper_request *request, bool is_for_logs,
@@ -34,7 +38,7 @@ int helper_request_check(const struct helper_request *request, bool is_for_logs,
 {
     uint32_t kind = request->kind;
 
-    if (kind >= HELPER_KINDS || (kind == HELPER_LOGS) != is_for_logs) {
+    if (kind >= HELPER_KINDS || helper_is_for_logs(kind) != is_for_logs) {
         return err_set(err, -ERR_INVALID, "there is no request %" PRIu32, kind);
     }
     bool is_good = request->byte_count <= bounds[kind].byte_count_max &&

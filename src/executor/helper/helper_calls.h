@@ -1,9 +1,10 @@
 /*
  * helper_calls - requests and answers between the processes.
  *
- * A request is a struct helper_request, and for CREATE and LOGS a payload of
- * `byte_count` bytes; its answer is a struct helper_answer and a payload.  Both
- * ends are one program, so that numbers are as the machine has them.
+ * A request is a struct helper_request, and for CREATE, LOGS and FILES a
+ * payload of `byte_count` bytes; its answer is a struct helper_answer and a
+ * payload.  Both ends are one program, so that numbers are as the machine has
+ * them.
  *
  * Private to executor/helper.  Threads: no state.
  */
@@ -14,6 +15,7 @@
 enum {
     HELPER_CREATE_BYTES_MAX = 64 << 20, /* as a lease's message */
     HELPER_LOGS_BYTES_MAX = 1024,
+    HELPER_FILES_BYTES_MAX = 8192,
     HELPER_ANSWER_BYTES_MAX = 256 << 20,
     HELPER_GRACE_MS_MAX = 3600 * 1000,
 };
@@ -30,6 +32,7 @@ enum helper_kind {
     HELPER_POLL,   /* -> changes, and what has changed of the nodes */
     HELPER_STATUS, /* run -> how it stands */
     HELPER_LOGS,   /* job, number: lines, limit: bytes, payload -> text */
+    HELPER_FILES,  /* job, number: offset, limit: bytes, payload -> message */
     HELPER_KINDS,
 };
 
@@ -51,6 +54,12 @@ struct helper_answer {
 static inline bool helper_is_answered(uint32_t kind)
 {
     return kind < HELPER_CREATE || kind > HELPER_FORGET;
+}
+
+/* Whether it is one of the connection of the logs. */
+static inline bool helper_is_for_logs(uint32_t kind)
+{
+    return kind == HELPER_LOGS || kind == HELPER_FILES;
 }
 
 /* Whether a request may be believed, for the calls or for the logs.

@@ -157,6 +157,31 @@ int helper_take_query(struct str bytes, struct runtime_log_query *ret_query,
                : err_set(err, -ERR_INVALID, "malformed log query");
 }
 
+/* Files. */
+
+void helper_put_files_query(struct strbuf *buf,
+                            const struct runtime_files_query *query)
+{
+    helper_put_int(buf, query->is_read);
+    helper_put_int(buf, (int64_t)query->file_id);
+    helper_put_str(buf, query->path);
+}
+
+int helper_take_files_query(struct str bytes,
+                            struct runtime_files_query *ret_query,
+                            struct err *err)
+{
+    struct helper_reader reader = {.rest = bytes};
+
+    ret_query->is_read = helper_take_int(&reader) != 0;
+    ret_query->file_id = (uint64_t)helper_take_int(&reader);
+    ret_query->path = helper_take_str(&reader);
+    return helper_is_whole(&reader) && is_name(ret_query->path) &&
+                   (!ret_query->is_read || ret_query->byte_count_max > 0)
+               ? 0
+               : err_set(err, -ERR_INVALID, "malformed query of files");
+}
+
 /* Pods and changes. */
 
 static void put_id(struct strbuf *buf, struct key128 id)

@@ -43,6 +43,14 @@ void helper_put_query(struct strbuf *buf,
 int helper_take_query(struct str bytes, struct runtime_log_query *ret_query,
                       struct err *err) must_check;
 
+/* What files are wanted, but for the job and the numbers. */
+void helper_put_files_query(struct strbuf *buf,
+                            const struct runtime_files_query *query);
+/* The same; borrows the bytes. -ERR_INVALID. */
+int helper_take_files_query(struct str bytes,
+                            struct runtime_files_query *ret_query,
+                            struct err *err) must_check;
+
 /* A pod. */
 void helper_put_pod(struct strbuf *buf, const struct runtime_pod *pod);
 /* The same. */

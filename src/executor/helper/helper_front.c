@@ -233,6 +233,13 @@ static int front_logs(struct runtime *runtime,
     return helper_logs(front_of(runtime)->helper, query, buf, err);
 }
 
+static int front_files(struct runtime *runtime,
+                       const struct runtime_files_query *query,
+                       struct strbuf *buf, struct err *err)
+{
+    return helper_files(front_of(runtime)->helper, query, buf, err);
+}
+
 static void front_close(struct runtime *runtime)
 {
     struct front *front = front_of(runtime);
@@ -254,6 +261,7 @@ static const struct runtime_ops front_ops = {
     .status = front_status,
     .nodes = front_nodes,
     .logs = front_logs,
+    .files = front_files,
     .close = front_close,
 };
 

@@ -69,27 +69,53 @@ static int take_request(int fd, bool is_for_logs,
                                                                          : 0;
 }
 
-/* Logs, in a thread of their own: reading one takes as long as it is. */
+/* Logs and files, in a thread of their own: reading one takes as long as it is.
+ */
+
+/* A request that does not decode is nobody's of ours. */
+
+static int read_logs(struct server *server,
+                     const struct helper_request *request, struct str payload,
+                     struct strbuf *buf, struct err *err)
+{
+    struct runtime_log_query query = {.job = request->job,
+                                      .line_count_max = request->number,
+                                      .byte_count_max = request->limit};
+
+    if (helper_take_query(payload, &query, err) < 0) {
+        refuse(err);
+    }
+    return server->logs->ops->logs(server->logs, &query, buf, err);
+}
+
+static int read_files(struct server *server,
+                      const struct helper_request *request, struct str payload,
+                      struct strbuf *buf, struct err *err)
+{
+    struct runtime_files_query query = {.job = request->job,
+                                        .offset = request->number,
+                                        .byte_count_max = request->limit};
+
+    if (helper_take_files_query(payload, &query, err) < 0) {
+        refuse(err);
+    }
+    return server->logs->ops->files(server->logs, &query, buf, err);
+}
 
 static void *serve_logs(void *of)
 {
     struct server *server = of;
-    auto_strbuf payload = strbuf_make(HELPER_LOGS_BYTES_MAX);
+    auto_strbuf payload = strbuf_make(HELPER_FILES_BYTES_MAX);
     auto_strbuf text = strbuf_make(HELPER_ANSWER_BYTES_MAX);
     struct helper_request request;
     int rc = 0;
 
     while (rc == 0 &&
            take_request(server->fds.logs_fd, true, &request, &payload) == 0) {
-        struct runtime_log_query query = {.job = request.job,
-                                          .line_count_max = request.number,
-                                          .byte_count_max = request.limit};
         struct err err = {""};
         strbuf_clear(&text);
-        if (helper_take_query(strbuf_str(&payload), &query, &err) < 0) {
-            refuse(&err);
-        }
-        rc = server->logs->ops->logs(server->logs, &query, &text, &err);
+        rc = (request.kind == HELPER_FILES ? read_files : read_logs)(
+            server, &request, strbuf_str(&payload), &text, &err);
         if (rc < 0) {
             strbuf_clear(&text);
             strbuf_add_text(&text, err.text);
@@ -236,6 +262,7 @@ static int do_call(struct server *server, const struct helper_request *request)
         return status(server, request->run);
     case HELPER_OPEN:
     case HELPER_LOGS:
+    case HELPER_FILES:
     case HELPER_KINDS:
         break;
     }

@@ -168,6 +168,20 @@ static int logs(struct runtime *runtime, const struct runtime_log_query *query,
     return kube_log_read(k->config, k->clock, &place, query, buf, err);
 }
 
+/* A container's files are the node's, and gone with the pod. */
+static int files(struct runtime *runtime,
+                 const struct runtime_files_query *query, struct strbuf *buf,
+                 struct err *err)
+{
+    (void)runtime;
+    (void)query;
+    (void)buf;
+    return err_set(err, -ERR_NOT_FOUND,
+                   "the runtime kubernetes gives no files of pods: let the job "
+                   "write them to a persistent volume, or use kubectl cp while "
+                   "it runs");
+}
+
 static void close_runtime(struct runtime *runtime)
 {
     struct kubernetes *k = kubernetes_of(runtime);
@@ -209,6 +223,7 @@ static const struct runtime_ops kubernetes_ops = {
     .pending = pending,
     .trouble = trouble,
     .logs = logs,
+    .files = files,
     .close = close_runtime,
 };
 

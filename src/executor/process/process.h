@@ -107,3 +107,8 @@ bool process_has_devices(struct runtime *runtime);
  * any thread, any process that may read it.  As runtime_ops.logs. */
 int process_logs(const char *data_dir, const struct runtime_log_query *query,
                  struct strbuf *buf, struct err *err) must_check;
+
+/* The files of its folder, in the same way: what the user who owns the folder
+ * may read.  As runtime_ops.files. */
+int process_files(const char *data_dir, const struct runtime_files_query *query,
+                  struct strbuf *buf, struct err *err) must_check;

@@ -8,7 +8,7 @@
 #include "executor/files/file.h"
 #include "executor/files/run_file.h"
 #include "executor/port/log_cut.h"
-#include "executor/process/process.h"
+#include "executor/process/process_private.h"
 
 /* The last `count` lines. */
 static struct str keep_lines(struct str log, int64_t count)
@@ -91,23 +91,33 @@ static int read_log(int run_fd, int index,
     return rc;
 }
 
+int process_open_job(const char *data_dir, struct job_id job, const char *what,
+                     struct err *err)
+{
+    char path[PROCESS_PATH_BYTES_MAX], id[ID_TEXT_BYTES_MAX];
+
+    snprintf(path, sizeof(path), "%.900s/jobs/%s", data_dir,
+             job_id_format(job, id));
+    int run_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return run_fd >= 0
+               ? run_fd
+               : err_set(err, -ERR_NOT_FOUND,
+                         "this executor has no %s of job %s: it has not "
+                         "started there, or the %s were removed, by "
+                         "executor.process.retention",
+                         what, id, what);
+}
+
 int process_logs(const char *data_dir, const struct runtime_log_query *query,
                  struct strbuf *buf, struct err *err)
 {
-    char path[1024];
     char id[ID_TEXT_BYTES_MAX];
     struct run_spec spec;
 
     ASSERT(query->byte_count_max > 0);
-    snprintf(path, sizeof(path), "%.900s/jobs/%s", data_dir,
-             job_id_format(query->job, id));
-    int run_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int run_fd = process_open_job(data_dir, query->job, "logs", err);
     if (run_fd < 0) {
-        return err_set(err, -ERR_NOT_FOUND,
-                       "this executor has no logs of job %s: it has not "
-                       "started there, or the logs were removed, by "
-                       "executor.process.retention",
-                       id);
+        return run_fd;
     }
     int rc = run_spec_read(run_fd, &spec, err);
     if (rc == 0) {
@@ -115,7 +125,8 @@ int process_logs(const char *data_dir, const struct runtime_log_query *query,
         rc = index < 0 ? err_set(err, -ERR_NOT_FOUND,
                                  "the pod of job %s has no container "
                                  "\"%.*s\"",
-                                 id, STR_ARG(query->container))
+                                 job_id_format(query->job, id),
+                                 STR_ARG(query->container))
                        : read_log(run_fd, index, query, buf, err);
         run_spec_fini(&spec);
     }

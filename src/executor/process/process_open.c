@@ -264,6 +264,13 @@ static int process_logs_op(struct runtime *runtime,
     return process_logs(process_of(runtime)->data_dir, query, buf, err);
 }
 
+static int process_files_op(struct runtime *runtime,
+                            const struct runtime_files_query *query,
+                            struct strbuf *buf, struct err *err)
+{
+    return process_files(process_of(runtime)->data_dir, query, buf, err);
+}
+
 static void close_fd(int fd)
 {
     if (fd >= 0) {
@@ -320,6 +327,7 @@ static const struct runtime_ops process_ops = {
     .status = process_status,
     .nodes = process_nodes,
     .logs = process_logs_op,
+    .files = process_files_op,
     .close = process_close,
 };
 

@@ -13,6 +13,7 @@
  *     process_adopt.c   pods of a former life
  *     process_node.c    the node
  *     process_logs.c    reading logs
+ *     process_files.c   reading files
  *
  * Not for use outside the folder.
  */
@@ -169,6 +170,10 @@ void process_watch(struct process *process, uint32_t index, pid_t pid,
 void process_unwatch(struct process *process, struct process_pod *pod);
 /* Look at a pod's state and note what has changed. */
 void process_refresh(struct process *process, uint32_t index);
+/* The directory of a job's latest run; whoever reads it needs no runtime.
+ * -ERR_NOT_FOUND: there are no `what` of it. */
+int process_open_job(const char *data_dir, struct job_id job, const char *what,
+                     struct err *err) must_check;
 /* Start the shim of a run that is written and synced. */
 int process_start(struct process *process, uint32_t index, int run_fd,
                   struct err *err) must_check;

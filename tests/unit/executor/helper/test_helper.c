@@ -180,6 +180,18 @@ static void a_query_of_logs_beyond_its_bound_says_so(void **state)
                      -ERR_NOT_FOUND);
 }
 
+static void files_are_asked_for_in_the_same_way(void **state)
+{
+    struct fixture *fixture = *state;
+    auto_strbuf bytes = {0};
+    struct err err = {""};
+    struct runtime_files_query query = {.job.v = {1, 2}, .path = STR("")};
+
+    assert_int_equal(helper_files(fixture->helper, &query, &bytes, &err),
+                     -ERR_NOT_FOUND);
+    assert_string_equal(err.text, "pods of the runtime fake have no files");
+}
+
 static void an_opening_that_fails_says_why(void **state)
 {
     (void)state;
@@ -310,6 +322,7 @@ int main(void)
         WITH_HELPER(what_opening_says_arrives),
         WITH_HELPER(logs_that_are_not_there_are_not_found),
         WITH_HELPER(a_query_of_logs_beyond_its_bound_says_so),
+        WITH_HELPER(files_are_asked_for_in_the_same_way),
         WITH_HELPER(a_helper_that_is_killed_is_told_of_once),
         TEST(an_opening_that_fails_says_why),
         TEST(a_runtime_that_wants_no_pause_gets_none),

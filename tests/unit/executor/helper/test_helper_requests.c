@@ -75,6 +75,7 @@ static void what_breaks_the_protocol_ends_the_helper(void **state)
         {.kind = HELPER_KINDS},
         {.kind = UINT32_MAX},
         {.kind = HELPER_LOGS, .job = job, .number = -1, .limit = 1},
+        {.kind = HELPER_FILES, .job = job, .limit = 1},
         {.kind = HELPER_OPEN, .byte_count = 1},
         {.kind = HELPER_LIST, .number = 1},
         {.kind = HELPER_CREATE, .run = run},
@@ -135,14 +136,15 @@ static void draw_request(struct tape *tape, struct helper_request *request,
     };
     if (!once_in(tape, 6)) {
         bool has_job =
-            request->kind == HELPER_CREATE || request->kind == HELPER_LOGS;
+            request->kind == HELPER_CREATE || helper_is_for_logs(request->kind);
         request->job = has_job ? request->job : (struct job_id){{0, 0}};
-        request->run =
-            request->kind == HELPER_OPEN || request->kind == HELPER_LIST ||
-                    request->kind == HELPER_POLL || request->kind == HELPER_LOGS
-                ? (struct run_id){{0, 0}}
-                : request->run;
-        request->limit = request->kind == HELPER_LOGS;
+        request->run = request->kind == HELPER_OPEN ||
+                               request->kind == HELPER_LIST ||
+                               request->kind == HELPER_POLL ||
+                               helper_is_for_logs(request->kind)
+                           ? (struct run_id){{0, 0}}
+                           : request->run;
+        request->limit = helper_is_for_logs(request->kind);
         request->number = request->kind == HELPER_OPEN ||
                                   request->kind == HELPER_LIST ||
                                   request->kind == HELPER_CREATE ||
@@ -160,6 +162,11 @@ static void draw_request(struct tape *tape, struct helper_request *request,
     } else if (request->kind == HELPER_LOGS) {
         helper_put_str(payload, STR("main"));
         helper_put_str(payload, STR(""));
+    } else if (request->kind == HELPER_FILES) {
+        helper_put_files_query(
+            payload, &(struct runtime_files_query){.path = STR("a/b"),
+                                                   .is_read = once_in(tape, 2),
+                                                   .byte_count_max = 1});
     }
     /* Bytes that are others, too few or too many. */
     for (int i = pick(tape, 0, 3); i > 0 && payload->byte_count > 0; i--) {
@@ -195,7 +202,7 @@ static bool no_front_end_breaks_the_helper(struct tape *tape)
         struct helper_request request;
         draw_request(tape, &request, &payload);
         /* What it has no time for is lost when it ends. */
-        rc = helper_send(fds[request.kind == HELPER_LOGS], &request,
+        rc = helper_send(fds[helper_is_for_logs(request.kind)], &request,
                          sizeof(request), strbuf_str(&payload));
     }
     int code = end(pid, fds);

@@ -1,0 +1,112 @@
+#include "executor/process/process_walk.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "executor/files/file.h"
+#include "executor/runtime.h"
+#include "wire/text/inner_path.h"
+
+struct walk {
+    process_walk_fn *each;
+    void *ctx;
+    dev_t device;
+    char path[INNER_PATH_BYTES_MAX + 1];
+    int64_t visit_count;
+    struct process_walk_rest rest;
+};
+
+static void walk_dir(struct walk *walk, int dir_fd, size_t path_bytes,
+                     int depth);
+
+/* Go into a directory, if it is one still. */
+static void enter(struct walk *walk, int dir_fd, const char *name,
+                  size_t path_bytes, int depth)
+{
+    struct stat st;
+
+    if (depth >= RUNTIME_FILE_DEPTH_MAX ||
+        path_bytes + 1 >= INNER_PATH_BYTES_MAX) {
+        walk->rest.deep_count++;
+        return;
+    }
+    int fd =
+        openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != walk->device) {
+        walk->rest.closed_count++;
+    } else {
+        walk->path[path_bytes] = '/';
+        walk_dir(walk, fd, path_bytes + 1, depth + 1);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+/* One entry of a directory; false: enough. */
+static bool visit(struct walk *walk, int dir_fd, const char *name,
+                  size_t path_bytes, int depth)
+{
+    size_t name_bytes = strlen(name);
+    struct stat st;
+
+    if (walk->visit_count++ >= PROCESS_WALK_VISITS_MAX) {
+        walk->rest.is_cut = true;
+        return false;
+    }
+    if (path_bytes + name_bytes > INNER_PATH_BYTES_MAX) {
+        walk->rest.long_count++;
+        return true;
+    }
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+        return true; /* it is gone */
+    }
+    memcpy(walk->path + path_bytes, name, name_bytes + 1);
+    path_bytes += name_bytes;
+    if (!walk->each(walk->ctx, str_make(walk->path, path_bytes), &st)) {
+        walk->rest.is_cut = true;
+        return false;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        enter(walk, dir_fd, name, path_bytes, depth);
+    }
+    return !walk->rest.is_cut;
+}
+
+static void walk_dir(struct walk *walk, int dir_fd, size_t path_bytes,
+                     int depth)
+{
+    DIR *dir = file_list(dir_fd);
+
+    if (!dir) {
+        walk->rest.closed_count++;
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0 &&
+            !visit(walk, dir_fd, entry->d_name, path_bytes, depth)) {
+            break;
+        }
+    }
+    closedir(dir);
+}
+
+void process_walk(int dir_fd, struct str prefix, process_walk_fn *each,
+                  void *ctx, struct process_walk_rest *ret_rest)
+{
+    struct walk walk = {.each = each, .ctx = ctx};
+    struct stat st;
+
+    ASSERT(prefix.byte_count <= INNER_PATH_BYTES_MAX);
+    if (prefix.byte_count > 0) {
+        memcpy(walk.path, prefix.p, prefix.byte_count);
+    }
+    if (fstat(dir_fd, &st) < 0) {
+        walk.rest.closed_count++;
+    } else {
+        walk.device = st.st_dev;
+        walk_dir(&walk, dir_fd, prefix.byte_count, 0);
+    }
+    *ret_rest = walk.rest;
+}
