@@ -156,6 +156,10 @@
            UNARY, WATCH_ALL_EVENTS, WATCH, JOBS, 0)                            \
     METHOD("binoculars.Binoculars/Logs", get_logs, UNARY, WATCH_ALL_EVENTS,    \
            WATCH, JOBS, 0)                                                     \
+    METHOD("berth.api.Berth/ListJobFiles", list_job_files, UNARY,              \
+           WATCH_ALL_EVENTS, WATCH, JOBS, 0)                                   \
+    METHOD("berth.api.Berth/ReadJobFile", read_job_file, UNARY,                \
+           WATCH_ALL_EVENTS, WATCH, JOBS, 0)                                   \
     METHOD("binoculars.Binoculars/Cordon", cordon_node, UNARY, CORDON_NODES,   \
            NONE, SERVER, 0)                                                    \
     METHOD("grpc.health.v1.Health/Check", check_health, UNARY, NONE, NONE,     \

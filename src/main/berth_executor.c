@@ -232,7 +232,6 @@ static struct executor_thread *start(const struct config *config,
         .helper = helper,
         .kube = kube,
         .attempts_fd = attempts_fd,
-        .serves_logs = true,
         .clock = &machine_clock,
     };
     return executor_thread_start(&options, err);

@@ -146,6 +146,8 @@ static struct str encode(const struct log_query *query, uint64_t number,
     message.since = arena_strdup(arena, query->since);
     message.line_count_max = query->tail_lines;
     message.byte_count_max = (int64_t)query->byte_count_max;
+    message.list_files = query->list_files;
+    message.read_file = query->read_file;
     return wire_encode_arena(&message.base, arena);
 }
 
@@ -156,7 +158,8 @@ static int put(struct log_hub *hub, struct session *session,
 {
     if (session->question_count >= LOG_QUESTIONS_MAX) {
         return err_set(err, -ERR_LIMIT,
-                       "%d requests for logs already wait for this executor",
+                       "%d requests for logs and files already wait for this "
+                       "executor",
                        LOG_QUESTIONS_MAX);
     }
     question->number = ++hub->number;
@@ -186,7 +189,7 @@ int log_hub_ask(struct log_hub *hub, struct str executor_id,
         session_rpc = rpc_call_ref(session->call->rpc);
     } else {
         rc = err_set(err, -ERR_NOT_FOUND,
-                     "executor %.*s does not serve logs now",
+                     "executor %.*s does not serve logs and files now",
                      STR_ARG(executor_id));
     }
     pthread_mutex_unlock(&hub->mutex);

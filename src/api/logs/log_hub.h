@@ -1,5 +1,5 @@
 /*
- * log_hub - asks executors for the logs of their pods.
+ * log_hub - asks executors for the logs and the files of their pods.
  *
  * An executor whose pods have logs holds a stream open (Berth.ServeLogs) on
  * which the server asks and the executor answers: a server cannot reach its

@@ -123,6 +123,8 @@ static int code_of(uint32_t code)
         return -ERR_NOT_FOUND;
     case RPC_INVALID_ARGUMENT:
         return -ERR_INVALID;
+    case RPC_ABORTED:
+        return -ERR_CONFLICT;
     default:
         return -ERR_UNAVAILABLE;
     }
@@ -135,6 +137,7 @@ static void pass_on(struct session *session,
     struct log_answer answer = {
         .text = str_make((const char *)message->text.data, message->text.len),
         .is_cut = message->cut,
+        .message = message,
     };
     struct err err;
 

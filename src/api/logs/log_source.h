@@ -16,6 +16,10 @@ enum {
     LOG_BYTES_MAX = 2000000,
 };
 
+struct Berth__Api__ListJobFilesRequest;
+struct Berth__Api__ReadJobFileRequest;
+struct Berth__Api__LogAnswer;
+
 /* What is asked for. */
 struct log_query {
     struct job_id job;
@@ -24,12 +28,17 @@ struct log_query {
     struct str since;      /* RFC 3339, only lines after it; "": all */
     int64_t tail_lines;    /* only the last ones; < 0: all */
     size_t byte_count_max; /* at most LOG_BYTES_MAX */
+    /* Of log_hub.h alone: one of these is asked instead of a log. */
+    struct Berth__Api__ListJobFilesRequest *list_files;
+    struct Berth__Api__ReadJobFileRequest *read_file;
 };
 
 /* What was found. */
 struct log_answer {
     struct str text; /* lines "time text", oldest first, time in RFC 3339 */
     bool is_cut;     /* there is more after it */
+    /* All that an executor answered; NULL: it was read here. */
+    const struct Berth__Api__LogAnswer *message;
 };
 
 struct log_source {

@@ -85,12 +85,7 @@ static void on_answered(struct api_call *call, int rc,
         reply_lines(call, answer);
         return;
     }
-    api_call_fail(call,
-                  rc == -ERR_NOT_FOUND ? RPC_NOT_FOUND
-                  : rc == -ERR_INVALID ? RPC_INVALID_ARGUMENT
-                  : rc == -ERR_LIMIT   ? RPC_RESOURCE_EXHAUSTED
-                                       : RPC_UNAVAILABLE,
-                  "%s", err->text);
+    job_place_refuse(call, rc, err);
 }
 
 /* Ask the executor that has it, if it serves logs; else look here. */

@@ -70,3 +70,14 @@ int job_place_find(struct api_call *call, struct job_id id,
     reader_pool_give_back(call->api->readers, readers);
     return rc;
 }
+
+void job_place_refuse(struct api_call *call, int rc, const struct err *err)
+{
+    api_call_fail(call,
+                  rc == -ERR_NOT_FOUND  ? RPC_NOT_FOUND
+                  : rc == -ERR_INVALID  ? RPC_INVALID_ARGUMENT
+                  : rc == -ERR_LIMIT    ? RPC_RESOURCE_EXHAUSTED
+                  : rc == -ERR_CONFLICT ? RPC_ABORTED
+                                        : RPC_UNAVAILABLE,
+                  "%s", err->text);
+}

@@ -13,3 +13,5 @@
 int job_place_find(struct api_call *call, struct job_id id,
                    struct str *ret_executor, bool *ret_may_look,
                    struct err *err) must_check;
+/* End the call by what the executor's answer, or the search for it, says. */
+void job_place_refuse(struct api_call *call, int rc, const struct err *err);

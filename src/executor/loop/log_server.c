@@ -36,16 +36,18 @@ static uint32_t rpc_code_of(int code)
         return RPC_NOT_FOUND;
     case -ERR_INVALID:
         return RPC_INVALID_ARGUMENT;
+    case -ERR_CONFLICT:
+        return RPC_ABORTED;
     default:
         return RPC_UNAVAILABLE;
     }
 }
 
 /* Read what is asked for into `answer`, whose text lives in `text`. */
-static void read_log(struct log_server *server,
-                     const Berth__Api__LogQuestion *question,
-                     Berth__Api__LogAnswer *answer, struct strbuf *text,
-                     struct err *err)
+static int read_log(struct log_server *server,
+                    const Berth__Api__LogQuestion *question,
+                    Berth__Api__LogAnswer *answer, struct strbuf *text,
+                    struct err *err)
 {
     struct runtime_log_query query = {
         .container = str_of(question->container),
@@ -62,15 +64,62 @@ static void read_log(struct log_server *server,
             ? err_set(err, -ERR_NOT_FOUND, "no such job")
             : server->runtime->ops->logs(server->runtime, &query, text, err);
 
-    answer->number = question->number;
-    if (rc < 0) {
-        answer->code = rpc_code_of(rc);
-        answer->message = err->text;
-        return;
+    if (rc >= 0) {
+        answer->cut = rc == 1;
+        answer->text.data = (uint8_t *)text->bytes;
+        answer->text.len = text->byte_count;
     }
-    answer->cut = rc == 1;
-    answer->text.data = (uint8_t *)text->bytes;
-    answer->text.len = text->byte_count;
+    return rc;
+}
+
+/* What is asked of files; false: it is out of bounds. */
+static bool take_files_query(const Berth__Api__LogQuestion *question,
+                             struct runtime_files_query *ret_query)
+{
+    const Berth__Api__ReadJobFileRequest *read = question->read_file;
+
+    *ret_query = (struct runtime_files_query){
+        .path = str_of(read ? read->path : question->list_files->path),
+        .is_read = read != NULL,
+    };
+    if (read) {
+        ret_query->offset = read->offset;
+        ret_query->file_id = read->file_id;
+        ret_query->byte_count_max =
+            read->byte_count_max > 0 &&
+                    read->byte_count_max < RUNTIME_FILE_BYTES_MAX
+                ? read->byte_count_max
+                : RUNTIME_FILE_BYTES_MAX;
+    }
+    return ret_query->offset >= 0 &&
+           job_id_parse(str_of(question->job_id), &ret_query->job) == 0;
+}
+
+/* The same for files; the answer's message lives in the arena. */
+static int read_files(struct log_server *server,
+                      const Berth__Api__LogQuestion *question,
+                      Berth__Api__LogAnswer *answer, struct strbuf *bytes,
+                      struct arena *arena, struct err *err)
+{
+    struct runtime_files_query query;
+    ProtobufCMessage *message = NULL;
+
+    if (!take_files_query(question, &query)) {
+        return err_set(err, -ERR_NOT_FOUND, "no such job or part of a file");
+    }
+    int rc = server->runtime->ops->files(server->runtime, &query, bytes, err);
+    if (rc == 0) {
+        rc = wire_decode(
+            query.is_read ? &berth__api__read_job_file_response__descriptor
+                          : &berth__api__list_job_files_response__descriptor,
+            strbuf_str(bytes), &wire_request_limits, arena, &message, err);
+    }
+    if (rc == 0 && query.is_read) {
+        answer->part = (Berth__Api__ReadJobFileResponse *)message;
+    } else if (rc == 0) {
+        answer->files = (Berth__Api__ListJobFilesResponse *)message;
+    }
+    return rc;
 }
 
 static enum rpc_wait say(struct rpc_stream *stream,
@@ -96,8 +145,15 @@ static enum rpc_wait answer_one(struct log_server *server,
                     &wire_request_limits, &arena, &message, &err) < 0) {
         return RPC_WAIT_READY;
     }
-    read_log(server, (const Berth__Api__LogQuestion *)message, &answer, &text,
-             &err);
+    const Berth__Api__LogQuestion *question = (const void *)message;
+    int rc = question->list_files || question->read_file
+                 ? read_files(server, question, &answer, &text, &arena, &err)
+                 : read_log(server, question, &answer, &text, &err);
+    answer.number = question->number;
+    if (rc < 0) {
+        answer.code = rpc_code_of(rc);
+        answer.message = err.text;
+    }
     return say(stream, &answer);
 }
 

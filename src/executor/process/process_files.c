@@ -59,6 +59,11 @@ static int fail(struct str path, struct err *err)
                                      : strerror(error));
 }
 
+static int refuse_special(struct str path, struct err *err)
+{
+    return err_set(err, -ERR_INVALID, "%.300s: not a regular file", path.p);
+}
+
 /* Listing. */
 
 struct listing {
@@ -129,12 +134,15 @@ static void put_list(struct listing *listing,
 
 /* The walk below a directory at `path`, or the file that is there. */
 static int list_at(int fd, struct str path, const struct stat *st,
-                   struct strbuf *buf)
+                   struct strbuf *buf, struct err *err)
 {
     struct listing listing = {.passed_over = 0};
     struct process_walk_rest rest = {0};
     auto_strbuf prefix = {0};
 
+    if (!S_ISDIR(st->st_mode) && !S_ISREG(st->st_mode)) {
+        return refuse_special(path, err);
+    }
     if (S_ISDIR(st->st_mode)) {
         if (path.byte_count > 0) {
             strbuf_addf(&prefix, "%.*s/", STR_ARG(path));
@@ -159,8 +167,7 @@ static int read_at(int fd, const struct runtime_files_query *query,
     auto_strbuf bytes = {0};
 
     if (!S_ISREG(st->st_mode)) {
-        return err_set(err, -ERR_INVALID, "%.300s: not a regular file",
-                       query->path.p);
+        return refuse_special(query->path, err);
     }
     if (query->file_id != 0 && query->file_id != st->st_ino) {
         return err_set(err, -ERR_CONFLICT,
@@ -203,7 +210,7 @@ static int answer_in(int folder_fd, const struct runtime_files_query *query,
         return rc;
     }
     int rc = query->is_read ? read_at(fd, query, &st, buf, err)
-                            : list_at(fd, query->path, &st, buf);
+                            : list_at(fd, query->path, &st, buf, err);
     close(fd);
     return rc;
 }

@@ -30,8 +30,8 @@ static int read_logs(const struct log_source *source,
     if (rc < 0) {
         return rc;
     }
-    *ret_answer =
-        (struct log_answer){arena_str(arena, strbuf_str(&text)), rc == 1};
+    *ret_answer = (struct log_answer){
+        .text = arena_str(arena, strbuf_str(&text)), .is_cut = rc == 1};
     return 0;
 }
 

@@ -367,8 +367,6 @@ static int start_executor(struct server *server, struct err *err)
         .helper = server->options.helper,
         .kube = server->options.kube,
         .attempts_fd = server->options.attempts_fd,
-        /* Those of processes are read here, from their files. */
-        .serves_logs = server->options.kube != NULL,
         .clock = &machine_clock,
     };
 

@@ -155,9 +155,6 @@ static int open_logs(struct executor_thread *thread,
 {
     auto_arena arena = {0};
 
-    if (!options->serves_logs) {
-        return 0;
-    }
     struct rpc_channel *channel = runtime_setup_channel(options, &arena, err);
     if (!channel) {
         return -ERR_INVALID;

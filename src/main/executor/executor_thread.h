@@ -24,7 +24,6 @@ struct executor_thread_options {
     const struct kube_config *kube; /* of the runtime kubernetes; borrowed
                                      * until the stop */
     int attempts_fd; /* of kubernetes_setup_attempts(); borrowed likewise; -1 */
-    bool serves_logs; /* the server is not this program: it must ask */
     const struct clock *clock;
 };
 

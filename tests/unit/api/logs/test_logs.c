@@ -229,6 +229,74 @@ static void the_executor_that_has_the_job_answers(void **state)
     fixture_fini(&f);
 }
 
+/* The question for files on a stream that has been seen: a caller's `request`,
+ * and the executor's `answer` to it. */
+static void ask_files(struct fixture *f, struct rpc_stream *stream,
+                      const char *path, const ProtobufCMessage *request,
+                      Berth__Api__LogAnswer *answer, struct asker *asker)
+{
+    struct rpc_call_options how = {0};
+
+    *asker = (struct asker){.reply = strbuf_make(0)};
+    pthread_mutex_init(&asker->mutex, NULL);
+    pthread_cond_init(&asker->changed, NULL);
+    rpc_channel_call_async(f->channel, path,
+                           wire_encode_arena(request, &f->arena), &how,
+                           on_reply, asker);
+    const Berth__Api__LogQuestion *question =
+        fixture_next(f, stream, &berth__api__log_question__descriptor);
+    assert_true(question->list_files || question->read_file);
+    answer->number = question->number;
+    say(f, stream, answer);
+}
+
+static void files_are_asked_for_on_the_same_stream(void **state)
+{
+    struct fixture f;
+    struct asker asker;
+    char id[ID_TEXT_BYTES_MAX], text[] = "hello";
+    Berth__Api__ReadJobFileRequest read =
+        BERTH__API__READ_JOB_FILE_REQUEST__INIT;
+    Berth__Api__ListJobFilesRequest list =
+        BERTH__API__LIST_JOB_FILES_REQUEST__INIT;
+    Berth__Api__ReadJobFileResponse part =
+        BERTH__API__READ_JOB_FILE_RESPONSE__INIT;
+    Berth__Api__LogAnswer said = BERTH__API__LOG_ANSWER__INIT;
+    static const char list_path[] = "/berth.api.Berth/ListJobFiles";
+    static const char read_path[] = "/berth.api.Berth/ReadJobFile";
+
+    (void)state;
+    begin(&f, 0);
+    struct job_id job = leased_job(&f);
+    struct rpc_stream *stream = serve(&f, "cluster");
+    answer(&f, stream, ask_on(&f, job, stream, &asker)->number, "");
+    assert_int_equal(outcome(&asker), RPC_OK);
+    asker_fini(&asker);
+    read.job_id = list.job_id = (char *)(uintptr_t)job_id_format(job, id);
+    read.path = field("a");
+    part.bytes.data = (uint8_t *)text;
+    part.bytes.len = strlen(text);
+    said.part = &part;
+    ask_files(&f, stream, read_path, &read.base, &said, &asker);
+    assert_int_equal(outcome(&asker), RPC_OK);
+    assert_non_null(memmem(asker.reply.bytes, asker.reply.byte_count, text, 5));
+    asker_fini(&asker);
+    /* What was not asked for is not passed on, nor what an old one answers. */
+    ask_files(&f, stream, list_path, &list.base, &said, &asker);
+    assert_int_equal(outcome(&asker), RPC_UNIMPLEMENTED);
+    asker_fini(&asker);
+    said.part = NULL;
+    ask_files(&f, stream, read_path, &read.base, &said, &asker);
+    assert_int_equal(outcome(&asker), RPC_UNIMPLEMENTED);
+    asker_fini(&asker);
+    said.code = RPC_ABORTED;
+    ask_files(&f, stream, read_path, &read.base, &said, &asker);
+    assert_int_equal(outcome(&asker), RPC_ABORTED);
+    asker_fini(&asker);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
 /* What the executor says is wrong is what the caller is told. */
 static void a_refusal_is_passed_on(void **state)
 {
@@ -428,9 +496,10 @@ static void what_is_not_here_either_is_told_of_both_places(void **state)
     fixture_queue(&f, "q");
     ask(&f, leased_job(&f), 0, &asker);
     assert_int_equal(outcome(&asker), RPC_NOT_FOUND);
-    assert_string_equal(asker.status.message,
-                        "executor cluster does not serve logs now; on the "
-                        "server's machine: the pod has no container x");
+    assert_string_equal(
+        asker.status.message,
+        "executor cluster does not serve logs and files now; on the "
+        "server's machine: the pod has no container x");
     asker_fini(&asker);
     ask(&f, queued_job(&f), 0, &asker);
     assert_int_equal(outcome(&asker), RPC_NOT_FOUND);
@@ -457,6 +526,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_executor_that_has_the_job_answers),
+        TEST(files_are_asked_for_on_the_same_stream),
         TEST(a_refusal_is_passed_on),
         TEST(a_question_is_answered_when_time_is_up),
         TEST(questions_end_with_the_stream),
