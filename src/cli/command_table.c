@@ -379,6 +379,10 @@ const struct command_spec command_table[] = {
     ROW_WITH("logs", NULL, "[ID]", 0, 1, cmd_logs, logs_options,
              "show the output of a job: of ID, or of the newest that the "
              "options select"),
+    ROW("get files", "get file", "ID [PATH]", 1, 2, cmd_get_files,
+        "list the files in a job's folder"),
+    ROW("cp", NULL, "ID:PATH LOCAL", 2, 2, cmd_cp,
+        "copy files from a job's folder; ID: alone copies all of it"),
     ROW_WITH("cancel job", "cancel jobs", "[ID...]", 0, -1, cmd_cancel_job,
              job_act_options, "cancel jobs; also QUEUE JOBSET ID"),
     ROW("cancel job-set", NULL, "QUEUE JOBSET", 2, 2, cmd_cancel_job_set,

@@ -1,0 +1,125 @@
+"""The files of jobs: get files, cp, and what may not be had."""
+
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+import harness
+
+CONFIG = """
+executor:
+  process:
+    resources: {cpu: 4, memory: 2Gi, ephemeral-storage: 8Gi}
+"""
+SMALL = ("--cpu", "100m", "--memory", "16Mi", "--storage", "16Mi")
+
+
+class JobFiles(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.berth = harness.Berth(CONFIG, arguments=["--stop-jobs"]).start()
+        cls.addClassCleanup(cls.berth.close)
+        cls.berth.ctl("create", "queue", "q")
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.here = pathlib.Path(folder.name)
+
+    def ends(self, code, *arguments, **options):
+        done = self.berth.ctl(*arguments, check=False, **options)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def run_job(self, text, code=0, options=()):
+        """The id of a job that has ended."""
+        out = self.ends(code, "run", "-q", "q", *SMALL, *options, "--follow",
+                        "--", "sh", "-c", text)
+        return out.stderr.split("with id ")[1].split()[0]
+
+    def tree(self, folder):
+        return {str(path.relative_to(folder)):
+                path.read_bytes() if path.is_file() else None
+                for path in folder.rglob("*")}
+
+    def test_files_are_listed_and_copied(self):
+        job = self.run_job(
+            "mkdir -p out/deep none; printf hello > out/deep/a; "
+            "printf '#!/bin/sh\\n' > out/go; chmod +x out/go; "
+            "head -c 2500000 /dev/zero | tr '\\0' z > big", 0)
+        listed = json.loads(self.ends(0, "get", "files", job, "-o",
+                                      "json").stdout)["files"]
+        self.assertEqual([(file["path"], file.get("folder", False),
+                           int(file.get("byteCount", 0))) for file in listed],
+                         [("big", False, 2500000), ("none", True, 0),
+                          ("out", True, 0), ("out/deep", True, 0),
+                          ("out/deep/a", False, 5), ("out/go", False, 10)])
+        self.assertRegex(self.ends(0, "get", "files", job, "out/deep").stdout,
+                         r"SIZE +MODIFIED +PATH\n5 +\S+ ago +out/deep/a\n")
+        everything = self.here / "all"
+        done = self.ends(0, "cp", f"{job}:", str(everything))
+        self.assertIn("Copied 3 files, 2500015 bytes", done.stdout)
+        self.assertEqual(self.tree(everything),
+                         {"big": b"z" * 2500000, "none": None, "out": None,
+                          "out/deep": None, "out/deep/a": b"hello",
+                          "out/go": b"#!/bin/sh\n"})
+        self.assertTrue(os.access(everything / "out" / "go", os.X_OK))
+        # A file to a name, and into a folder; a folder into a folder.
+        self.ends(0, "cp", f"{job}:out/deep/a", str(self.here / "b"))
+        self.assertEqual((self.here / "b").read_bytes(), b"hello")
+        self.ends(0, "cp", f"{job}:out/deep/a", str(self.here))
+        self.assertEqual((self.here / "a").read_bytes(), b"hello")
+        self.ends(0, "cp", f"{job}:./out/", str(self.here))
+        self.assertEqual((self.here / "out/deep/a").read_bytes(), b"hello")
+
+    def test_what_is_not_there_says_so(self):
+        job = self.run_job("exit 3", 3)
+        self.assertIn("No such file", self.ends(
+            3, "cp", f"{job}:gone", str(self.here)).stderr)
+        self.assertIn("path must be", self.ends(
+            6, "get", "files", job, "../x").stderr)
+        self.ends(3, "get", "files", "01h00000000000000000000000")
+        self.ends(2, "cp", job, str(self.here))
+
+    def test_nothing_leads_out(self):
+        """Neither out of the job's folder, nor out of the target's."""
+        job = self.run_job(
+            "ln -s /etc/passwd link; ln -s /etc folder; mkfifo fifo; "
+            "printf x > \"$(printf 'a\\033[2Jb')\"; mkdir d; printf y > d/f")
+        shown = self.ends(0, "get", "files", job)
+        self.assertIn("a\\x1b[2Jb", shown.stdout)
+        self.assertNotIn("\033", shown.stdout)
+        self.assertIn("3 passed over", shown.stderr)
+        for path in "link", "folder/passwd", "fifo":
+            self.assertNotEqual(self.berth.ctl(
+                "cp", f"{job}:{path}", str(self.here / "x"),
+                check=False).returncode, 0)
+        self.assertEqual(list(self.here.iterdir()), [])
+        # A link in the target's place is replaced, and one on the way refused.
+        target, outside = self.here / "t", self.here / "outside"
+        target.mkdir()
+        outside.mkdir()
+        (target / "d").symlink_to(outside)
+        self.ends(1, "cp", f"{job}:", str(target))
+        self.assertEqual(list(outside.iterdir()), [])
+        (target / "d").unlink()
+        (target / "d").mkdir()
+        (outside / "kept").write_text("kept")
+        (target / "d" / "f").symlink_to(outside / "kept")
+        self.ends(0, "cp", f"{job}:", str(target))
+        self.assertEqual((outside / "kept").read_text(), "kept")
+        self.assertEqual((target / "d" / "f").read_text(), "y")
+
+    def test_a_running_job_has_files(self):
+        job = self.ends(0, "run", "-q", "q", *SMALL, "--", "sh", "-c",
+                        "printf 1 > now; exec sleep 600").stdout.split()[4]
+        harness.wait_for("the file is there", lambda: self.berth.ctl(
+            "cp", f"{job}:now", str(self.here), check=False).returncode == 0)
+        self.assertEqual((self.here / "now").read_text(), "1")
+        self.ends(0, "cancel", "job", job)
+
+
+if __name__ == "__main__":
+    unittest.main()
