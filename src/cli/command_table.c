@@ -506,6 +506,9 @@ const struct command_spec command_table[] = {
     {"completion", NULL, "bash|zsh|fish", 1, -1,
      "print a script that completes command lines", cmd_completion, NULL, 0,
      true},
+    ROW("schema", NULL, "[COMMAND...]", 0, -1, cmd_schema,
+        "print the JSON Schema of what a command prints with -o json; without "
+        "COMMAND, the commands that have one"),
     ROW("version", NULL, "", 0, 0, cmd_version, "show the version"),
 };
 const uint32_t command_count = ARRAY_COUNT(command_table);

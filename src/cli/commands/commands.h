@@ -114,3 +114,4 @@ enum cli_exit cmd_config_use_context(struct cli *cli);
 enum cli_exit cmd_config_get_contexts(struct cli *cli);
 enum cli_exit cmd_config_current_context(struct cli *cli);
 enum cli_exit cmd_version(struct cli *cli);
+enum cli_exit cmd_schema(struct cli *cli);

@@ -39,6 +39,14 @@ int wire_json_read(const ProtobufCMessageDescriptor *type, const json_t *json,
 json_t *wire_json_write(const ProtobufCMessage *message,
                         unsigned flags) must_check;
 
+/* The JSON Schema of what wire_json_write() makes of a message of `type`, with
+ * no flags: a reference into `defs`, an object that gets the definitions of all
+ * messages that it needs, by their full names.  No field is required, since
+ * what is zero is not written, and others may come.  The caller json_decref()s
+ * it. */
+json_t *wire_json_schema(const ProtobufCMessageDescriptor *type,
+                         json_t *defs) must_check;
+
 /* A json_t that is let go at end of scope. */
 #define auto_json_t __attribute__((cleanup(wire_json_release))) json_t
 

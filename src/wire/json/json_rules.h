@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <jansson.h>
 #include <protobuf-c/protobuf-c.h>
 
 #include "base/str.h"
@@ -50,6 +51,10 @@ const char *json_key_of(const ProtobufCMessageDescriptor *parent,
 /* What all values of an enum begin with ("RETRY_ACTION_"), in bytes, when
  * JSON leaves that out ("Retry"); else 0. */
 size_t json_enum_prefix_bytes(const ProtobufCEnumDescriptor *type);
+
+/* The text of an enum's value in JSON; the caller json_decref()s it. */
+json_t *json_enum_text(const ProtobufCEnumDescriptor *type,
+                       const ProtobufCEnumValue *value);
 
 /* The member of `message` that holds the field. */
 static inline void *json_member(const ProtobufCMessage *message,

@@ -36,27 +36,35 @@ static json_t *time_text(int64_t seconds, int32_t nanos, int digit_count)
 
 /* Scalars. */
 
-static json_t *write_enum(int32_t value, const ProtobufCEnumDescriptor *type,
-                          unsigned flags)
+json_t *json_enum_text(const ProtobufCEnumDescriptor *type,
+                       const ProtobufCEnumValue *value)
 {
-    const ProtobufCEnumValue *known =
-        protobuf_c_enum_descriptor_get_value(type, value);
     size_t prefix_bytes = json_enum_prefix_bytes(type);
+    auto_strbuf buf = {0};
 
-    if (!known || (flags & WIRE_JSON_ENUM_NUMBERS && !prefix_bytes)) {
-        return or_null(json_integer(value));
-    }
     if (!prefix_bytes) {
-        return text_of(known->name);
+        return text_of(value->name);
     }
     /* RETRY_ACTION_FAIL is written Fail. */
-    auto_strbuf buf = {0};
-    strbuf_add_text(&buf, known->name + prefix_bytes);
+    strbuf_add_text(&buf, value->name + prefix_bytes);
     for (size_t i = 1; i < buf.byte_count; i++) {
         char *c = &buf.bytes[i];
         *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
     }
     return text_of(strbuf_text(&buf));
+}
+
+static json_t *write_enum(int32_t value, const ProtobufCEnumDescriptor *type,
+                          unsigned flags)
+{
+    const ProtobufCEnumValue *known =
+        protobuf_c_enum_descriptor_get_value(type, value);
+
+    if (!known ||
+        (flags & WIRE_JSON_ENUM_NUMBERS && !json_enum_prefix_bytes(type))) {
+        return or_null(json_integer(value));
+    }
+    return json_enum_text(type, known);
 }
 
 static json_t *write_bytes(const ProtobufCBinaryData *data)

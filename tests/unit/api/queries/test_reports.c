@@ -62,9 +62,10 @@ static int read_lines(const struct log_source *source,
     assert_true(str_equal(query->since, STR("1970-01-01T01:00:01.5+01:00")));
     assert_int_equal(query->tail_lines, 2);
     *ret_answer = (struct log_answer){
-        STR("1970-01-01T00:00:00Z hello\n1970-01-01T00:00:01.500Z world\xff\n"
+        .text = STR(
+            "1970-01-01T00:00:00Z hello\n1970-01-01T00:00:01.500Z world\xff\n"
             "9999-12-31T23:59:59.9Z late\n"),
-        true};
+        .is_cut = true};
     return 0;
 }
 
