@@ -48,6 +48,19 @@ def queries():
     return found
 
 
+def variables():
+    """Name of dashboard and variable -> (metric, label) of its values."""
+    found = {}
+    for path in sorted(DEPLOY.glob("grafana/*.json")):
+        board = json.loads(path.read_text())
+        for variable in board["templating"]["list"]:
+            if variable["type"] == "query":
+                asked = re.fullmatch(r"label_values\((\w+), (\w+)\)",
+                                     variable["query"]["query"])
+                found[f"{path.name}: ${variable['name']}"] = asked.groups()
+    return found
+
+
 def names_of(expr):
     """The metrics that an expression asks for."""
     bare = re.sub(r'"[^"]*"|\{[^}]*\}|\[[^\]]*\]', " ", expr)
@@ -69,7 +82,8 @@ class Files(unittest.TestCase):
 
     def test_each_metric_exists(self):
         rows = table()
-        for what, expr in {**alerts(), **queries()}.items():
+        asked = {what: metric for what, (metric, _) in variables().items()}
+        for what, expr in {**alerts(), **queries(), **asked}.items():
             for name in names_of(expr):
                 for suffix in SUFFIXES:
                     if rows.get(name.removesuffix(suffix), [""])[0] in (
@@ -170,12 +184,15 @@ class Asked(unittest.TestCase):
                 return f"127.0.0.1:{int(fields[1].split(':')[1], 16)}"
         return None
 
-    def ask(self, expr):
-        text = urllib.parse.urlencode({"query": expr})
+    def get(self, path, **parameters):
+        text = urllib.parse.urlencode(parameters)
         with urllib.request.urlopen(
-                f"http://{self.address}/api/v1/query?{text}",
+                f"http://{self.address}/api/v1/{path}?{text}",
                 timeout=harness.patient(20)) as reply:
-            return json.loads(reply.read())["data"]["result"]
+            return json.loads(reply.read())["data"]
+
+    def ask(self, expr):
+        return self.get("query", query=expr)["result"]
 
     def test_every_query_has_an_answer(self):
         harness.wait_for("two scrapes", lambda: self.ask(
@@ -187,11 +204,16 @@ class Asked(unittest.TestCase):
                 empty.append(what)
         self.assertEqual(empty, [])
 
+    def test_every_variable_has_values(self):
+        """Asked as Grafana does."""
+        self.assertGreaterEqual(len(variables()), 1)
+        for what, (metric, label) in variables().items():
+            values = harness.wait_for(f"values of {what}", lambda: self.get(
+                f"label/{label}/values", **{"match[]": metric}), 60)
+            self.assertEqual(values, ["q"], what)
+
     def test_a_healthy_server_fires_nothing(self):
-        with urllib.request.urlopen(
-                f"http://{self.address}/api/v1/rules",
-                timeout=harness.patient(20)) as reply:
-            (group,) = json.loads(reply.read())["data"]["groups"]
+        (group,) = self.get("rules")["groups"]
         self.assertEqual(len(group["rules"]), len(alerts()))
         self.assertEqual([rule["name"] for rule in group["rules"]
                           if rule["state"] == "firing"
