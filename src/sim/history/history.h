@@ -116,8 +116,8 @@ struct history_queue_result {
 /* What came of it, up to the end. */
 struct history_result {
     double started_count, succeeded_count, unstarted_count, preemption_count;
-    /* From the submission to the first start, or to the end if there is none:
-     * of all jobs. */
+    /* From the submission to the first start; of who ended without one to that
+     * end, of others to the end of the history: of all jobs. */
     double mean_wait_s, p50_wait_s, p90_wait_s;
     double use; /* of CPUs, as a part of what there was; -1: nothing */
     double gpu_use;

@@ -360,7 +360,7 @@ static void sum_up(struct playing *p)
         const struct history_job *of =
             &p->history->jobs.items[p->jobs.items[i]];
         courses[i] = (struct history_course){of->submitted_ms, job->started_ms,
-                                             of->queue};
+                                             job->ended_ms, of->queue};
     }
     history_sum_waits(p->history, courses, p->jobs.count, result);
     tally_finish(&p->tally, &tallied);

@@ -19,6 +19,7 @@ static inline uint32_t history_sample_at(const struct history *history,
 /* A job as far as a result goes. */
 struct history_course {
     int64_t submitted_ms, started_ms; /* -1: never */
+    int64_t ended_ms;                 /* -1: not */
     uint32_t queue;
 };
 

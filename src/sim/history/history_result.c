@@ -32,8 +32,11 @@ void history_result_fini(struct history_result *result)
 
 static int64_t wait_ms(const struct history_course *job, int64_t span_ms)
 {
-    return (job->started_ms < 0 ? span_ms : job->started_ms) -
-           job->submitted_ms;
+    int64_t until_ms = job->started_ms >= 0 ? job->started_ms
+                       : job->ended_ms >= 0 ? job->ended_ms
+                                            : span_ms;
+
+    return until_ms - job->submitted_ms;
 }
 
 static int compare_waits(const void *a, const void *b)
@@ -148,13 +151,14 @@ void history_as_it_was(const struct history *history,
         if (job->is_left_out) {
             continue;
         }
-        jobs[count++] = (struct history_course){job->submitted_ms,
-                                                job->started_ms, job->queue};
+        struct history_course *course = &jobs[count++];
+        *course = (struct history_course){job->submitted_ms, job->started_ms,
+                                          job->ended_ms, job->queue};
         ret_result->preemption_count += job->preempted_count;
         ret_result->succeeded_count +=
             job->ended_ms >= 0 && job->run_ms >= 0 && !job->is_failing;
         count_in(history, job->submitted_ms,
-                 job->started_ms < 0 ? history->span_ms : job->started_ms, 1,
+                 job->submitted_ms + wait_ms(course, history->span_ms), 1,
                  ret_result);
         if (job->started_ms >= 0) {
             count_in(history, job->started_ms,

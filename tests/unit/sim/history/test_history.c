@@ -123,6 +123,38 @@ static void test_by_the_same_rules_it_comes_as_it_was(void **state)
     end(scene);
 }
 
+/* They do not wait to the end of the history. */
+static void test_who_can_never_start_waits_until_it_fails(void **state)
+{
+    static const char refused[] =
+        "duration: 1h\n"
+        "clusters:\n"
+        "  - {name: a, nodes: [{name: n, count: 1, resources: {cpu: 8}}]}\n"
+        "queues: [{name: p}]\n"
+        "jobs:\n"
+        "  - {name: small, queue: p, count: 1, resources: {cpu: 1}, "
+        "runTime: {a: 50m}}\n"
+        "  - {name: large, queue: p, count: 3, resources: {cpu: 9}, "
+        "runTime: {a: 5m}}\n";
+    struct scene *scene = begin(refused);
+    struct history_result was, again;
+
+    (void)state;
+    history_as_it_was(&scene->history, &was);
+    play_again(scene, NULL, 1, &again);
+    const struct history_result *const results[] = {&was, &again};
+    for (size_t i = 0; i < ARRAY_COUNT(results); i++) {
+        assert_int_equal(results[i]->unstarted_count, 3);
+        assert_true(results[i]->mean_wait_s < 60);
+        assert_true(results[i]->queues[0].mean_wait_s < 60);
+        assert_int_equal(results[i]->samples[HISTORY_SAMPLES / 2].queued_count,
+                         0);
+    }
+    history_result_fini(&was);
+    history_result_fini(&again);
+    end(scene);
+}
+
 static void test_one_seed_is_one_course(void **state)
 {
     struct scene *scene = begin(scenario);
@@ -522,6 +554,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_what_was_is_what_the_simulation_counted),
         TEST(test_by_the_same_rules_it_comes_as_it_was),
+        TEST(test_who_can_never_start_waits_until_it_fails),
         TEST(test_one_seed_is_one_course),
         TEST(test_more_nodes_leave_less_waiting),
         TEST(test_a_weight_moves_the_waiting_to_others),
