@@ -75,7 +75,8 @@ static const struct option_spec submit_options[] = {
     {"check", 0, OPTION_FLAG, NULL,
      "let the server check the jobs; submit nothing"},
     {"when", 0, OPTION_FLAG, NULL,
-     "the same, and say when the jobs would start, and why not at once"},
+     "the same, and say when the jobs would start, and why not at once; needs "
+     "the permission watch_all_events"},
 };
 static const struct option_spec training_jobs_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tempfile
 import unittest
 
 import harness
@@ -196,6 +197,13 @@ class WhatIf(unittest.TestCase):
         for change in ("queue.a.weight=-1", "queue.a.weight=0"):
             done = self.berth.ctl("what-if", "--set", change, check=False)
             self.assertEqual(done.returncode, 6, done.stderr)
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("pools: 3\n")
+            file.flush()
+            done = self.berth.ctl("what-if", "--scheduling", file.name,
+                                  check=False)
+            self.assertEqual(done.returncode, 6, done.stderr)
+            self.assertIn(f"{file.name}:1: pools: ", done.stderr)
         done = self.berth.ctl("what-if", "--set", "a=2", check=False)
         self.assertEqual(done.returncode, 2)
 

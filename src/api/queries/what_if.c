@@ -319,6 +319,10 @@ void handle_what_if(struct api_call *call, struct str request)
     call->data = limit;
     command->what_if.changes.policy =
         arena_str(&command->arena, str_of(message->scheduling));
+    command->what_if.changes.policy_name =
+        arena_strdup(&command->arena,
+                     str_of(*message->scheduling_name ? message->scheduling_name
+                                                      : "scheduling"));
     command->what_if.span_ms =
         (message->span_seconds ? message->span_seconds : SPAN_S_DEFAULT) *
         INT64_C(1000);

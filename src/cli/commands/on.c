@@ -247,7 +247,9 @@ enum cli_exit cmd_cancel_queues(struct cli *cli)
     enum cli_exit rc = states_of_option(cli, "job-states", &action.states,
                                         &action.state_count);
     if (rc == CLI_OK && action.state_count == 0) {
-        return cli_fail(cli, CLI_USAGE, "%s needs -s STATES",
+        return cli_fail(cli, CLI_USAGE,
+                        "%s needs -s STATES: which jobs, some of queued, "
+                        "leased, pending, running",
                         cli->command->path);
     }
     return rc == CLI_OK ? on_queues(cli, &action) : rc;

@@ -88,7 +88,7 @@ static enum cli_exit begin(struct waiting *waiting)
         uint32_t index = intern_add(waiting->ids, str_of(job->job_id));
         ASSERT(index == i);
         if (selection_has_ended(job->state)) {
-            note_end(waiting, i, has_succeeded(job), job->reason);
+            note_end(waiting, i, has_succeeded(job), check_reason(job));
             continue;
         }
         int set = find_set(waiting, job);
@@ -256,8 +256,10 @@ static enum cli_exit report(const struct waiting *waiting)
     progress_end(cli->ports);
     for (uint32_t i = 0; i < waiting->jobs->count; i++) {
         if (waiting->states[i] == WAIT_BAD) {
-            cli_remark(cli, "job %s did not succeed: %s",
-                       waiting->jobs->jobs[i]->job_id, waiting->reasons[i]);
+            const char *reason = waiting->reasons[i];
+            cli_remark(cli, "job %s did not succeed%s%s",
+                       waiting->jobs->jobs[i]->job_id, *reason ? ": " : "",
+                       reason);
         }
     }
     if (cli->output == CLI_OUTPUT_TEXT) {

@@ -295,6 +295,7 @@ static enum cli_exit read_files(struct cli *cli,
             return rc;
         }
         request->scheduling = cli_format(cli, "%.*s", STR_ARG(text));
+        request->scheduling_name = cli_format(cli, "%s", scheduling);
     }
     if (!jobs) {
         return CLI_OK;

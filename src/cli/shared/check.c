@@ -151,6 +151,16 @@ static enum cli_exit code_of(const Berth__Api__JobSummary *job)
                : CLI_JOB_FAILED;
 }
 
+const char *check_reason(const Berth__Api__JobSummary *job)
+{
+    if (*job->reason) {
+        return job->reason;
+    }
+    return job->state == API__JOB_STATE__CANCELLED   ? "it was cancelled"
+           : job->state == API__JOB_STATE__PREEMPTED ? "it was preempted"
+                                                     : "";
+}
+
 enum check_course check_course(struct cli *cli, char *id,
                                struct check_end *ret_end)
 {
@@ -161,7 +171,7 @@ enum check_course check_course(struct cli *cli, char *id,
 
     if (job) {
         if (ret_end) {
-            *ret_end = (struct check_end){code_of(job), job->reason};
+            *ret_end = (struct check_end){code_of(job), check_reason(job)};
         }
         return selection_has_ended(job->state) ? CHECK_OVER : CHECK_GOES_ON;
     }

@@ -70,6 +70,10 @@ struct check_end {
     const char *reason; /* "" or why it did not succeed; in the arena */
 };
 
+/* Why a job that has ended did not succeed, in words, or ""; it borrows from
+ * `job`. */
+const char *check_reason(const Berth__Api__JobSummary *job);
+
 /* Ask it.  `ret_end` (may be NULL) is set for a job that is over. */
 enum check_course check_course(struct cli *cli, char *id,
                                struct check_end *ret_end);

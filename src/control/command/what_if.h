@@ -49,7 +49,8 @@ struct what_if_changes {
     /* Jobs to submit: a COMMAND_SUBMIT that was never posted, owned, or
      * NULL. */
     struct command *submission;
-    struct str policy; /* another policy, as YAML; "": the one in force */
+    struct str policy;       /* another policy, as YAML; "": the one in force */
+    const char *policy_name; /* what errors call it; NULL: policy */
     const struct what_if_weight *weights;
     const struct class_change *classes;
     const struct what_if_nodes *nodes;

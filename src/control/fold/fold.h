@@ -84,8 +84,10 @@ void job_handles_drop(struct control *c, uint32_t job);
 
 /* Read a policy; NULL when the text is not one. */
 struct policy_box *policy_box_read(struct str text, struct err *err) must_check;
-/* The same of what a person has written (policy_read_written()). */
+/* The same of what a person has written (policy_read_written()); errors call it
+ * `file_name`. */
 struct policy_box *policy_box_read_written(struct str text,
+                                           const char *file_name,
                                            struct err *err) must_check;
 /* NULL is fine. */
 void policy_box_destroy(struct policy_box *box);

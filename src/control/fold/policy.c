@@ -7,13 +7,14 @@
 typedef int read_fn(struct str yaml, const char *file_name, struct arena *arena,
                     struct policy *ret_policy, struct err *err);
 
-static struct policy_box *make_box(struct str text, read_fn *read,
-                                   struct err *err)
+static struct policy_box *make_box(struct str text, const char *file_name,
+                                   read_fn *read, struct err *err)
 {
     struct policy_box *box = mem_alloc(sizeof(*box));
 
     box->text = str_dup(text);
-    if (read(str_of(box->text), "policy", &box->arena, &box->policy, err) < 0) {
+    if (read(str_of(box->text), file_name, &box->arena, &box->policy, err) <
+        0) {
         policy_box_destroy(box);
         return NULL;
     }
@@ -22,12 +23,13 @@ static struct policy_box *make_box(struct str text, read_fn *read,
 
 struct policy_box *policy_box_read(struct str text, struct err *err)
 {
-    return make_box(text, policy_read, err);
+    return make_box(text, "policy", policy_read, err);
 }
 
-struct policy_box *policy_box_read_written(struct str text, struct err *err)
+struct policy_box *
+policy_box_read_written(struct str text, const char *file_name, struct err *err)
 {
-    return make_box(text, policy_read_written, err);
+    return make_box(text, file_name, policy_read_written, err);
 }
 
 void policy_box_destroy(struct policy_box *box)

@@ -112,7 +112,9 @@ static int set_policy(struct what_if *what_if,
     }
     struct policy_box *box =
         changes->policy.byte_count
-            ? policy_box_read_written(changes->policy, err)
+            ? policy_box_read_written(
+                  changes->policy,
+                  changes->policy_name ? changes->policy_name : "policy", err)
             : policy_box_read(str_of(what_if->control->policy->text), err);
     if (!box) {
         return -ERR_INVALID;

@@ -255,7 +255,8 @@ static void a_job_that_waits_is_followed_until_it_has_ended(void **state)
     player->looks[2].state = API__JOB_STATE__CANCELLED;
     player->at = 0;
     check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID),
-          CLI_JOB_FAILED, "one\ntwo\n", "");
+          CLI_JOB_FAILED, "one\ntwo\n",
+          "berthctl: job " JOB_ID " did not succeed: it was cancelled\n");
 }
 
 /* It has no logs, but how it ended is known. */

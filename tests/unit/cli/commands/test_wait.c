@@ -121,6 +121,19 @@ what_is_cancelled_since_its_group_succeeded_is_no_failure(void **state)
     check(ASK(script, "", "wait", ID_A, ID_B), CLI_JOB_FAILED,
           "1 succeeded, 1 failed, 0 have not ended\n",
           "berthctl: job " ID_A " did not succeed: enough\n");
+    /* Nobody needs to give a reason. */
+    set_jobs(script, API__JOB_STATE__CANCELLED, API__JOB_STATE__SUCCEEDED);
+    check(ASK(script, "", "wait", ID_A, ID_B), CLI_JOB_FAILED,
+          "1 succeeded, 1 failed, 0 have not ended\n",
+          "berthctl: job " ID_A " did not succeed: it was cancelled\n");
+    set_jobs(script, API__JOB_STATE__PREEMPTED, API__JOB_STATE__SUCCEEDED);
+    check(ASK(script, "", "wait", ID_A, ID_B), CLI_JOB_FAILED,
+          "1 succeeded, 1 failed, 0 have not ended\n",
+          "berthctl: job " ID_A " did not succeed: it was preempted\n");
+    set_jobs(script, API__JOB_STATE__FAILED, API__JOB_STATE__SUCCEEDED);
+    check(ASK(script, "", "wait", ID_A, ID_B), CLI_JOB_FAILED,
+          "1 succeeded, 1 failed, 0 have not ended\n",
+          "berthctl: job " ID_A " did not succeed\n");
 }
 
 static void time_that_passes_has_a_code_of_its_own(void **state)
