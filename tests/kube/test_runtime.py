@@ -108,11 +108,14 @@ class TestRuntime(unittest.TestCase):
             f"{job_id} is {state}", lambda: self.job(job_id)
             .get("state", "QUEUED") == state and self.job(job_id))
 
-    def events(self):
-        """How often each kind of event was, by job."""
+    def all_events(self):
         lines = self.berth.ctl("watch", "q", self.set, "-o", "json",
                                "--exit-if-inactive").stdout.splitlines()
-        events = [json.loads(line) for line in lines]
+        return [json.loads(line) for line in lines]
+
+    def events(self):
+        """How often each kind of event was, by job."""
+        events = self.all_events()
         return collections.Counter(
             (event["event"]["jobId"], event["type"]) for event in events)
 
@@ -167,6 +170,57 @@ class TestRuntime(unittest.TestCase):
         self.berth.ctl("cancel", "job", job_id)
         self.wait_no_pods()
 
+    def test_services_and_ingresses_belong_to_the_pod(self):
+        reached = job(3000)
+        reached["services"] = [{"type": "NodePort", "ports": [8080]}]
+        reached["ingress"] = [{"ports": [9090], "tlsEnabled": True}]
+        reached["podSpec"]["containers"][0]["ports"] = [
+            {"containerPort": 8080, "protocol": "TCP"},
+            {"containerPort": 9090, "protocol": "TCP"}]
+        job_id, = self.submit(reached)
+        self.wait_state(job_id, "RUNNING")
+        name = f"armada-{job_id}-0"
+        pod = self.pods()[name]
+        # One is for the service, and one that the ingress needs is headless.
+        harness.wait_for("the services are made", lambda: sorted(
+            self.names("/api/v1", "services", job_id)) == [
+                f"{name}-service-0", f"{name}-service-1"])
+        service = self.things("/api/v1", "services", job_id)[0]
+        ingress, = harness.wait_for("the ingress is made", lambda: self.things(
+            "/apis/networking.k8s.io/v1", "ingresses", job_id))
+        for thing in (service, ingress):
+            owner, = thing["metadata"]["ownerReferences"]
+            self.assertEqual((owner["kind"], owner["name"], owner["uid"]),
+                             ("Pod", name, pod["metadata"]["uid"]))
+        self.assertEqual(service["spec"]["selector"], {
+            "armada_job_id": job_id, "armada_queue_id": "q",
+            "armada_pod_number": "0"})
+        host = f"main-9090-{name}.{NAMESPACE}.svc"
+        self.assertEqual(ingress["spec"]["rules"][0]["host"], host)
+        self.assertEqual(ingress["spec"]["tls"], [{
+            "hosts": [host],
+            "secretName": f"{NAMESPACE}-ingress-tls-certificate"}])
+        node_port = service["spec"]["ports"][0]["nodePort"]
+        # An executor that starts anew finds them, and makes none twice.
+        self.executor.kill()
+        self.executor.start()
+        self.assertEqual(self.wait_state(job_id, "SUCCEEDED")["runCount"], 1)
+        told = [event["event"]["ingressAddresses"]
+                for event in self.all_events()
+                if event["type"] == "JobIngressInfoEvent"]
+        self.assertIn({"8080": f"10.0.0.2:{node_port}", "9090": f"{host}/"},
+                      told)
+        self.wait_no_pods()
+
+    def things(self, group, plural, job_id):
+        return self.plane.ask(
+            "GET", f"{group}/namespaces/{NAMESPACE}/{plural}"
+            f"?labelSelector=armada_job_id%3D{job_id}")["items"]
+
+    def names(self, group, plural, job_id):
+        return [t["metadata"]["name"]
+                for t in self.things(group, plural, job_id)]
+
     def test_a_cancelled_job_leaves_the_cluster(self):
         job_id, = self.submit(job(FOR_EVER))
         self.wait_state(job_id, "RUNNING")
@@ -203,10 +257,12 @@ class TestRuntime(unittest.TestCase):
 
     def may(self, verb, resource, namespace=NAMESPACE):
         name, _, part = resource.partition("/")
+        group = "networking.k8s.io" if name == "ingresses" else ""
         return self.plane.ask(
             "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
             {"spec": {"user": CONTEXT, "resourceAttributes": {
                 "verb": verb, "resource": name, "subresource": part,
+                "group": group,
                 "namespace": namespace}}})["status"]["allowed"]
 
     def test_the_account_may_do_what_it_must_and_no_more(self):
@@ -214,10 +270,13 @@ class TestRuntime(unittest.TestCase):
                       ("watch", "nodes")}
         in_its_own = everywhere | {("get", "pods"), ("create", "pods"),
                                    ("delete", "pods"), ("get", "pods/log")}
+        in_its_own |= {(verb, resource) for verb in ("get", "create")
+                       for resource in ("services", "configmaps", "ingresses")}
         verbs = ("get", "list", "watch", "create", "update", "patch", "delete",
                  "deletecollection")
         resources = ("pods", "pods/log", "pods/exec", "pods/binding", "nodes",
-                     "secrets", "configmaps", "services", "serviceaccounts")
+                     "secrets", "configmaps", "services", "ingresses",
+                     "serviceaccounts")
         for namespace, granted in ((NAMESPACE, in_its_own),
                                    ("default", everywhere),
                                    ("kube-system", everywhere)):

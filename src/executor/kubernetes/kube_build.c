@@ -1,5 +1,6 @@
 #include "executor/kubernetes/kube_build.h"
 
+#include "executor/kubernetes/kube_attached.h"
 #include "executor/kubernetes/kube_pod.h"
 #include "k8s/core.pb-c.h"
 #include "kube/api/envelope.h"
@@ -72,8 +73,21 @@ static void set_labels(const struct runtime_run *run, struct str executor_id,
         arena);
 }
 
-static void set_annotations(const struct runtime_run *run, struct arena *arena,
-                            meta_message *meta)
+/* What only the executor writes. */
+static void drop_pair(struct pairs *pairs, struct str key)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < pairs->count; i++) {
+        if (!str_equal(pairs->items[i].key, key)) {
+            pairs->items[kept++] = pairs->items[i];
+        }
+    }
+    pairs->count = kept;
+}
+
+static int set_annotations(const struct runtime_run *run, struct arena *arena,
+                           meta_message *meta, struct err *err)
 {
     const Armadaevents__ObjectMeta *from = run->submit->objectmeta;
     uint32_t count = 0;
@@ -81,8 +95,17 @@ static void set_annotations(const struct runtime_run *run, struct arena *arena,
         from ? entries_labels(from->annotations, from->n_annotations, arena,
                               &count)
              : NULL;
-    struct pairs all = copy_pairs(own, count, 2, arena);
+    struct pairs all = copy_pairs(own, count, 3, arena);
+    struct str objects;
 
+    int rc = kube_attached_pack(run->submit, arena, &objects, err);
+    if (rc < 0) {
+        return rc;
+    }
+    drop_pair(&all, STR(KUBE_OBJECTS_ANNOTATION));
+    if (objects.byte_count > 0) {
+        add_pair(&all, STR(KUBE_OBJECTS_ANNOTATION), objects);
+    }
     add_pair(&all, STR(KUBE_JOB_SET_ANNOTATION), run->job_set);
     add_pair(&all, STR("armada_owner"), run->user);
     meta->n_annotations = all.count;
@@ -90,6 +113,7 @@ static void set_annotations(const struct runtime_run *run, struct arena *arena,
         all.items, all.count,
         &k8s__io__apimachinery__pkg__apis__meta__v1__object_meta__annotations_entry__descriptor,
         arena);
+    return 0;
 }
 
 /* Variables. */
@@ -279,7 +303,10 @@ int kube_build_pod(const struct runtime_run *run, struct str executor_id,
     meta.name = arena_strdup(arena, run->pod_name);
     meta.namespace_ = arena_strdup(arena, run->namespace_);
     set_labels(run, executor_id, arena, &meta);
-    set_annotations(run, arena, &meta);
+    rc = set_annotations(run, arena, &meta, err);
+    if (rc < 0) {
+        return rc;
+    }
     pod.metadata = &meta;
     pod.spec = &spec;
     wire_encode(&pod.base, &object);

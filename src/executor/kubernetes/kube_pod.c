@@ -1,5 +1,6 @@
 #include "executor/kubernetes/kube_pod.h"
 
+#include "executor/kubernetes/kube_attached.h"
 #include "executor/kubernetes/kube_object.h"
 #include "k8s/core.pb-c.h"
 #include "wire/kube/entries.h"
@@ -223,6 +224,7 @@ static void take_status(const status_message *status, struct arena *arena,
     take_containers(status, arena, pod);
     pod->pod.phase = phase_of(str_of(status->phase));
     pod->ip = str_of(status->podip);
+    pod->host_ip = str_of(status->hostip);
     pod->is_ready = has_condition(status, "Ready", &reason);
     pod->status.message = kube_text(status->message);
     if (pod->pod.phase == RECONCILE_FAILED) {
@@ -253,6 +255,8 @@ take_owner(const K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__ObjectMeta *meta,
     pod->pod.queue = text_in(labels, label_count, STR(KUBE_QUEUE_LABEL));
     pod->pod.job_set =
         text_in(annotations, annotation_count, STR(KUBE_JOB_SET_ANNOTATION));
+    pod->objects =
+        text_in(annotations, annotation_count, STR(KUBE_OBJECTS_ANNOTATION));
     pod->executor = text_in(labels, label_count, STR(KUBE_EXECUTOR_LABEL));
     pod->is_ours =
         job_id_parse(text_in(labels, label_count, STR(KUBE_JOB_LABEL)),

@@ -27,6 +27,8 @@ struct kube_pod {
     struct runtime_pod pod; /* its run and its texts only if it is ours */
     bool is_ours;
     struct str uid, ip;
+    struct str host_ip;   /* of its node; "" */
+    struct str objects;   /* of KUBE_OBJECTS_ANNOTATION, if it is ours; "" */
     struct str container; /* the first main one */
     struct str executor;  /* whose label it carries (KUBE_EXECUTOR_LABEL); "" */
     bool is_ready;

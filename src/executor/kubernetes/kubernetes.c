@@ -6,10 +6,12 @@
 
 void kubernetes_options_default(struct kubernetes_options *ret_options)
 {
-    *ret_options =
-        (struct kubernetes_options){.create_ms_max = KUBERNETES_CREATE_MS_MAX,
-                                    .retention_ms = KUBERNETES_RETENTION_MS,
-                                    .attempts_fd = -1};
+    *ret_options = (struct kubernetes_options){
+        .hostname_suffix = STR("svc"),
+        .certificate_suffix = STR("ingress-tls-certificate"),
+        .create_ms_max = KUBERNETES_CREATE_MS_MAX,
+        .retention_ms = KUBERNETES_RETENTION_MS,
+        .attempts_fd = -1};
 }
 
 static void list(struct runtime *runtime,
@@ -62,6 +64,7 @@ static uint32_t poll(struct runtime *runtime,
     k->port->drive(k->port);
     drive_follows(k);
     kubernetes_create_due(k);
+    kubernetes_attach_due(k);
     kubernetes_remove_due(k);
     kubernetes_check_due(k);
     kubernetes_tell_usage(k);
@@ -78,6 +81,7 @@ static int64_t next_wake_ms(struct runtime *runtime)
     }
     int64_t at_ms = k->retry_ms < k->follow_ms ? k->retry_ms : k->follow_ms;
     at_ms = at_ms < k->check_ms ? at_ms : k->check_ms;
+    at_ms = at_ms < k->attach_ms ? at_ms : k->attach_ms;
     return at_ms < k->remove_ms ? at_ms : k->remove_ms;
 }
 
@@ -122,6 +126,7 @@ static bool status(struct runtime *runtime, struct run_id run,
         .ended_ms = reconcile_is_ended(row->phase) ? row->ended_ms : 0,
     };
     read_end(row, arena, ret_status);
+    kubernetes_put_addresses(row, arena, ret_status);
     if (row->cause != RUNTIME_CAUSE_NONE && row->phase != RECONCILE_SUCCEEDED) {
         ret_status->cause = row->cause;
         ret_status->message = message_of(row, arena);
@@ -196,6 +201,7 @@ static void close_runtime(struct runtime *runtime)
     http_client_destroy(k->client);
     SLOTS_FREE(&k->rows);
     VEC_FREE(&k->creating);
+    VEC_FREE(&k->attaching);
     VEC_FREE(&k->retained);
     VEC_FREE(&k->repeats);
     map_fini(&k->by_run);
@@ -242,6 +248,9 @@ static void copy_options(struct kubernetes *k,
     k->options.pool_label = arena_str(&k->arena, options->pool_label);
     k->options.node_type_label = arena_str(&k->arena, options->node_type_label);
     k->options.priority_class = arena_str(&k->arena, options->priority_class);
+    k->options.hostname_suffix = arena_str(&k->arena, options->hostname_suffix);
+    k->options.certificate_suffix =
+        arena_str(&k->arena, options->certificate_suffix);
 }
 
 int kubernetes_open(const struct kubernetes_options *options,
@@ -268,6 +277,7 @@ int kubernetes_open(const struct kubernetes_options *options,
     k->usage = kube_usage_create();
     (void)pthread_mutex_init(&k->lock, NULL);
     k->retry_ms = k->remove_ms = k->check_ms = INT64_MAX;
+    k->attach_ms = INT64_MAX;
     k->follow_ms = INT64_MIN;
     if (options->attempts_fd >= 0) {
         attempt_sweep(options->attempts_fd, clock->wall_ms(clock));

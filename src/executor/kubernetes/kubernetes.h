@@ -27,7 +27,11 @@
  * job fails (kube_check.h).  One that does not end in time is reported to have
  * failed, and keeps its room until it is gone.
  *
- * Not yet: a job's services and ingresses (refused), disruption budgets.
+ * A job's services, ingresses and config maps are made after its pod, which
+ * owns them (kube_attached.h).  Where its ports are reached then is told by
+ * RUNTIME_FACTS, again after a restart.  If one is refused the pod is deleted.
+ *
+ * Not yet: disruption budgets.
  *
  * Threads: as runtime.h says.
  */
@@ -49,11 +53,13 @@ enum {
 };
 
 struct kubernetes_options {
-    struct str executor_id;       /* the value of a label */
-    struct str pool_label;        /* of nodes; "": none */
-    struct str node_type_label;   /* likewise */
-    struct str priority_class;    /* of all pods; "": each job's own */
-    const struct str *namespaces; /* where pods may be made; none: anywhere */
+    struct str executor_id;        /* the value of a label */
+    struct str pool_label;         /* of nodes; "": none */
+    struct str node_type_label;    /* likewise */
+    struct str priority_class;     /* of all pods; "": each job's own */
+    struct str hostname_suffix;    /* of hosts of ingresses that end in '.' */
+    struct str certificate_suffix; /* of their TLS secrets that end in '-' */
+    const struct str *namespaces;  /* where pods may be made; none: anywhere */
     uint32_t namespace_count;
     int64_t create_ms_max;
     int64_t retention_ms; /* of pods that are forgotten, for their logs */

@@ -232,11 +232,6 @@ static int check(const struct kubernetes *k, const struct runtime_run *run,
                        "may use (executor.kubernetes.namespaces)",
                        STR_ARG(run->namespace_));
     }
-    if (run->submit && run->submit->n_objects > 0) {
-        return err_set(err, -ERR_INVALID,
-                       "services, ingresses and other objects of a job are "
-                       "not created in a cluster yet; submit it without them");
-    }
     *ret_kind = RUNTIME_RETURNED;
     *ret_scope = RUNTIME_SCOPE_NODE;
     return run->node_name.byte_count > 0 &&

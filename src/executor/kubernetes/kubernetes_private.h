@@ -4,6 +4,7 @@
  *     kubernetes_table.c   runs and their pods
  *     kubernetes_watch.c   what the cluster says of pods and nodes
  *     kubernetes_create.c  making pods
+ *     kubernetes_attach.c  making what belongs to them
  *     kubernetes_check.c   ending those that do not get on
  *     kubernetes_delete.c  stopping and forgetting them
  *     kubernetes.c         the port
@@ -17,6 +18,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/slots.h"
+#include "executor/kubernetes/kube_attached.h"
 #include "executor/kubernetes/kube_check.h"
 #include "executor/kubernetes/kube_log.h"
 #include "executor/kubernetes/kube_pod.h"
@@ -59,6 +61,20 @@ struct kube_patience {
     struct resource_amount *amounts; /* owned, with their names */
 };
 
+/* What belongs to a pod beside it, as it is made. */
+struct kube_attach {
+    struct arena arena; /* of the rest */
+    struct kube_attached *items;
+    uint32_t count, made_count;
+    bool is_looking; /* at the next of them, which is there */
+    struct retry retry;
+    int64_t due_ms, until_ms; /* as of a creation */
+    struct kube_exposed exposed[KUBE_EXPOSED_MAX];
+    uint32_t exposed_count;
+    const char *host_ip; /* of the pod's node; "" */
+    bool is_told;        /* where the pod is reached */
+};
+
 /* A run and its pod. */
 struct kube_row {
     bool is_used;
@@ -79,9 +95,10 @@ struct kube_row {
     bool is_forgotten; /* and is kept until it is gone */
     /* What is asked of us and was not sent yet, for a call was under way. */
     bool wants_stop, wants_forget;
-    int64_t grace_s;          /* of the stop; < 0: the pod's own */
-    enum runtime_cause cause; /* why it ended, if its object does not say */
-    char *message;            /* owned; likewise; NULL */
+    int64_t grace_s;            /* of the stop; < 0: the pod's own */
+    enum runtime_cause cause;   /* why it ended, if its object does not say */
+    char *message;              /* owned; likewise; NULL */
+    struct kube_attach *attach; /* owned; NULL: nothing belongs to it */
     struct kube_patience *patience; /* owned; NULL: it gets on */
     bool is_doomed;       /* we end it, for `cause`: that it runs is not told */
     int64_t ask_ms;       /* doomed: when its end is asked for again */
@@ -128,8 +145,10 @@ struct kubernetes {
     const struct kube_config *config;  /* for logs; borrowed; NULL: none */
     pthread_mutex_t lock; /* rows and by_job, as logs() reads them */
     struct map by_job;    /* the first row of a job; see kubernetes_table.c */
-    int64_t check_ms;     /* when a pod's patience may end; INT64_MAX */
-    int64_t follow_ms;    /* when a list or watch is; INT64_MAX */
+    VEC(struct run_id) attaching; /* pods that lack something */
+    int64_t attach_ms;            /* when to ask for it; INT64_MAX */
+    int64_t check_ms;             /* when a pod's patience may end; INT64_MAX */
+    int64_t follow_ms;            /* when a list or watch is; INT64_MAX */
     struct change_queue changes;
     bool is_listed;
     struct kubernetes_stats stats;
@@ -208,6 +227,22 @@ void kubernetes_create_due(struct kubernetes *k);
 void kubernetes_created(struct kubernetes *k, struct kube_row *row);
 /* Free it; NULL is fine. */
 void kubernetes_creation_free(struct kube_creation *creation);
+
+/* kubernetes_attach.c */
+
+/* The cluster has shown a pod: make what belongs to it, if that is not begun.
+ */
+void kubernetes_note_objects(struct kubernetes *k, struct kube_row *row,
+                             const struct kube_pod *pod);
+/* Ask for what is due. */
+void kubernetes_attach_due(struct kubernetes *k);
+/* Tell where a pod is reached, once, when that is known and it runs. */
+void kubernetes_tell_addresses(struct kubernetes *k, struct kube_row *row);
+/* Where it is, once that was told; in the arena. */
+void kubernetes_put_addresses(const struct kube_row *row, struct arena *arena,
+                              struct runtime_status *status);
+/* Free it; NULL is fine. */
+void kubernetes_attach_free(struct kube_attach *attach);
 
 /* kubernetes_check.c */
 

@@ -143,6 +143,7 @@ void kubernetes_remove(struct kubernetes *k, struct kube_row *row)
     uint32_t index = map_remove(&k->by_run, row->run.v);
     unlink_row(k, index);
     kubernetes_creation_free(row->creation);
+    kubernetes_attach_free(row->attach);
     kubernetes_patience_free(row->patience);
     mem_free(row->message);
     mem_free(row->texts);

@@ -106,6 +106,7 @@ static void meet(struct kubernetes *k, const struct kube_pod *pod,
         keep_object(row, object);
     }
     kubernetes_note_wait(k, row, pod);
+    kubernetes_note_objects(k, row, pod);
     if (k->is_listed) {
         struct runtime_pod told = kubernetes_pod_of(row);
         change_queue_push(&k->changes,
@@ -145,6 +146,7 @@ void kubernetes_take_pod(struct kubernetes *k, const struct kube_pod *pod,
     }
     kubernetes_raise(k, row, pod->pod.phase);
     kubernetes_note_wait(k, row, pod);
+    kubernetes_note_objects(k, row, pod);
 }
 
 /* It is there no more.  Nobody has seen its end: then it has not ended by

@@ -147,6 +147,8 @@ static void answer_plainly(struct fake_api *api, struct fake_ask *ask)
         fake_api_begin_list(api, ask, FAKE_NODES);
     } else if (strncmp(ask->path, "/api/v1/pods?", 13) == 0) {
         fake_api_begin_list(api, ask, FAKE_PODS);
+    } else if (fake_api_is_other(ask->path)) {
+        fake_api_answer_other(api, ask);
     } else if (strncmp(ask->path, pods_begin, sizeof(pods_begin) - 1) == 0) {
         fake_api_answer_pods(api, ask);
     } else {
@@ -181,7 +183,8 @@ static void answer(struct fake_api *api, struct fake_ask *ask)
     for (size_t i = 0; i < api->scripted.count; i++) {
         struct fake_scripted *scripted = &api->scripted.items[i];
         if (scripted->count == 0 ||
-            strcmp(scripted->method, ask->method) != 0) {
+            strcmp(scripted->method, ask->method) != 0 ||
+            !strstr(ask->path, scripted->path_part)) {
             continue;
         }
         scripted->count--;
@@ -226,6 +229,7 @@ static void on_drive(struct kube_port *port)
         answer(api, ask);
     }
     fake_api_kubelet_step(api);
+    fake_api_collect(api);
     number = 0;
     while (!api->are_watches_held &&
            (ask = next_ask(api, number, last, true))) {
@@ -267,6 +271,7 @@ void fake_api_destroy(struct fake_api *api)
         mem_free(api->heard.items[i]);
     }
     fake_api_objects_fini(api);
+    fake_api_others_fini(api);
     VEC_FREE(&api->asks);
     VEC_FREE(&api->heard);
     VEC_FREE(&api->scripted);
@@ -290,6 +295,18 @@ void fake_api_answer(struct fake_api *api, const char *method, int count,
     (void)snprintf(scripted.reason, sizeof(scripted.reason), "%s", reason);
     (void)snprintf(scripted.message, sizeof(scripted.message), "%s", message);
     VEC_PUSH(&api->scripted, scripted);
+}
+
+void fake_api_answer_only(struct fake_api *api, const char *part)
+{
+    struct fake_scripted *last = &api->scripted.items[api->scripted.count - 1];
+
+    (void)snprintf(last->path_part, sizeof(last->path_part), "%s", part);
+}
+
+void fake_api_answer_no_more(struct fake_api *api)
+{
+    api->scripted.count = 0;
 }
 
 void fake_api_refuse(struct fake_api *api, bool is_full)

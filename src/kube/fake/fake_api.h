@@ -3,8 +3,9 @@
  *
  * It answers as a real one does to what src/kube and the runtime `kubernetes`
  * ask: lists (in pages), watches (without bookmarks), POST, DELETE and GET
- * of a pod.  Everything else is 404.  Each drive() answers what was asked
- * before it, then moves each pod one step on:
+ * of a pod, POST and GET of services, ingresses and config maps, which go with
+ * the pod that owns them.  Everything else is 404.  Each drive() answers what
+ * was asked before it, then moves each pod one step on:
  *
  *     Pending -> Running -> Succeeded, or Failed with its exit code
  *     deleted -> Failed (its containers end with 143) -> gone
@@ -56,6 +57,10 @@ void fake_api_remove_pod(struct fake_api *api, const char *name);
 void fake_api_answer(struct fake_api *api, const char *method, int count,
                      int status, const char *reason, const char *message,
                      bool is_done);
+/* Of those that were said last: only requests with this in their path. */
+void fake_api_answer_only(struct fake_api *api, const char *part);
+/* All that this was said of is answered plainly again. */
+void fake_api_answer_no_more(struct fake_api *api);
 /* The port takes no requests (until false). */
 void fake_api_refuse(struct fake_api *api, bool is_full);
 /* Watches say nothing any more (until false): they are stale. */
@@ -75,3 +80,6 @@ uint32_t fake_api_count(const struct fake_api *api, const char *method);
 /* How many pods there are, and how often one was made. */
 uint32_t fake_api_pod_count(const struct fake_api *api);
 uint32_t fake_api_made_count(const struct fake_api *api);
+/* The same of services, ingresses and config maps. */
+uint32_t fake_api_other_count(const struct fake_api *api);
+uint32_t fake_api_made_other_count(const struct fake_api *api);

@@ -79,6 +79,7 @@ static void start(struct fake_api *api, struct fake_object *object,
     int64_t run_ms = annotation(pod, run_ms_annotation);
 
     set_phase(pod, "Running", arena);
+    pod->status->hostip = arena_strdup(arena, STR("10.0.0.9"));
     K8s__Io__Api__Core__V1__ContainerState *state = set_state(pod, arena);
     state->running = wire_new(
         &k8s__io__api__core__v1__container_state_running__descriptor, arena);

@@ -28,6 +28,12 @@ struct fake_object {
     int64_t due_ms; /* when the kubelet goes on with it; INT64_MAX: never */
 };
 
+/* A service, ingress or config map. */
+struct fake_other {
+    char *path;         /* owned; with its name */
+    struct strbuf body; /* in its envelope */
+};
+
 /* What has happened to an object: a line of a watch. */
 struct fake_event {
     enum fake_kind kind;
@@ -50,7 +56,7 @@ struct fake_ask {
 
 /* Answers that a test has asked for. */
 struct fake_scripted {
-    char method[8], reason[64], message[256];
+    char method[8], path_part[32], reason[64], message[256];
     int count, status;
     bool is_done;
 };
@@ -67,7 +73,8 @@ struct fake_api {
     uint64_t snapshot_versions[FAKE_KINDS];
     size_t page_max; /* objects of a page; 0: any */
     uint64_t version, compacted_version, last_number;
-    uint32_t made_count;
+    uint32_t made_count, made_other_count;
+    VEC(struct fake_other) others;
     uint64_t last_uid;
     bool are_watches_held, are_kubelets_held, are_lists_held, is_full;
 };
@@ -102,6 +109,16 @@ void fake_api_feed(struct fake_api *api, struct fake_ask *ask);
 
 /* "/api/v1/namespaces/NS/pods", with or without "/NAME". */
 void fake_api_answer_pods(struct fake_api *api, struct fake_ask *ask);
+
+/* fake_others.c */
+
+/* Whether a path is that of such objects; answer a request about them. */
+bool fake_api_is_other(const char *path);
+void fake_api_answer_other(struct fake_api *api, struct fake_ask *ask);
+/* Drop those whose pods are gone. */
+void fake_api_collect(struct fake_api *api);
+/* Free all. */
+void fake_api_others_fini(struct fake_api *api);
 
 /* fake_objects.c */
 

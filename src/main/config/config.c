@@ -340,6 +340,13 @@ static const struct setting kubernetes_keys[] = {
     SETTING("priorityClassName", TEXT, config_kubernetes, priority_class,
             .about = "PriorityClass of all pods; empty: that of each job, "
                      "which the cluster must have."),
+    SETTING("ingressHostnameSuffix", TEXT, config_kubernetes, hostname_suffix,
+            .about = "End of the host names of ingresses, which begin with "
+                     "container, port, pod and namespace."),
+    SETTING("ingressCertificateSuffix", TEXT, config_kubernetes,
+            certificate_suffix,
+            .about = "End of the names of their TLS secrets, which begin with "
+                     "the namespace and a dash; for ingresses that name none."),
     SETTING("retention", DURATION, config_kubernetes, retention_ms,
             .max = YEAR_MS,
             .about = "How long ended pods stay in the cluster, so that their "
@@ -548,6 +555,8 @@ static void default_executor(struct config_executor *executor)
                                   .folder_count_max = 1000}},
         .kubernetes = {.pool_label = STR("armadaproject.io/pool"),
                        .node_type_label = STR("armadaproject.io/node-type"),
+                       .hostname_suffix = STR("svc"),
+                       .certificate_suffix = STR("ingress-tls-certificate"),
                        .retention_ms = 10 * MINUTE_MS},
         .fake = {.distribution = STR("fixed"),
                  .run_a_ms = SECOND_MS,

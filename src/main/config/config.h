@@ -169,7 +169,8 @@ struct config_kubernetes {
     struct setting_texts namespaces; /* where pods may be made; empty: all */
     struct str pool_label, node_type_label; /* of nodes; "": none */
     struct str priority_class; /* of all pods; "": each job's own */
-    int64_t retention_ms;      /* of ended pods */
+    struct str hostname_suffix, certificate_suffix; /* in ingresses */
+    int64_t retention_ms;                           /* of ended pods */
 };
 
 /* Exit codes that a rule of a failure category looks for. */

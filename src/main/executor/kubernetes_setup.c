@@ -158,6 +158,8 @@ int kubernetes_setup_open(const struct executor_thread_options *options,
     kubernetes.pool_label = from->pool_label;
     kubernetes.node_type_label = from->node_type_label;
     kubernetes.priority_class = from->priority_class;
+    kubernetes.hostname_suffix = from->hostname_suffix;
+    kubernetes.certificate_suffix = from->certificate_suffix;
     kubernetes.retention_ms = from->retention_ms;
     kubernetes.attempts_fd = options->attempts_fd;
     kubernetes.namespaces = from->namespaces.items;

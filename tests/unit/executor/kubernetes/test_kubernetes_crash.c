@@ -136,6 +136,9 @@ static void check(const struct world *w)
 {
     assert_int_equal(fake_api_made_count(w->api), JOBS);
     assert_int_equal(fake_api_pod_count(w->api), 0);
+    assert_int_equal(fake_api_other_count(w->api), 0);
+    assert_true(fake_api_made_other_count(w->api) <=
+                (w->server.has_services ? JOBS : 0));
     for (size_t i = 0; i < w->server.jobs.count; i++) {
         const char *events = w->server.jobs.items[i].events;
         assert_non_null(strchr(events, 's'));
@@ -144,7 +147,7 @@ static void check(const struct world *w)
 }
 
 /* One life of an executor and its successors; how often it was killed. */
-static int live(uint64_t seed)
+static int live(uint64_t seed, uint32_t *service_count)
 {
     static struct world world;
     struct world *w = &world;
@@ -154,6 +157,7 @@ static int live(uint64_t seed)
     test_clock_init(&w->clock);
     server_init(&w->server, &w->clock);
     w->server.cpu = "100m";
+    w->server.has_services = seed % 2 == 0;
     w->api = fake_api_create(&w->clock.clock);
     fake_api_put_node(w->api, "fake-node-0", true);
     fake_api_set_page(w->api, seed % 3);
@@ -171,6 +175,7 @@ static int live(uint64_t seed)
         turn(w);
     }
     check(w);
+    *service_count += fake_api_made_other_count(w->api);
     executor_destroy(w->executor);
     runtime_close(w->runtime);
     fake_api_destroy(w->api);
@@ -181,13 +186,15 @@ static int live(uint64_t seed)
 static void nothing_is_lost_or_made_twice_whenever_it_is_killed(void **state)
 {
     int kill_count = 0;
+    uint32_t service_count = 0;
 
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        kill_count += live(seed);
+        kill_count += live(seed, &service_count);
     }
     /* Else the test has tried nothing. */
     assert_true(kill_count > 5 * SEEDS);
+    assert_true(service_count > SEEDS);
 }
 
 int main(void)

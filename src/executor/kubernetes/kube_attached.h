@@ -1,0 +1,77 @@
+/*
+ * kube_attached - the services, ingresses and config maps of a job, which are
+ * made after its pod and owned by it: when the pod is deleted, the cluster
+ * deletes them.
+ *
+ * The pod carries them in an annotation (KUBE_OBJECTS_ANNOTATION), so that an
+ * executor that is killed between the two finds what is left to make.
+ *
+ * As Armada's executor does it, a service selects the job's pod by the labels
+ * armada_job_id, armada_queue_id and armada_pod_number, and the hosts and TLS
+ * secrets of ingresses get the executor's suffixes where they end in '.' or '-'
+ * (armada-api.md 3.5, 6.5).
+ *
+ * Pure.  Threads: any; an arena has one owner.
+ */
+#pragma once
+
+#include "base/strbuf.h"
+#include "executor/runtime.h"
+
+/* The annotation: base64 of a SubmitJob with nothing but objects. */
+#define KUBE_OBJECTS_ANNOTATION "berth.dev/objects"
+
+enum {
+    KUBE_ATTACHED_MAX = 64,
+    KUBE_ATTACHED_BYTES_MAX = 160 << 10, /* of the text; all annotations of a
+                                          * pod may have 256 KiB */
+    KUBE_EXPOSED_MAX = 256,
+};
+
+/* What is appended to names in ingresses. */
+struct kube_suffixes {
+    struct str hostname, certificate;
+};
+
+/* Whose they are. */
+struct kube_attached_owner {
+    struct str pod_name, namespace_, uid;
+    struct str job, queue; /* as its labels say */
+};
+
+/* An object to be made. */
+struct kube_attached {
+    const char *kind;
+    struct str name;
+    struct str collection; /* the path to POST to; "/NAME" follows for GET */
+    struct str body;
+};
+
+/* A port of a pod that can be reached from outside. */
+struct kube_exposed {
+    int32_t port;
+    int32_t node_port;  /* on the address of the pod's node; 0: */
+    struct str address; /* there */
+};
+
+/* The text of the annotation, in the arena; "": the job has no objects.
+ * -ERR_INVALID: there are too many, or they are too large. */
+int kube_attached_pack(const Armadaevents__SubmitJob *submit,
+                       struct arena *arena, struct str *ret_text,
+                       struct err *err) must_check;
+
+/* The objects of such a text, which anybody may have written, in the arena.
+ * -ERR_INVALID, -ERR_CORRUPT, -ERR_LIMIT. */
+int kube_attached_unpack(struct str text,
+                         const struct kube_attached_owner *owner,
+                         const struct kube_suffixes *suffixes,
+                         struct arena *arena, struct kube_attached **ret_items,
+                         uint32_t *ret_count, struct err *err) must_check;
+
+/* What the API server sent of an object: whether it is owned by this pod. */
+bool kube_attached_is_of(struct str answer, struct str uid) must_check;
+
+/* Append the ports that it exposes to `items`, of KUBE_EXPOSED_MAX: sorted by
+ * port, each once, the last counts.  Texts are in the arena. */
+void kube_attached_expose(struct str answer, struct arena *arena,
+                          struct kube_exposed *items, uint32_t *count);

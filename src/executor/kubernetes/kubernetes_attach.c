@@ -1,0 +1,249 @@
+/* Makes what belongs to a pod beside it: a POST each, one after the other. */
+#include "executor/kubernetes/kube_answer.h"
+#include "executor/kubernetes/kubernetes_private.h"
+
+enum { BUSY_MS = 100 /* until the port, or the row, may take a request */ };
+
+void kubernetes_attach_free(struct kube_attach *attach)
+{
+    if (attach) {
+        arena_fini(&attach->arena);
+        mem_free(attach);
+    }
+}
+
+static void look_at(struct kubernetes *k, int64_t at_ms)
+{
+    k->attach_ms = at_ms < k->attach_ms ? at_ms : k->attach_ms;
+}
+
+/* It cannot be had: the job ends, or goes elsewhere if it has not begun. */
+static void give_up(struct kubernetes *k, struct kube_row *row, bool may_return,
+                    struct str why)
+{
+    const struct kube_attach *attach = row->attach;
+    const struct kube_attached *item = &attach->items[attach->made_count];
+    auto_strbuf text = strbuf_make(0);
+
+    strbuf_addf(&text, "the job's %s %.*s was not created: %.*s", item->kind,
+                STR_ARG(item->name), STR_ARG(why));
+    kubernetes_doom(k, row,
+                    may_return && row->phase == RECONCILE_PENDING
+                        ? RUNTIME_CAUSE_REJECTED
+                        : RUNTIME_CAUSE_REFUSED,
+                    strbuf_str(&text));
+}
+
+static void again(struct kubernetes *k, struct kube_row *row,
+                  const struct kube_verdict *verdict)
+{
+    struct kube_attach *attach = row->attach;
+
+    attach->due_ms = kubernetes_now_ms(k) +
+                     retry_failed(&attach->retry, k->rng, verdict->after_ms);
+    if (attach->due_ms >= attach->until_ms) {
+        give_up(k, row, true, str_of(verdict->why.text));
+        return;
+    }
+    k->stats.again_count++;
+    look_at(k, attach->due_ms);
+}
+
+void kubernetes_tell_addresses(struct kubernetes *k, struct kube_row *row)
+{
+    struct kube_attach *attach = row->attach;
+
+    if (attach && !attach->is_told && attach->made_count == attach->count &&
+        attach->exposed_count > 0 && *attach->host_ip &&
+        row->phase == RECONCILE_RUNNING) {
+        attach->is_told = true;
+        kubernetes_push(k, RUNTIME_FACTS, row->run);
+    }
+}
+
+static void made(struct kubernetes *k, struct kube_row *row, struct str answer)
+{
+    struct kube_attach *attach = row->attach;
+
+    kube_attached_expose(answer, &attach->arena, attach->exposed,
+                         &attach->exposed_count);
+    attach->made_count++;
+    attach->is_looking = false;
+    retry_succeeded(&attach->retry);
+    attach->due_ms = kubernetes_now_ms(k);
+    look_at(k, attach->due_ms);
+    kubernetes_tell_addresses(k, row);
+}
+
+/* There is one of that name: ours, from before a restart or an answer that was
+ * lost; or that of the job's run before, which the cluster is deleting. */
+static void take_found(struct kubernetes *k, struct kube_row *row,
+                       struct kube_verdict *verdict, struct str answer)
+{
+    if (kube_attached_is_of(answer, str_of(row->uid))) {
+        made(k, row, answer);
+        return;
+    }
+    (void)err_set(&verdict->why, -ERR_INVALID,
+                  "there is another one of that name in namespace %.*s",
+                  STR_ARG(row->namespace_));
+    row->attach->is_looking = false;
+    again(k, row, verdict);
+}
+
+static void on_answer(void *ctx, const struct http_result *result)
+{
+    struct kubernetes *k = ((struct kube_call *)ctx)->kubernetes;
+    struct kube_row *row = kubernetes_end_call(ctx);
+    struct kube_verdict verdict = kube_answer_read(result);
+    struct kube_attach *attach = row->attach;
+
+    if (row->is_doomed || row->is_ending || reconcile_is_ended(row->phase)) {
+        (void)kubernetes_delete_wanted(k, row);
+        return;
+    }
+    if (verdict.answer == KUBE_MADE && attach->is_looking) {
+        take_found(k, row, &verdict, result->body);
+    } else if (verdict.answer == KUBE_MADE) {
+        made(k, row, result->body);
+    } else if (verdict.answer == KUBE_EXISTS) {
+        attach->is_looking = true;
+        attach->due_ms = kubernetes_now_ms(k);
+        look_at(k, attach->due_ms);
+    } else if (verdict.answer == KUBE_AGAIN || attach->is_looking) {
+        attach->is_looking = false;
+        again(k, row, &verdict);
+    } else {
+        give_up(k, row, verdict.answer == KUBE_RETURNED,
+                str_of(verdict.why.text));
+    }
+    (void)kubernetes_delete_wanted(k, row);
+}
+
+/* False: not now. */
+static bool ask(struct kubernetes *k, struct kube_row *row)
+{
+    const struct kube_attach *attach = row->attach;
+    const struct kube_attached *item = &attach->items[attach->made_count];
+    auto_strbuf path = strbuf_make(0);
+
+    strbuf_add_str(&path, item->collection);
+    if (attach->is_looking) {
+        strbuf_addf(&path, "/%.*s", STR_ARG(item->name));
+    }
+    return kubernetes_ask(
+        k, row, attach->is_looking ? "GET" : "POST", strbuf_str(&path),
+        attach->is_looking ? STR("") : item->body, &k->asking_count, on_answer);
+}
+
+/* When to come again. */
+static int64_t attach_row(struct kubernetes *k, struct kube_row *row,
+                          int64_t now_ms)
+{
+    const struct kube_attach *attach = row->attach;
+
+    if (row->is_doomed || row->is_ending || reconcile_is_ended(row->phase) ||
+        attach->made_count == attach->count) {
+        return INT64_MAX;
+    }
+    if (attach->due_ms > now_ms) {
+        return attach->due_ms;
+    }
+    /* Of a request under way the answer brings us here. */
+    return row->call || k->asking_count >= KUBERNETES_CREATING_MAX ||
+                   !ask(k, row)
+               ? now_ms + BUSY_MS
+               : INT64_MAX;
+}
+
+void kubernetes_attach_due(struct kubernetes *k)
+{
+    int64_t now_ms = kubernetes_now_ms(k), next_ms = INT64_MAX;
+    size_t kept = 0;
+
+    if (now_ms < k->attach_ms) {
+        return;
+    }
+    k->attach_ms = INT64_MAX;
+    for (size_t i = 0; i < k->attaching.count; i++) {
+        struct run_id run = k->attaching.items[i];
+        struct kube_row *row = kubernetes_find(k, run);
+        if (!row || !row->attach) {
+            continue;
+        }
+        int64_t at_ms = attach_row(k, row, now_ms);
+        next_ms = at_ms < next_ms ? at_ms : next_ms;
+        if (at_ms < INT64_MAX || row->call) {
+            k->attaching.items[kept++] = run;
+        }
+    }
+    k->attaching.count = kept;
+    look_at(k, next_ms);
+}
+
+static void begin(struct kubernetes *k, struct kube_row *row,
+                  const struct kube_pod *pod)
+{
+    struct kube_attach *attach = mem_alloc(sizeof(*attach));
+    char id[ID_TEXT_BYTES_MAX];
+    const struct kube_attached_owner owner = {
+        row->pod_name, row->namespace_, str_of(row->uid),
+        str_of(job_id_format(row->job, id)), row->queue};
+    const struct kube_suffixes suffixes = {k->options.hostname_suffix,
+                                           k->options.certificate_suffix};
+    struct err err;
+
+    row->attach = attach;
+    attach->host_ip = "";
+    if (kube_attached_unpack(pod->objects, &owner, &suffixes, &attach->arena,
+                             &attach->items, &attach->count, &err) < 0) {
+        attach->count = 0;
+        kubernetes_doom(k, row, RUNTIME_CAUSE_REFUSED, str_of(err.text));
+        return;
+    }
+    attach->due_ms = kubernetes_now_ms(k);
+    attach->until_ms = attach->due_ms + k->options.create_ms_max;
+    VEC_PUSH(&k->attaching, row->run);
+    look_at(k, attach->due_ms);
+}
+
+void kubernetes_note_objects(struct kubernetes *k, struct kube_row *row,
+                             const struct kube_pod *pod)
+{
+    if (pod->objects.byte_count == 0 || reconcile_is_ended(row->phase) ||
+        row->is_ending) {
+        return;
+    }
+    if (!row->attach) {
+        begin(k, row, pod);
+    }
+    if (pod->host_ip.byte_count > 0 && !*row->attach->host_ip) {
+        row->attach->host_ip = arena_strdup(&row->attach->arena, pod->host_ip);
+    }
+    kubernetes_tell_addresses(k, row);
+}
+
+void kubernetes_put_addresses(const struct kube_row *row, struct arena *arena,
+                              struct runtime_status *status)
+{
+    const struct kube_attach *attach = row->attach;
+
+    if (!attach || !attach->is_told) {
+        return;
+    }
+    struct runtime_address *addresses =
+        arena_alloc_array(arena, attach->exposed_count, sizeof(*addresses));
+    for (uint32_t i = 0; i < attach->exposed_count; i++) {
+        const struct kube_exposed *exposed = &attach->exposed[i];
+        auto_strbuf text = strbuf_make(0);
+        if (exposed->node_port > 0) {
+            strbuf_addf(&text, "%s:%d", attach->host_ip, exposed->node_port);
+        } else {
+            strbuf_add_str(&text, exposed->address);
+        }
+        addresses[i] = (struct runtime_address){
+            exposed->port, arena_str(arena, strbuf_str(&text))};
+    }
+    status->addresses = addresses;
+    status->address_count = attach->exposed_count;
+}

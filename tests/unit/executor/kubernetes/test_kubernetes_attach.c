@@ -1,0 +1,232 @@
+/*
+ * kubernetes: what belongs to a pod beside it.
+ */
+#include <stdio.h>
+
+#include "cluster_fixture.h"
+#include "executor/kubernetes/kubernetes.h"
+#include "k8s/networking.pb-c.h"
+#include "unit.h"
+#include "wire/message/message.h"
+
+/* An ingress for port 8080 of a host whose name is to be completed. */
+static void add_ingress(struct cluster *f, const char *name)
+{
+    struct arena *arena = &f->job.arena;
+    Armadaevents__KubernetesObject *object = job_object(&f->job, name);
+    K8s__Io__Api__Networking__V1__IngressRule *rule = wire_new(
+        &k8s__io__api__networking__v1__ingress_rule__descriptor, arena);
+    K8s__Io__Api__Networking__V1__HTTPIngressPath *path = wire_new(
+        &k8s__io__api__networking__v1__httpingress_path__descriptor, arena);
+
+    path->path = arena_strdup(arena, STR("/"));
+    path->backend = wire_new(
+        &k8s__io__api__networking__v1__ingress_backend__descriptor, arena);
+    path->backend->service = wire_new(
+        &k8s__io__api__networking__v1__ingress_service_backend__descriptor,
+        arena);
+    path->backend->service->port = wire_new(
+        &k8s__io__api__networking__v1__service_backend_port__descriptor, arena);
+    path->backend->service->port->has_number = true;
+    path->backend->service->port->number = 8080;
+    rule->host = arena_strdup(arena, STR("main-8080.default."));
+    rule->ingressrulevalue = wire_new(
+        &k8s__io__api__networking__v1__ingress_rule_value__descriptor, arena);
+    rule->ingressrulevalue->http = wire_new(
+        &k8s__io__api__networking__v1__httpingress_rule_value__descriptor,
+        arena);
+    rule->ingressrulevalue->http->n_paths = 1;
+    rule->ingressrulevalue->http->paths = arena_alloc(arena, sizeof(path));
+    rule->ingressrulevalue->http->paths[0] = path;
+    object->object_case = ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_INGRESS;
+    object->ingress = wire_new(
+        &k8s__io__api__networking__v1__ingress_spec__descriptor, arena);
+    object->ingress->n_rules = 1;
+    object->ingress->rules = arena_alloc(arena, sizeof(rule));
+    object->ingress->rules[0] = rule;
+}
+
+static void assert_address(struct cluster *f, uint32_t at, int32_t port,
+                           const char *text)
+{
+    struct runtime_status status = cluster_status_of(f);
+
+    assert_true(at < status.address_count);
+    assert_int_equal(status.addresses[at].port, port);
+    assert_true(str_equal(status.addresses[at].address, str_of(text)));
+}
+
+static void services_and_ingresses_are_made_and_told(void **state)
+{
+    struct cluster *f = *state;
+    add_ingress(f, "ingress-0");
+    job_service(&f->job, "service-0");
+
+    cluster_run(f);
+    (void)cluster_await(f, RUNTIME_FACTS);
+    cluster_turns(f, 100);
+
+    assert_int_equal(fake_api_made_other_count(f->api), 2);
+    assert_int_equal(cluster_count_kind(f, RUNTIME_FACTS), 1);
+    assert_int_equal(cluster_status_of(f).address_count, 2);
+    assert_address(f, 0, 80, "10.0.0.9:30001");
+    assert_address(f, 1, 8080, "main-8080.default.svc/");
+}
+
+static void they_go_with_their_pod(void **state)
+{
+    struct cluster *f = *state;
+    job_service(&f->job, "service-0");
+    cluster_run(f);
+    (void)cluster_await(f, RUNTIME_FACTS);
+
+    f->runtime->ops->stop(f->runtime, f->job.run.run, 0);
+    cluster_await_phase(f, RECONCILE_FAILED);
+    cluster_turns(f, 10);
+
+    assert_int_equal(fake_api_other_count(f->api), 0);
+}
+
+static void an_answer_that_was_lost_makes_none_twice(void **state)
+{
+    struct cluster *f = *state;
+    job_service(&f->job, "service-0");
+    job_service(&f->job, "service-1");
+    fake_api_answer(f->api, "POST", 2, 0, "", "", true);
+    fake_api_answer_only(f->api, "/services");
+    cluster_begin(f);
+
+    (void)cluster_await(f, RUNTIME_FACTS);
+
+    assert_int_equal(fake_api_made_other_count(f->api), 2);
+}
+
+static void what_was_left_to_make_is_made_by_the_next_executor(void **state)
+{
+    struct cluster *f = *state;
+    job_service(&f->job, "service-0");
+    job_service(&f->job, "service-1");
+    fake_api_answer(f->api, "POST", 1000000, 503, "", "not now", false);
+    fake_api_answer_only(f->api, "/services");
+    cluster_run(f);
+    cluster_turns(f, 10);
+    assert_int_equal(fake_api_made_other_count(f->api), 0);
+
+    fake_api_answer_no_more(f->api);
+    cluster_reopen_with_retention(f, 0);
+    (void)cluster_await(f, RUNTIME_FACTS);
+
+    assert_int_equal(fake_api_made_other_count(f->api), 2);
+    assert_int_equal(fake_api_made_count(f->api), 1);
+}
+
+static void a_quota_gives_the_lease_back(void **state)
+{
+    struct cluster *f = *state;
+    job_service(&f->job, "service-0");
+    fake_api_hold_kubelets(f->api, true);
+    fake_api_answer(f->api, "POST", 1, 403, "Forbidden",
+                    "services \"s\" is forbidden: exceeded quota: q", false);
+    fake_api_answer_only(f->api, "/services");
+    cluster_begin(f);
+    cluster_turns(f, 10);
+    fake_api_hold_kubelets(f->api, false);
+
+    cluster_await_phase(f, RECONCILE_FAILED);
+
+    assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_REJECTED);
+    assert_int_equal(fake_api_pod_count(f->api), 0);
+}
+
+static void what_is_refused_fails_the_job_and_takes_its_pod_along(void **state)
+{
+    struct cluster *f = *state;
+    job_service(&f->job, "service-0");
+    job_service(&f->job, "service-1");
+    fake_api_answer(f->api, "POST", 1, 422, "Invalid", "wrong", false);
+    fake_api_answer_only(f->api, "/services");
+    cluster_begin(f);
+
+    cluster_await_phase(f, RECONCILE_FAILED);
+    cluster_turns(f, 10);
+
+    assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_REFUSED);
+    assert_non_null(strstr(
+        arena_strdup(&f->job.arena, cluster_status_of(f).message),
+        "service service-0 was not created: the API server answered 422"));
+    assert_int_equal(fake_api_pod_count(f->api), 0);
+    assert_int_equal(fake_api_other_count(f->api), 0);
+}
+
+static void one_of_another_pod_is_waited_for(void **state)
+{
+    struct cluster *f = *state;
+    job_service(&f->job, "service-0");
+    cluster_run(f);
+    (void)cluster_await(f, RUNTIME_FACTS);
+    cluster_make_job(f, 2);
+    job_service(&f->job, "service-0");
+    f->seen_count = 0;
+
+    cluster_run(f);
+    cluster_turns(f, 1000);
+    assert_null(cluster_find(f, RUNTIME_FACTS));
+    cluster_make_job(f, 1);
+    f->runtime->ops->stop(f->runtime, f->job.run.run, 0);
+    (void)cluster_await(f, RUNTIME_FACTS);
+
+    assert_int_equal(fake_api_made_other_count(f->api), 2);
+}
+
+static void names_that_lead_elsewhere_are_not_asked_for(void **state)
+{
+    struct cluster *f = *state;
+    job_service(&f->job, "../../secrets/key");
+
+    cluster_begin(f);
+    cluster_await_phase(f, RECONCILE_FAILED);
+
+    assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_REFUSED);
+    assert_int_equal(fake_api_count(f->api, "POST"), 1);
+}
+
+static void only_the_executor_writes_the_annotation(void **state)
+{
+    struct cluster *f = *state;
+    job_annotate(&f->job, "berth.dev/objects", "not base64 at all");
+
+    cluster_run(f);
+
+    assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_NONE);
+}
+
+static void more_than_an_annotation_holds_is_refused(void **state)
+{
+    struct cluster *f = *state;
+    static char name[200 << 10];
+    memset(name, 'a', sizeof(name) - 1);
+    job_service(&f->job, name);
+
+    cluster_begin(f);
+
+    assert_non_null(
+        strstr(cluster_await(f, RUNTIME_REFUSED)->text, "more than 160 KiB"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLUSTER_TEST(services_and_ingresses_are_made_and_told),
+        CLUSTER_TEST(they_go_with_their_pod),
+        CLUSTER_TEST(an_answer_that_was_lost_makes_none_twice),
+        CLUSTER_TEST(what_was_left_to_make_is_made_by_the_next_executor),
+        CLUSTER_TEST(a_quota_gives_the_lease_back),
+        CLUSTER_TEST(what_is_refused_fails_the_job_and_takes_its_pod_along),
+        CLUSTER_TEST(one_of_another_pod_is_waited_for),
+        CLUSTER_TEST(names_that_lead_elsewhere_are_not_asked_for),
+        CLUSTER_TEST(only_the_executor_writes_the_annotation),
+        CLUSTER_TEST(more_than_an_annotation_holds_is_refused),
+    };
+
+    return RUN_TESTS(tests);
+}
