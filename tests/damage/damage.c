@@ -4,9 +4,9 @@
  * Method: a directory is copied, damaged by a seed, and opened as berthd opens
  * it; what is read afterwards is compared with what was there. Each outcome is
  * one of a few classes; none may be silent, and no job may be lost that log and
- * store both had.
+ * store both had.  Small files are read by what reads them (damage_small.h).
  *
- *     damage [COUNT [FIRST_SEED [TABLE]]]
+ *     damage [COUNT_EACH [FIRST_SEED [TABLE]]]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,23 +15,13 @@
 #include <unistd.h>
 
 #include "damage_kinds.h"
+#include "damage_small.h"
+#include "damage_tally.h"
 #include "damage_world.h"
 #include "elog/elog_sqlite.h"
 #include "elog/sq_sums.h"
 
-enum { COUNT_USUAL = 80, KINDS_MAX = 200, RECOVER_STEPS = 4 };
-
-enum outcome {
-    HARMLESS, /* all is as it was */
-    TOLD,     /* it goes on, and says what is missing */
-    REFUSED,  /* at the start, or when all is taken up */
-    FOUND,    /* it goes on; what reads it fails, or the scrub finds it */
-    SILENT,
-    OUTCOME_COUNT,
-};
-
-static const char *const outcome_names[] = {"harmless", "told", "refused",
-                                            "found", "silent"};
+enum { COUNT_USUAL = 8, RECOVER_STEPS = 4 };
 
 /* A directory that was opened. */
 struct start {
@@ -46,19 +36,6 @@ struct start {
     uint64_t next_seq;
     struct strbuf state;
     struct err err;
-};
-
-/* A row of the table. */
-struct row {
-    const char *world, *kind, *file;
-    uint32_t counts[OUTCOME_COUNT];
-};
-
-struct tally {
-    struct row rows[KINDS_MAX];
-    uint32_t row_count;
-    uint32_t counts[OUTCOME_COUNT];
-    uint32_t lost_count;
 };
 
 static void make_start(struct start *start, const struct damage_world *world,
@@ -293,37 +270,34 @@ static void copy_folder(const struct tmpdir *from, const struct tmpdir *to)
     ASSERT(rc == 0);
 }
 
-static void note(struct tally *tally, const struct damage_world *world,
-                 const struct damage *damage, enum outcome outcome)
-{
-    uint32_t i = 0;
+/* Databases, what belongs to them, and what each may change places with. */
+static const struct {
+    const char *name, *twin;
+} files[] = {
+    {"log.db", "store.db"},
+    {"log.db-wal", "store.db-wal"},
+    {"log.db-end", NULL},
+    {"log.db-shm", "store.db-shm"},
+    {"log.db-lock", "store.db-lock"},
+    {"store.db", "log.db"},
+    {"store.db-wal", "log.db-wal"},
+    {"store.db-shm", "log.db-shm"},
+    {"store.db-lock", "log.db-lock"},
+};
 
-    while (i < tally->row_count &&
-           (strcmp(tally->rows[i].kind, damage->kind) != 0 ||
-            strcmp(tally->rows[i].file, damage->file) != 0 ||
-            tally->rows[i].world != world->name)) {
-        i++;
-    }
-    ASSERT(i < KINDS_MAX);
-    if (i == tally->row_count) {
-        tally->rows[tally->row_count++] =
-            (struct row){world->name, damage->kind, damage->file, {0}};
-    }
-    tally->rows[i].counts[outcome]++;
-    tally->counts[outcome]++;
-}
-
-/* Damage once; whether there was something to damage. */
+/* Damage a file of a world once; whether there was something to damage. */
 static bool run_one(const struct damage_world *world,
-                    const struct damage_world *other, uint64_t seed,
-                    struct tally *tally)
+                    const struct damage_world *other, uint32_t file,
+                    uint64_t seed, struct tally *tally)
 {
     auto_tmpdir dir = {""};
     struct start start;
 
     tmpdir_init(&dir);
+    const struct damage_target target = {dir.path, files[file].name,
+                                         files[file].twin, other->dir.path};
     copy_folder(&world->dir, &dir);
-    struct damage damage = damage_do(dir.path, other->dir.path, seed);
+    struct damage damage = damage_do(&target, seed);
     if (!damage.changed_it) {
         return false;
     }
@@ -334,47 +308,25 @@ static bool run_one(const struct damage_world *world,
     /* What changed places is put back by hand. */
     if (outcome == REFUSED && !damage.is_swap) {
         copy_folder(&world->dir, &dir);
-        (void)damage_do(dir.path, other->dir.path, seed);
+        (void)damage_do(&target, seed);
         lost = recover(world, &dir);
     }
-    if (outcome == SILENT || lost > 0) {
-        printf("seed %" PRIu64 ": %s, %s of %s: %s, %" PRIu32
-               " jobs lost: %s\n",
-               seed, damage.kind, damage.file, world->name,
-               outcome_names[outcome], lost, start.err.text);
-    }
-    if (getenv("DAMAGE_VERBOSE")) {
-        printf("seed %" PRIu64 ": %s, %s of %s: %s: %s\n", seed, damage.kind,
-               damage.file, world->name, outcome_names[outcome],
-               start.err.text);
-    }
-    tally->lost_count += lost > 0;
-    note(tally, world, &damage, outcome);
+    tally_note(tally, &(struct tally_one){world->name, &damage, seed, outcome,
+                                          lost, start.err.text});
     return true;
 }
 
-static void print_row(FILE *file, const char *name, const uint32_t *counts)
+/* Damage a small file once, likewise. */
+static bool run_small(uint32_t file, uint64_t seed, struct tally *tally)
 {
-    fprintf(file, "%s", name);
-    for (int i = 0; i < OUTCOME_COUNT; i++) {
-        fprintf(file, "\t%" PRIu32, counts[i]);
-    }
-    fprintf(file, "\n");
-}
+    struct damage damage;
 
-static void print(FILE *file, const struct tally *tally)
-{
-    fprintf(file, "directory\tdamage\tfile");
-    for (int i = 0; i < OUTCOME_COUNT; i++) {
-        fprintf(file, "\t%s", outcome_names[i]);
+    enum outcome outcome = damage_small_try(file, seed, &damage);
+    if (damage.changed_it) {
+        tally_note(tally,
+                   &(struct tally_one){"small", &damage, seed, outcome, 0, ""});
     }
-    fprintf(file, "\n");
-    for (uint32_t i = 0; i < tally->row_count; i++) {
-        const struct row *row = &tally->rows[i];
-        fprintf(file, "%s\t%s\t", row->world, row->kind);
-        print_row(file, row->file, row->counts);
-    }
-    print_row(file, "all\t\t", tally->counts);
+    return damage.changed_it;
 }
 
 static uint64_t number(int count, char **words, int index, uint64_t usual)
@@ -382,12 +334,27 @@ static uint64_t number(int count, char **words, int index, uint64_t usual)
     return index < count ? strtoull(words[index], NULL, 10) : usual;
 }
 
+/* `wanted` damages of each file; some seeds find nothing to change. */
+static void run_all(const struct damage_world *worlds, uint64_t wanted,
+                    uint64_t first_seed, struct tally *tally)
+{
+    for (uint32_t file = 0; file < ARRAY_COUNT(files); file++) {
+        for (uint64_t seed = first_seed, done = 0; done < wanted; seed++) {
+            done += run_one(&worlds[seed % 2], &worlds[(seed + 1) % 2], file,
+                            seed, tally);
+        }
+    }
+    for (uint32_t file = 0; file < damage_small_count(); file++) {
+        for (uint64_t seed = first_seed, done = 0; done < wanted; seed++) {
+            done += run_small(file, seed, tally);
+        }
+    }
+}
+
 int main(int count, char **words)
 {
     auto_mem struct tally *tally = mem_alloc(sizeof(*tally));
     auto_mem struct damage_world *worlds = mem_alloc(2 * sizeof(*worlds));
-    uint64_t wanted = number(count, words, 1, COUNT_USUAL);
-    uint64_t seed = number(count, words, 2, 1);
 
     /* Memory where there is some: it is not the disk that is tested. */
     if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0) {
@@ -395,20 +362,15 @@ int main(int count, char **words)
     }
     damage_world_stopped(&worlds[0]);
     damage_world_killed(&worlds[1]);
-    for (uint64_t done = 0; done < wanted; seed++) {
-        done +=
-            run_one(&worlds[seed % 2], &worlds[(seed + 1) % 2], seed, tally);
-    }
+    run_all(worlds, number(count, words, 1, COUNT_USUAL),
+            number(count, words, 2, 1), tally);
     damage_world_fini(&worlds[0]);
     damage_world_fini(&worlds[1]);
     if (count > 3) {
         FILE *table = fopen(words[3], "we");
         ASSERT(table);
-        print(table, tally);
+        tally_print(table, tally);
         (void)fclose(table);
     }
-    print_row(stdout, "harmless, told, refused, found, silent", tally->counts);
-    printf("losing jobs that had another copy: %" PRIu32 "\n",
-           tally->lost_count);
-    return tally->counts[SILENT] > 0 || tally->lost_count > 0;
+    return tally_report(tally) ? 0 : 1;
 }

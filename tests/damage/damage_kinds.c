@@ -9,10 +9,6 @@
 
 enum { PATH_BYTES_MAX = 512, PAGE_BYTES = 8192, SECTOR_BYTES = 512 };
 
-static const char *const names[] = {
-    "log.db",   "log.db-wal",   "log.db-end",   "log.db-shm",   "log.db-lock",
-    "store.db", "store.db-wal", "store.db-shm", "store.db-lock"};
-
 /* A damage being done. */
 struct doing {
     char path[PATH_BYTES_MAX];  /* of the file */
@@ -162,24 +158,20 @@ static const struct {
     {"of another log", take_other},
 };
 
-struct damage damage_do(const char *folder, const char *other, uint64_t seed)
+struct damage damage_do(const struct damage_target *target, uint64_t seed)
 {
-    struct doing d = {.draw = seed};
+    struct doing d = {.draw =
+                          hash_bytes(target->name, strlen(target->name), seed)};
     struct stat about = {0};
-    uint64_t file = draw(&d, ARRAY_COUNT(names));
-    /* Most bits are in the two databases and their write-ahead files. */
-    if (file == 3 || file == 4 || file >= 7) {
-        file = draw(&d, ARRAY_COUNT(names));
-    }
+    /* Of every fourth damage and more, a bit is flipped. */
     uint64_t kind = draw(&d, ARRAY_COUNT(kinds) + 4);
     kind = kind < ARRAY_COUNT(kinds) ? kind : 0;
-    const char *name = names[file];
-    bool is_log = name[0] == 'l';
 
-    snprintf(d.path, sizeof(d.path), "%s/%s", folder, name);
-    snprintf(d.other, sizeof(d.other), "%s/%s", other, name);
-    snprintf(d.twin, sizeof(d.twin), "%s/%s%s", folder,
-             is_log ? "store" : "log", name + (is_log ? 3 : 5));
+    snprintf(d.path, sizeof(d.path), "%s/%s", target->folder, target->name);
+    snprintf(d.other, sizeof(d.other), "%s/%s",
+             target->other ? target->other : "/nowhere", target->name);
+    snprintf(d.twin, sizeof(d.twin), "%s/%s", target->folder,
+             target->twin ? target->twin : "nothing");
     d.fd = open(d.path, O_RDWR | O_CLOEXEC);
     bool is_done = false;
     if (d.fd >= 0 && fstat(d.fd, &about) == 0) {
@@ -187,6 +179,6 @@ struct damage damage_do(const char *folder, const char *other, uint64_t seed)
         is_done = kinds[kind].fn(&d);
         close(d.fd);
     }
-    return (struct damage){kinds[kind].name, name, kinds[kind].fn == swap,
-                           is_done};
+    return (struct damage){kinds[kind].name, target->name,
+                           kinds[kind].fn == swap, is_done};
 }

@@ -13,6 +13,13 @@ struct damage {
     bool changed_it; /* else there was nothing to change */
 };
 
-/* Damage one file of `folder` (two, where they change places): which, where
- * and how follows from the seed alone.  `other` is a folder of another life. */
-struct damage damage_do(const char *folder, const char *other, uint64_t seed);
+/* What is damaged. */
+struct damage_target {
+    const char *folder, *name;
+    const char *twin;  /* a file that it may change places with; NULL: none */
+    const char *other; /* a folder of another life; NULL: none */
+};
+
+/* Damage a file (two, where they change places): where and how follows from the
+ * seed alone. */
+struct damage damage_do(const struct damage_target *target, uint64_t seed);
