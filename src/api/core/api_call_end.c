@@ -52,9 +52,13 @@ static bool is_change(const struct method *method)
            method->verb == VERB_PREEMPT || method->verb == VERB_REPRIORITIZE;
 }
 
-/* Of who is anonymous, its user, if that is known. */
+/* Of who is anonymous, its user, if that is known; of who was not let in, whom
+ * it said to be. */
 static struct str name_of(const struct principal *caller)
 {
+    if (caller->claimed.byte_count > 0) {
+        return caller->claimed;
+    }
     return caller->is_anonymous && caller->group_count > 1 ? caller->groups[1]
                                                            : caller->name;
 }

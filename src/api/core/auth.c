@@ -172,6 +172,8 @@ static enum auth_answer authenticate_basic(struct authenticator *authenticator,
         check(auth, claim, user,
               str_make(colon + 1, pair.byte_count - name_bytes - 1), err);
     if (answer != AUTH_OK) {
+        *ret_principal = (struct principal){
+            .claimed = arena_str(arena, str_make(pair.p, name_bytes))};
         return answer;
     }
     fill_principal(&auth->config->users[user], arena, ret_principal);

@@ -66,6 +66,7 @@ enum queue_verb {
 /* Somebody who calls.  Strings live in the call's arena or the config. */
 struct principal {
     struct str name;
+    struct str claimed; /* the user whose password was wrong: not let in */
     const struct str *groups;
     uint32_t group_count;
     const struct str *executors; /* that it may act for */

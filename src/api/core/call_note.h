@@ -16,7 +16,8 @@ struct api_note {
     const char *method; /* "/api.Submit/CancelJobs" */
     /* The caller's; where something is to be told, one made up; else "". */
     const char *request_id;
-    struct str user;           /* "anna"; "uid:1000"; "" if nobody was let in */
+    /* "anna"; "uid:1000"; of who was not let in, the name given, or "". */
+    struct str user;
     struct str peer;           /* "ipv4:10.0.0.1:4000" */
     struct str queue, job_set; /* acted on; "": none, or several */
     enum rpc_code code;

@@ -116,9 +116,12 @@ static void test_wrong_passwords_are_slowed(void **state)
         assert_int_equal(
             auth_authenticate(&auth, &wrong, &arena, &principal, &err),
             -ERR_INVALID);
+        assert_true(str_equal(principal.claimed, STR("amy")));
+        assert_int_equal(principal.name.byte_count, 0);
     }
     assert_int_equal(auth_authenticate(&auth, &wrong, &arena, &principal, &err),
                      -ERR_LIMIT);
+    assert_true(str_equal(principal.claimed, STR("amy")));
     assert_non_null(strstr(err.text, "try again in"));
     assert_int_equal(auth_authenticate(&auth, &right, &arena, &principal, &err),
                      0);
