@@ -162,7 +162,7 @@ class Root(unittest.TestCase):
         berth.config_path.chmod(0o600)
         with berth:
             self.assertRegex(berth.program.log(),
-                             r"event=privileges.kept reason=.*cannot read")
+                             r"event=privileges.kept process=berthd reason=.*cannot read")
             self.assertEqual(status_of(berth.program.process.pid)["Uid"]
                              .split()[0], "0")
 
@@ -179,7 +179,7 @@ class Root(unittest.TestCase):
         (berth.data / "jobs").symlink_to(berth.folder / "elsewhere")
         with berth:
             self.assertRegex(berth.program.log(),
-                             r"event=privileges.kept reason=.*jobs is not")
+                             r"event=privileges.kept process=berthd reason=.*jobs is not")
 
     @unittest.skipUnless(IS_ROOT, "needs root")
     def test_no_job_is_the_servers_user(self):

@@ -189,7 +189,9 @@ int privileges_give_up(const struct privileges *plan, struct err *err)
         return 0;
     }
     if (plan->is_kept) {
-        say(SAY_WARN, "privileges.kept", say_text("reason", plan->why.text));
+        say(SAY_WARN, "privileges.kept",
+            say_text("process", program_invocation_short_name),
+            say_text("reason", plan->why.text));
         return 0;
     }
     for (unsigned long i = 0; i < CAPABILITIES_MAX; i++) {
@@ -208,6 +210,7 @@ int privileges_give_up(const struct privileges *plan, struct err *err)
                        strerror(errno));
     }
     say(SAY_INFO, "privileges.dropped",
+        say_text("process", program_invocation_short_name),
         say_text("user", *plan->name ? plan->name : "(no account)"),
         say_int("uid", (int64_t)plan->uid));
     return 0;
