@@ -7,25 +7,31 @@
 #include "cli/shared/command.h"
 
 /* The configuration file: the one named, else the first of these in the home
- * directory that is there. */
-static enum cli_exit read_config(struct cli *cli, json_t **ret_config)
+ * directory that can be read; NULL: there is none. */
+static const char *find_config(struct cli *cli)
 {
-    const char *path = cli_text(cli, "config", NULL);
+    static const char *const names[] = {".berthctl.yaml", ".armadactl.yaml"};
 
-    *ret_config = NULL;
-    if (path) {
-        return cli_read_document(cli, path, ret_config);
-    }
-    const char *names[] = {".berthctl.yaml", ".armadactl.yaml"};
     for (size_t i = 0; cli->ports->home && i < ARRAY_COUNT(names); i++) {
-        path = cli_format(cli, "%s/%s", cli->ports->home, names[i]);
+        const char *path = cli_format(cli, "%s/%s", cli->ports->home, names[i]);
         FILE *file = fopen(path, "re");
         if (file) {
             (void)fclose(file);
-            return cli_read_document(cli, path, ret_config);
+            return path;
         }
     }
-    return CLI_OK;
+    return NULL;
+}
+
+static enum cli_exit read_config(struct cli *cli, json_t **ret_config)
+{
+    const char *named = cli_text(cli, "config", NULL);
+
+    *ret_config = NULL;
+    cli->config_path = named ? named : find_config(cli);
+    return cli->config_path
+               ? cli_read_document(cli, cli->config_path, ret_config)
+               : CLI_OK;
 }
 
 static enum cli_exit choose_context(struct cli *cli)

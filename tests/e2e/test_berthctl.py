@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import stat
 import subprocess
 import tempfile
 import unittest
@@ -122,8 +123,11 @@ labels:
         with tempfile.TemporaryDirectory() as folder:
             config = pathlib.Path(folder) / "ctl.yaml"
             config.write_text(CONTEXTS)
-            self.assertIn("UNAUTHENTICATED", self.fails(
-                4, "get", "queues", "--config", str(config), "-c", "bad"))
+            config.chmod(0o600)
+            refused = self.fails(
+                4, "get", "queues", "--config", str(config), "-c", "bad")
+            self.assertIn("UNAUTHENTICATED", refused)
+            self.assertIn(f"under basicAuth in {config}:", refused)
             self.assertIn("PERMISSION_DENIED", self.fails(
                 4, "delete", "queue", name, "--config", str(config), "-c",
                 "bob"))
@@ -136,6 +140,7 @@ labels:
             self.assertEqual(
                 self.ctl("config", "use-context", "bad", "--config",
                          str(config)), "Current context set to bad\n")
+            self.assertEqual(stat.S_IMODE(config.stat().st_mode), 0o600)
             self.assertEqual(
                 self.ctl("config", "current-context", "--config",
                          str(config)), "bad\n")

@@ -1,41 +1,27 @@
 /* config and version: commands that need no server. */
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/commands/commands.h"
 #include "wire/yaml/yaml.h"
 
-static const char *config_path(struct cli *cli)
-{
-    const char *home = cli->ports->home ? cli->ports->home : ".";
-    const char *mine = cli_format(cli, "%s/.berthctl.yaml", home);
-
-    if (access(mine, F_OK) != 0) {
-        mine = cli_format(cli, "%s/.armadactl.yaml", home);
-    }
-    return cli_text(cli, "config", mine);
-}
-
 static enum cli_exit read_contexts(struct cli *cli, json_t **ret_config,
                                    const json_t **ret_contexts)
 {
-    if (access(config_path(cli), F_OK) != 0) {
-        return cli_has(cli, "config")
-                   ? cli_fail(cli, CLI_NOT_FOUND,
-                              "there are no contexts, because there is no "
-                              "configuration file %s",
-                              config_path(cli))
-                   : cli_fail(cli, CLI_NOT_FOUND,
-                              "there are no contexts, because there is neither "
-                              "~/.berthctl.yaml nor ~/.armadactl.yaml");
+    if (!cli->config_path) {
+        return cli_fail(cli, CLI_NOT_FOUND,
+                        "there are no contexts, because there is neither "
+                        "~/.berthctl.yaml nor ~/.armadactl.yaml");
     }
-    enum cli_exit rc = cli_read_document(cli, config_path(cli), ret_config);
+    enum cli_exit rc = cli_read_document(cli, cli->config_path, ret_config);
     if (rc != CLI_OK) {
         return rc;
     }
     *ret_contexts = json_object_get(*ret_config, "contexts");
     if (!json_is_object(*ret_contexts)) {
         return cli_fail(cli, CLI_INVALID, "%s has no contexts",
-                        config_path(cli));
+                        cli->config_path);
     }
     return CLI_OK;
 }
@@ -43,16 +29,24 @@ static enum cli_exit read_contexts(struct cli *cli, json_t **ret_config,
 static enum cli_exit write_config(struct cli *cli, const json_t *config)
 {
     auto_strbuf yaml = {0};
-    const char *path = config_path(cli);
+    const char *path = cli->config_path;
     /* The context of one directory: a rename replaces the whole file. */
     const char *fresh = cli_format(cli, "%s.new", path);
-    FILE *file = fopen(fresh, "we");
+    struct stat about = {.st_mode = 0600};
+
+    /* It holds passwords: who could not read it still cannot. */
+    (void)stat(path, &about);
+    (void)unlink(fresh);
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                  about.st_mode & 0700);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
     wire_yaml_write(config, &yaml);
     if (!file) {
         return cli_fail_errno(cli, CLI_FAILED, "cannot write %s", fresh);
     }
-    bool is_written = fputs(strbuf_text(&yaml), file) >= 0;
+    bool is_written = fchmod(fd, about.st_mode & 0777) == 0 &&
+                      fputs(strbuf_text(&yaml), file) >= 0;
     is_written = fclose(file) == 0 && is_written;
     if (!is_written || rename(fresh, path) != 0) {
         return cli_fail_errno(cli, CLI_FAILED, "cannot write %s", path);

@@ -50,9 +50,10 @@ enum cli_exit cli_exit_of(enum rpc_code code)
 static void put_advice(const struct cli *cli, const struct rpc_status *status)
 {
     if (status->code == RPC_UNAUTHENTICATED) {
-        fputs("set your user and password under basicAuth in ~/.berthctl.yaml: "
-              "see berthctl(1), FILES\n",
-              cli->ports->err);
+        fprintf(cli->ports->err,
+                "set your user and password under basicAuth in %s: see "
+                "berthctl(1), FILES\n",
+                cli->config_path ? cli->config_path : "~/.berthctl.yaml");
     } else if (status->code == RPC_UNAVAILABLE &&
                (strstr(status->message, "failed to connect") ||
                 strstr(status->message, "DNS resolution"))) {

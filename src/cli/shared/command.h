@@ -90,6 +90,8 @@ struct cli {
     bool is_csv;         /* tables are written with commas, as by RFC 4180 */
     bool is_wide;        /* tables are not cut to the terminal's width */
     const char *pattern; /* of -o, behind its equals sign */
+    const char
+        *config_path; /* --config's, or that found; NULL: none is there */
     struct context context;
     struct rpc_channel *channel; /* owned; opened by the first call */
     json_t *notes;               /* owned; NULL: none */
