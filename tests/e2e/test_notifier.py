@@ -309,8 +309,12 @@ class Notifications(unittest.TestCase):
                           [harness.program("berthd"), "--check-config",
                            "--config", str(path)], capture_output=True,
                           text=True, check=False).stderr)
-        self.assertIn("notifications.webhooks[0].url: \"file:///etc\"",
-                      errors(url="file:///etc"))
+        self.assertIn("notifications.webhooks[0].url: it begins with neither "
+                      "https:// nor http://", errors(url="file:///etc"))
+        self.assertIn("notifications.webhooks[0].url: ",
+                      errors(url="https://h:99999/"))
+        self.assertIn("a user and password need https://",
+                      errors(url="http://u:word@h/"))
         self.assertIn(".name: \"a b\"", errors(name="a b"))
         self.assertIn("neither job nor jobSet", errors(events=["end"]))
         self.assertIn("is not succeeded, failed", errors(states=["well"]))

@@ -10,6 +10,7 @@
 
 #include "notify/note.h"
 #include "notify/signature.h"
+#include "notify/url.h"
 
 enum { FILE_BYTES_MAX = 4096 };
 
@@ -102,21 +103,6 @@ static uint32_t take_states(const struct finding *at)
     return states;
 }
 
-static bool is_url(struct str url)
-{
-    struct str schemes[] = {STR("https://"), STR("http://")};
-    bool is = false;
-
-    for (size_t i = 0; i < ARRAY_COUNT(schemes); i++) {
-        is |= str_starts_with(url, schemes[i]) &&
-              url.byte_count > schemes[i].byte_count;
-    }
-    for (size_t i = 0; i < url.byte_count; i++) {
-        is = is && url.p[i] > ' ' && url.p[i] < 0x7f;
-    }
-    return is;
-}
-
 /* What a small file holds.  A key that everybody on the machine can read signs
  * nothing. */
 static int read_secret(const char *path, char text[FILE_BYTES_MAX],
@@ -169,12 +155,13 @@ static int read_key(const struct config_notify_target *target,
 static void check_webhook(const struct finding *at,
                           const struct config_notify_target *target)
 {
+    const char *problem = notify_url_problem(target->url);
     auto_strbuf key = {0};
     struct err err;
 
-    if (!is_url(target->url)) {
-        add(at, "url: \"%.*s\" is not https://HOST/... or http://HOST/...",
-            STR_ARG(target->url));
+    if (problem) {
+        add(at, "url: %s: must be https://HOST/... or http://HOST/...",
+            problem);
     }
     if (target->ca_file.byte_count > 0 &&
         access(target->ca_file.p, R_OK) != 0) {
