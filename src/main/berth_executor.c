@@ -11,6 +11,7 @@
 #include "main/common/machine.h"
 #include "main/common/say.h"
 #include "main/common/usage.h"
+#include "main/executor/allowed_users.h"
 #include "main/executor/executor_thread.h"
 #include "main/executor/kubernetes_setup.h"
 #include "main/executor/privileges.h"
@@ -158,6 +159,9 @@ static struct config *read_config(const struct options *options,
     config_check_all(config, findings);
     check_tls(&executor->tls, findings);
     kubernetes_setup_check(config, findings);
+    if (options->flags[OPTION_CHECK_CONFIG]) {
+        allowed_users_check(executor, findings);
+    }
     return config;
 }
 

@@ -17,6 +17,7 @@
 #include "main/common/machine.h"
 #include "main/common/say.h"
 #include "main/common/service_manager.h"
+#include "main/executor/allowed_users.h"
 #include "main/executor/kubernetes_setup.h"
 #include "main/executor/privileges.h"
 #include "main/executor/runtime_setup.h"
@@ -153,7 +154,7 @@ static int begin_runner(void *ctx, struct err *err)
     const struct privileges_needs needs = {NULL, NULL, 0};
 
     int rc = privileges_plan(&options->config->hardening, &needs, &plan, err);
-    rc = rc < 0 ? rc : privileges_give_up(&plan, err);
+    rc = rc < 0 ? rc : privileges_give_up(&plan, "berth-notify", err);
     if (rc == 0) {
         privileges_deny_helper_calls(&options->config->hardening,
                                      "berth-notify");
@@ -232,6 +233,10 @@ static int run(const struct berthd_options *options, const sigset_t *signals)
     }
     if (!options->prints_config && config->executor.is_enabled) {
         kubernetes_setup_check(config, &findings);
+    }
+    /* At a start it is only said: accounts may come later. */
+    if (options->checks_config && config->executor.is_enabled) {
+        allowed_users_check(&config->executor, &findings);
     }
     if (complain(&findings)) {
         return EXIT_USAGE;

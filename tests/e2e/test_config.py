@@ -171,6 +171,20 @@ class Config(unittest.TestCase):
         done = run("berth-executor", "--config", str(path), "--check-config")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_accounts_that_jobs_may_have_are_there(self):
+        path = self.folder / "accounts.yaml"
+        path.write_text("executor: {process: {allowedUsers: "
+                        "[root, no-such-user-here, '4294967295']}}\n")
+        done = run("berth-executor", "--config", str(path), "--check-config")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(
+            [line.split(": ")[1] for line in done.stderr.splitlines()],
+            ["executor.process.allowedUsers[1]",
+             "executor.process.allowedUsers[2]"])
+        path.write_text("executor: {process: {allowedUsers: [root, '0']}}\n")
+        done = run("berth-executor", "--config", str(path), "--check-config")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_kubeconfig_is_checked_before_it_is_used(self):
         kubeconfig = self.folder / "kubeconfig"
         kubeconfig.write_text(json.dumps({

@@ -183,14 +183,14 @@ static bool has_given_up(const struct privileges *plan)
            setresuid(0, 0, 0) < 0;
 }
 
-int privileges_give_up(const struct privileges *plan, struct err *err)
+int privileges_give_up(const struct privileges *plan, const char *process,
+                       struct err *err)
 {
     if (!plan->is_root) {
         return 0;
     }
     if (plan->is_kept) {
-        say(SAY_WARN, "privileges.kept",
-            say_text("process", program_invocation_short_name),
+        say(SAY_WARN, "privileges.kept", say_text("process", process),
             say_text("reason", plan->why.text));
         return 0;
     }
@@ -209,8 +209,7 @@ int privileges_give_up(const struct privileges *plan, struct err *err)
         return err_set(err, -ERR_IO, "become user %d: %s", (int)plan->uid,
                        strerror(errno));
     }
-    say(SAY_INFO, "privileges.dropped",
-        say_text("process", program_invocation_short_name),
+    say(SAY_INFO, "privileges.dropped", say_text("process", process),
         say_text("user", *plan->name ? plan->name : "(no account)"),
         say_int("uid", (int64_t)plan->uid));
     return 0;

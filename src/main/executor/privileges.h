@@ -43,9 +43,9 @@ int privileges_plan(const struct config_hardening *config,
                     const struct privileges_needs *needs,
                     struct privileges *ret_plan, struct err *err) must_check;
 
-/* Become the planned user, for good.  -ERR_IO: half of it may be done, so the
- * program must end. */
-int privileges_give_up(const struct privileges *plan,
+/* Become the planned user, for good; `process` is for the log.  -ERR_IO: half
+ * of it may be done, so the program must end. */
+int privileges_give_up(const struct privileges *plan, const char *process,
                        struct err *err) must_check;
 
 /* Enter the filter of system calls (executor/filter), unless the configuration

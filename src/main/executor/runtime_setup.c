@@ -10,6 +10,7 @@
 #include "executor/process/process.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
+#include "main/executor/allowed_users.h"
 #include "main/executor/kubernetes_setup.h"
 #include "wire/kube/entries.h"
 
@@ -176,6 +177,8 @@ int runtime_setup_helper(const struct runtime_setup_process *setup,
                          struct helper **ret_helper, struct err *err)
 {
     struct runtime_setup_process copy = *setup;
+    auto_arena arena = {0};
+    struct config_findings unknown = {.arena = &arena};
     const struct helper_options options = {
         .begin = begin_helper,
         .open = open_process,
@@ -188,6 +191,8 @@ int runtime_setup_helper(const struct runtime_setup_process *setup,
     if (!str_equal(setup->config->runtime, STR("process"))) {
         return 0;
     }
+    allowed_users_check(setup->config, &unknown);
+    say_each(SAY_WARN, "config.unknown_user", "warning", &unknown.texts);
     *ret_helper = helper_start(&options, err);
     return *ret_helper ? 0 : -ERR_IO;
 }
@@ -212,7 +217,9 @@ int runtime_setup_confine(const struct config_hardening *hardening,
         rc = err_set(err, -ERR_IO, "hand over the folder attempts: %s",
                      strerror(errno));
     }
-    rc = rc < 0 ? rc : privileges_give_up(ret_plan, err);
+    rc = rc < 0
+             ? rc
+             : privileges_give_up(ret_plan, program_invocation_short_name, err);
     if (rc == 0) {
         privileges_deny_calls(hardening);
     }
