@@ -42,8 +42,9 @@ enum {
     CONTROL_CHECKPOINT_EVENTS = 1000000,
     CONTROL_DEDUPLICATION_MS = 7 * 24 * 3600 * 1000,
     CONTROL_FORMAT_VERSION = 1, /* of the records' payloads */
-    /* 2: cordons of nodes; 3: pools; 4: TrainingJobs; 6: run times. */
-    CONTROL_CHECKPOINT_VERSION = 6,
+    /* 2: cordons of nodes; 3: pools; 4: TrainingJobs; 6: run times; 7:
+     * maintenance windows. */
+    CONTROL_CHECKPOINT_VERSION = 7,
 };
 
 /* What the leader is doing. */
@@ -144,7 +145,8 @@ struct control_metrics {
     uint32_t job_count, queued_count, leased_now_count, pending_count,
         running_count;
     uint32_t queue_count, executor_count, node_count, session_count;
-    uint32_t quarantined_count, trial_count; /* nodes */
+    uint32_t quarantined_count, trial_count;  /* nodes */
+    uint32_t window_count, open_window_count; /* maintenance windows */
     uint64_t duplicate_id_count; /* exchanges refused: the id is another's */
     uint32_t dedup_count;
     struct round_counts rounds;

@@ -17,6 +17,7 @@
 #include "model/node.h"
 #include "model/pool.h"
 #include "model/queue.h"
+#include "model/window.h"
 
 /* The numbers are those of the fields of armadaevents.EventSequence.Event,
  * from 1000 up our own.  Append, never renumber: these are logged. */
@@ -75,6 +76,8 @@ enum event_type {
     EVENT_ROUND_BACK = 1021,
     EVENT_ROUND_DROPPED = 1022,
     EVENT_HOLD_CHANGED = 1023, /* what keeps a waiting job from being planned */
+    EVENT_WINDOW_SET = 1024,   /* a maintenance window */
+    EVENT_WINDOW_DELETED = 1025,
 };
 
 /* Why a run or a job ended badly: which member of armadaevents.Error's oneof
@@ -288,6 +291,10 @@ struct event {
             struct pool_record record;
             struct str encoded; /* berth.api.Pool, as stored and read back */
         } pool;                 /* POOL_SET; POOL_DELETED has the name */
+        struct {
+            struct window_record record;
+            struct str encoded; /* berth.api.MaintenanceWindow */
+        } window;               /* WINDOW_SET; WINDOW_DELETED has the name */
         struct {
             struct str name;    /* within the scope's queue */
             struct str gang_id; /* of its pods */

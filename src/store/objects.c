@@ -24,6 +24,11 @@ static enum event_type kind_of(const struct event *event, struct str *ret_name,
         *ret_name = event->pool.record.name;
         return EVENT_POOL_SET;
     }
+    if (event->type == EVENT_WINDOW_SET ||
+        event->type == EVENT_WINDOW_DELETED) {
+        *ret_name = event->window.record.name;
+        return EVENT_WINDOW_SET;
+    }
     if (event->type == EVENT_TRAINING_JOB_SET ||
         event->type == EVENT_TRAINING_JOB_DELETED) {
         *ret_name = event->training_job.name;
@@ -40,7 +45,8 @@ static enum event_type kind_of(const struct event *event, struct str *ret_name,
 static bool is_end(enum event_type type)
 {
     return type == EVENT_QUEUE_DELETED || type == EVENT_RETRY_POLICY_DELETED ||
-           type == EVENT_POOL_DELETED || type == EVENT_TRAINING_JOB_DELETED;
+           type == EVENT_POOL_DELETED || type == EVENT_WINDOW_DELETED ||
+           type == EVENT_TRAINING_JOB_DELETED;
 }
 
 bool object_row_of(const struct log_item *item, uint64_t seq,

@@ -199,6 +199,8 @@ static int add_event(struct projection *projection,
     case EVENT_NODE_HEALTH:
     case EVENT_POOL_SET:
     case EVENT_POOL_DELETED:
+    case EVENT_WINDOW_SET:
+    case EVENT_WINDOW_DELETED:
     case EVENT_TRAINING_JOB_SET:
     case EVENT_TRAINING_JOB_DELETED:
     case EVENT_RECLASSIFIED:

@@ -175,6 +175,8 @@ void report_answer(struct control *c, struct command *command)
         training_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_GANGS) {
         gangs_answer(c, command);
+    } else if (command->kind == COMMAND_QUERY_WINDOWS) {
+        windows_answer(c, command);
     } else {
         explain_answer(c, command);
     }

@@ -4,6 +4,7 @@
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
 #include "control/fold/pools.h"
+#include "control/fold/windows.h"
 #include "control/state/state.h"
 #include "job/table/named_groups.h"
 
@@ -242,6 +243,9 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     get_retry_policies(c, &reader);
     if (version >= 3) {
         pool_objects_unpack(c, &reader);
+    }
+    if (version >= 7) {
+        windows_unpack(c, &reader);
     }
     int rc = get_executors(c, &reader, version, err);
     if (rc < 0) {

@@ -4,6 +4,7 @@
 #include "control/checkpoint/checkpoint.h"
 #include "control/fold/executors.h"
 #include "control/fold/pools.h"
+#include "control/fold/windows.h"
 #include "control/state/named.h"
 #include "control/state/state.h"
 #include "job/table/named_groups.h"
@@ -121,6 +122,7 @@ void checkpoint_encode_head(struct control *c, struct strbuf *buf,
     put_table(c->config.queues, buf);
     put_table(c->config.retry_policies, buf);
     pool_objects_pack(c, buf);
+    windows_pack(c, buf);
     put_executors(c, buf, !is_whole);
     if (is_whole) {
         put_marks(c, buf);

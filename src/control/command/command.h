@@ -49,6 +49,7 @@ enum command_kind {
     COMMAND_TRAINING_DELETE,  /* cancel what is left of it, and forget it */
     COMMAND_QUERY_TRAINING,   /* TrainingJobs and how they stand */
     COMMAND_QUERY_GANGS,      /* gangs and how they stand */
+    COMMAND_QUERY_WINDOWS,    /* maintenance windows */
     COMMAND_WHAT_IF,          /* what would happen; answered by another
                                  thread, see control_hooks.what_if */
 };
@@ -168,8 +169,8 @@ struct command {
              * about others is passed over.  0: all. */
             const struct str *executors;
             uint32_t executor_count;
-            /* Of events about pools, which the leader decides by: several
-             * requests may come at once. */
+            /* Of events about pools or maintenance windows, which the leader
+             * decides by: several requests may come at once. */
             enum pool_wish {
                 POOL_WISH_NONE,
                 POOL_WISH_NEW,   /* else COMMAND_EXISTS */
@@ -263,6 +264,11 @@ struct command {
             int64_t span_ms;              /* up to WHAT_IF_SPAN_MS_MAX */
             struct what_if_answer answer; /* answer */
         } what_if;
+        struct {
+            struct str name;         /* "": all */
+            struct window_row *rows; /* answer: by name */
+            uint32_t row_count;
+        } windows;
         struct {
             struct job_id job;
             struct str text;  /* answer: sentences for people */

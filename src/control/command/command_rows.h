@@ -48,6 +48,13 @@ struct queue_share {
     struct resource_list allocated;         /* to what is leased; no zeros */
 };
 
+/* One maintenance window. */
+struct window_row {
+    struct str encoded; /* berth.api.MaintenanceWindow */
+    bool is_open;       /* it has begun */
+    uint32_t node_count;
+};
+
 /* What waits for nodes in one pool although its turn has come. */
 struct pool_admitted {
     struct str pool;

@@ -11,6 +11,7 @@
  *     members.c       jobs that cannot be of the gang that they name
  *     unschedulable.c jobs that can never run
  *     health.c        nodes that are taken out and back
+ *     windows.c       maintenance windows that are over
  *     plan.c          decisions of plans
  *     preempt.c       why a job is preempted, in words
  *
@@ -109,6 +110,11 @@ void batch_end_unschedulable(struct control *c);
 
 /* Add to the batch which nodes are to be taken out, or back; false if none. */
 bool batch_add_health(struct control *c);
+
+/* windows.c */
+
+/* Add to the batch the ends of maintenance windows; false if none ends. */
+bool batch_add_windows(struct control *c);
 
 /* plan.c */
 

@@ -133,6 +133,11 @@ static int judge(const struct log_item *item, void *ctx)
         l->must_wait = pools_is_any_busy(l->c->pools);
         l->c->batch.moves_nodes |= !l->must_wait;
     }
+    if (item->event.type == EVENT_WINDOW_SET ||
+        item->event.type == EVENT_WINDOW_DELETED) {
+        /* What is planned in this batch does not know of it yet. */
+        l->c->batch.changes_windows = l->c->batch.moves_nodes = true;
+    }
     if (l->must_wait || events_is_refused(l, &item->event)) {
         return -ERR_INVALID;
     }

@@ -99,8 +99,39 @@ static bool is_pool_amiss(struct looking *l, const struct event *event)
                          l->err.text);
 }
 
+/* The same of a maintenance window; and a new one must find room. */
+static bool is_window_amiss(struct looking *l, const struct event *event)
+{
+    const struct window_table *table = &l->c->window_table;
+    struct str name = event->window.record.name;
+    bool is_there = window_table_find(table, name) != NULL;
+
+    if (event->type == EVENT_WINDOW_SET && !is_there &&
+        table->entries.count >= WINDOWS_MAX) {
+        (void)err_set(&l->err, -ERR_LIMIT,
+                      "the limit of %d maintenance windows is reached",
+                      WINDOWS_MAX);
+        return events_refuse(l, COMMAND_OVERLOADED, l->err.text);
+    }
+    if (l->pool_wish == POOL_WISH_NONE ||
+        is_there == (l->pool_wish == POOL_WISH_THERE)) {
+        return false;
+    }
+    (void)err_set(&l->err, -ERR_INVALID,
+                  is_there ? "maintenance window \"%.*s\" exists already"
+                           : "could not find maintenance window \"%.*s\"",
+                  STR_ARG(name));
+    return events_refuse(l, is_there ? COMMAND_EXISTS : COMMAND_NOT_FOUND,
+                         l->err.text);
+}
+
 bool events_is_refused(struct looking *l, const struct event *event)
 {
+    if ((event->type == EVENT_WINDOW_SET ||
+         event->type == EVENT_WINDOW_DELETED) &&
+        is_window_amiss(l, event)) {
+        return true;
+    }
     if ((event->type == EVENT_POOL_SET || event->type == EVENT_POOL_DELETED) &&
         is_pool_amiss(l, event)) {
         return true;

@@ -247,6 +247,7 @@ void explain_put_details(struct strbuf *buf, struct control *c,
                     moment_put(e->until_ms, until));
     }
     put_nodes(buf, c, e);
+    windows_put_text(buf, c, e);
     strbuf_addf(buf, "%u waiting %s of its queue %s ahead of it.\n", e->ahead,
                 e->ahead == 1 ? "job" : "jobs", e->ahead == 1 ? "is" : "are");
 }

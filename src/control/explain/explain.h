@@ -10,6 +10,7 @@
  *                     kept
  *     explain_json.c  why it waits, as data
  *     held.c          what keeps a job from being planned
+ *     windows.c       which maintenance windows keep it waiting
  *     lending.c       why no other pool has taken it
  *     rejection.c     why it can never run
  *
@@ -136,6 +137,16 @@ void held_put_reason(struct strbuf *buf, const struct job_held *held);
 void held_put_text(struct strbuf *buf, struct control *c, uint32_t job);
 /* The same as a JSON object. */
 void held_put_json(struct strbuf *buf, struct control *c, uint32_t job);
+
+/* windows.c */
+
+/* Append which maintenance windows keep a job waiting; nothing where none
+ * does. */
+void windows_put_text(struct strbuf *buf, struct control *c,
+                      const struct sched_explanation *e);
+/* Append them as a member of a JSON object that has some. */
+void windows_put_json(struct strbuf *buf, struct control *c,
+                      const struct sched_explanation *e);
 
 /* lending.c */
 

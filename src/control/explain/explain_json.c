@@ -192,6 +192,7 @@ static void put_json_wait(struct strbuf *buf, struct control *c,
                 wait_names[e->wait], e->nodes_total, e->nodes_fit, e->ahead,
                 e->present, e->wanted, e->until_ms);
     put_json_exclusions(buf, e);
+    windows_put_json(buf, c, e);
     put_json_topology(buf, e);
     put_json_gang(buf, e);
     if (e->closed_count) {

@@ -6,6 +6,7 @@
 #include "control/fold/health.h"
 #include "control/fold/pools.h"
 #include "control/fold/training.h"
+#include "control/fold/windows.h"
 #include "control/state/state.h"
 #include "job/table/named_groups.h"
 
@@ -46,6 +47,10 @@ static void fold_other(struct control *c, const struct log_item *item)
     case EVENT_POOL_SET:
     case EVENT_POOL_DELETED:
         pool_fold(c, event);
+        break;
+    case EVENT_WINDOW_SET:
+    case EVENT_WINDOW_DELETED:
+        window_fold(c, event);
         break;
     case EVENT_POLICY_SET:
         policy_apply(c, event->policy.text);

@@ -1,5 +1,6 @@
 /* Nodes of executors: their bytes here, and their handles in the planner. */
 #include "control/fold/executors.h"
+#include "control/fold/windows.h"
 #include "control/state/named.h"
 #include "control/state/state.h"
 
@@ -51,6 +52,7 @@ void node_fold(struct control *c, struct control_executor *executor,
     node->byte_count = (uint32_t)buf.byte_count;
     struct node_record known = *record;
     known.is_unschedulable |= node->is_cordoned;
+    windows_mark(c, executor->id, pool, &known);
     node->sched_node = pools_node_set(c->pools, executor->id, &known, pool);
     node->seen_no = c->exchange_no;
     ASSERT_SLOW(str_equal(pools_node_executor(c->pools, node->sched_node),

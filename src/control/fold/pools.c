@@ -64,6 +64,25 @@ const char *pool_refusal(const struct control *c, const struct event *event)
     return NULL;
 }
 
+struct str pool_object_of(const struct control *c,
+                          const struct node_record *record)
+{
+    const struct pool_record *found = NULL;
+
+    for (size_t i = 0; i < c->pool_table.entries.count; i++) {
+        const struct pool_record *pool =
+            &c->pool_table.entries.items[i]->record;
+        if (!match_selects(pool, record->labels, record->label_count)) {
+            continue;
+        }
+        if (found) {
+            return (struct str){0}; /* several: it is in the Default pool */
+        }
+        found = pool;
+    }
+    return found ? found->name : (struct str){0};
+}
+
 void pool_objects_pack(const struct control *c, struct strbuf *buf)
 {
     pack_u64(buf, c->pool_table.entries.count);

@@ -19,6 +19,9 @@ const char *pool_refusal(const struct control *c, const struct event *event);
  * Default pool, as a text in the arena; or "". */
 struct str pool_conflict(const struct control *c,
                          const struct node_record *record, struct arena *arena);
+/* The pool object that a node belongs to, or "". */
+struct str pool_object_of(const struct control *c,
+                          const struct node_record *record);
 /* Append the pools, for a checkpoint. */
 void pool_objects_pack(const struct control *c, struct strbuf *buf);
 /* Take them back. */

@@ -75,6 +75,7 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_QUERY_ADMISSIONS:
     case COMMAND_QUERY_TRAINING:
     case COMMAND_QUERY_GANGS:
+    case COMMAND_QUERY_WINDOWS:
         report_answer(c, command);
         break;
     }
@@ -98,7 +99,7 @@ static bool belongs_to_next(struct control *c, const struct command *command)
         (command->kind == COMMAND_SUBMIT && c->batch.deletes_a_queue) ||
         (is_about_training(command) && c->batch.has_training) ||
         (command->kind == COMMAND_EVENTS && command->events.pool_wish &&
-         c->batch.changes_pools) ||
+         (c->batch.changes_pools || c->batch.changes_windows)) ||
         rounds_must_wait(c, command)) {
         return true;
     }

@@ -99,6 +99,9 @@ static void publish_metrics(struct control *c)
     c->metrics.queue_count = queue_table_count(c->config.queues);
     c->metrics.executor_count = intern_live_count(&c->executor_names);
     c->metrics.dedup_count = dedup_count(c->dedup);
+    c->metrics.window_count = (uint32_t)c->window_table.entries.count;
+    c->metrics.open_window_count =
+        window_table_open_count(&c->window_table, c->now_ms);
     pthread_mutex_lock(&c->metrics_mutex);
     c->published = c->metrics;
     pthread_mutex_unlock(&c->metrics_mutex);
@@ -232,6 +235,8 @@ uint64_t leader_due_ns(struct control *c)
                      ns_of_wall(now_ns, time_ms, jobs_expire_due_ms(c->jobs)));
     due_ns = earlier(
         due_ns, ns_of_wall(now_ns, time_ms, pools_health_wake_ms(c->pools)));
+    due_ns = earlier(due_ns, ns_of_wall(now_ns, time_ms,
+                                        window_table_end_ms(&c->window_table)));
     due_ns = earlier(due_ns, executors_due_ns(c));
     return due_ns < c->retry_ns ? c->retry_ns : due_ns;
 }

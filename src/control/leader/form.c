@@ -45,7 +45,9 @@ bool batch_form(struct control *c)
         batch_end_members(c);
         batch_end_unschedulable(c);
         /* Plans are for nodes as they will be, and in the pools in which. */
-        bool may_plan = !batch_add_health(c) && !batch->moves_nodes;
+        bool has_ended = !batch->changes_windows && batch_add_windows(c);
+        bool may_plan =
+            !batch_add_health(c) && !has_ended && !batch->moves_nodes;
         if (may_plan && (!c->config.plans_alone || round_log_is_all(c))) {
             rounds_add(c);
         }

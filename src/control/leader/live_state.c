@@ -45,6 +45,7 @@ void state_fini(struct control *c)
     run_times_destroy(c->run_times);
     policy_box_destroy(c->policy);
     pool_table_fini(&c->pool_table);
+    window_table_fini(&c->window_table);
     intern_fini(&c->queue_names);
     VEC_FREE(&c->queues);
     VEC_FREE(&c->classes);

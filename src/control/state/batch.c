@@ -71,6 +71,7 @@ void batch_clear(struct batch *batch)
     batch->fresh_node_count = 0;
     batch->is_in_flight = batch->is_told = batch->is_announcement = false;
     batch->changes_pools = batch->moves_nodes = batch->is_counted = false;
+    batch->changes_windows = false;
     batch->deletes_a_queue = batch->has_training = false;
 }
 

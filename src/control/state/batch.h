@@ -35,6 +35,7 @@ struct batch {
     bool deletes_a_queue; /* submissions wait for the batch after it */
     bool changes_pools;   /* no plan may begin before it is folded */
     bool moves_nodes;     /* from pool to pool; what was planned waits for it */
+    bool changes_windows; /* of maintenance; the next such request waits */
     bool is_counted;      /* executors' in_batch_count is this batch's */
     bool has_training;    /* so do further commands about TrainingJobs */
     int result;

@@ -14,6 +14,7 @@
 #include "control/state/dedup.h"
 #include "control/state/pool_table.h"
 #include "control/state/transitions.h"
+#include "control/state/window_table.h"
 #include "job/run_times/run_times.h"
 #include "model/policy.h"
 #include "pools/pools.h"
@@ -111,7 +112,8 @@ struct control {
     bool is_policy_logged; /* it is the log's, not only the configuration's */
     struct jobs *jobs;
     struct pools *pools;
-    struct pool_table pool_table; /* the objects; c->pools goes by them */
+    struct pool_table pool_table;     /* the objects; c->pools goes by them */
+    struct window_table window_table; /* likewise by these */
     struct dedup *dedup;
     struct run_times *run_times;
     struct intern queue_names;

@@ -28,6 +28,17 @@ static void tell_pools(const struct control *c, what_if_fact_fn *fn, void *ctx)
     }
 }
 
+static void tell_windows(const struct control *c, what_if_fact_fn *fn,
+                         void *ctx)
+{
+    for (size_t i = 0; i < c->window_table.entries.count; i++) {
+        struct event event = {.type = EVENT_WINDOW_SET};
+        event.window.record = c->window_table.entries.items[i]->record;
+        event.window.encoded = c->window_table.entries.items[i]->encoded;
+        fn(ctx, &event);
+    }
+}
+
 static int tell_nodes(const struct control_executor *executor,
                       what_if_fact_fn *fn, void *ctx, struct err *err)
 {
@@ -60,6 +71,7 @@ int what_if_tell(struct what_if *what_if, what_if_fact_fn *fn, void *ctx,
     fn(ctx, &policy);
     tell_queues(what_if, fn, ctx);
     tell_pools(c, fn, ctx);
+    tell_windows(c, fn, ctx);
     for (size_t i = 0; i < c->executors.count && rc == 0; i++) {
         if (c->executors.items[i]) {
             rc = tell_nodes(c->executors.items[i], fn, ctx, err);

@@ -108,6 +108,8 @@ static const struct metric_row rows[] = {
      "Sequence number of the last record applied."},
     {"berth_log_size_bytes", "gauge", "bytes", "",
      "Size of log.db and its WAL."},
+    {"berth_maintenance_windows", "gauge", "", "state",
+     "Maintenance windows that are planned, or have begun (open)."},
     {"berth_metrics_queues_left_out", "gauge", "", "",
      "Queues without metrics of their own, see server.maxMetricQueues."},
     {"berth_nodes", "gauge", "", "", "Nodes that the server knows."},

@@ -77,6 +77,11 @@ static void put_gauges(struct strbuf *out, const struct control_metrics *m)
                 m->running_count);
     put(out, "berth_queues", m->queue_count);
     put(out, "berth_executors", m->executor_count);
+    metric_head(out, "berth_maintenance_windows");
+    strbuf_addf(out,
+                "berth_maintenance_windows{state=\"planned\"} %u\n"
+                "berth_maintenance_windows{state=\"open\"} %u\n",
+                m->window_count - m->open_window_count, m->open_window_count);
     put(out, "berth_nodes", m->node_count);
     metric_head(out, "berth_nodes_quarantined");
     strbuf_addf(out,

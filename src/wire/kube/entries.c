@@ -106,6 +106,24 @@ static bool is_superseded(const void *entries, size_t entry_count, size_t index)
     return false;
 }
 
+static int compare_strs(const void *a, const void *b)
+{
+    return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+struct str *entries_names(char *const *texts, size_t count, struct arena *arena)
+{
+    struct str *items = arena_alloc_array(arena, count, sizeof(*items));
+
+    for (size_t i = 0; i < count; i++) {
+        items[i] = str_of(texts[i]);
+    }
+    if (count) {
+        qsort(items, count, sizeof(*items), compare_strs);
+    }
+    return items;
+}
+
 int entries_amounts(const void *entries, size_t entry_count,
                     struct resource_list *list, struct err *err)
 {

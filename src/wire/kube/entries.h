@@ -19,6 +19,10 @@
 struct label *entries_labels(const void *entries, size_t entry_count,
                              struct arena *arena, uint32_t *ret_count);
 
+/* Names in order; in the arena, the texts borrowed. */
+struct str *entries_names(char *const *texts, size_t count,
+                          struct arena *arena) must_check;
+
 /* Read a map<string, Quantity> into an empty list that has room for
  * RESOURCE_LIST_MAX items.  -ERR_INVALID, -ERR_LIMIT. */
 int entries_amounts(const void *entries, size_t entry_count,

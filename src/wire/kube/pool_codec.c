@@ -36,24 +36,6 @@ int pool_order(struct str word, enum preemption_order *ret_order)
 
 /* Records. */
 
-static int compare_strs(const void *a, const void *b)
-{
-    return str_compare(*(const struct str *)a, *(const struct str *)b);
-}
-
-static struct str *sorted(char *const *texts, size_t count, struct arena *arena)
-{
-    struct str *items = arena_alloc_array(arena, count, sizeof(*items));
-
-    for (size_t i = 0; i < count; i++) {
-        items[i] = str_of(texts[i]);
-    }
-    if (count) {
-        qsort(items, count, sizeof(*items), compare_strs);
-    }
-    return items;
-}
-
 static int read_expressions(const Berth__Api__LabelSelector *selector,
                             struct arena *arena, struct pool_record *record,
                             struct err *err)
@@ -67,7 +49,7 @@ static int read_expressions(const Berth__Api__LabelSelector *selector,
             selector->match_expressions[i];
         items[i] = (struct affinity_expression){
             .key = str_of(from->key),
-            .values = sorted(from->values, from->n_values, arena),
+            .values = entries_names(from->values, from->n_values, arena),
             .value_count = (uint32_t)from->n_values,
         };
         if (pool_operator(str_of(from->operator_), &items[i].op) < 0) {
@@ -90,8 +72,8 @@ int pool_record_of(const Berth__Api__Pool *pool, struct arena *arena,
         .is_preemption_off = pool->disable_preemption,
         .is_borrowing_off = pool->disable_borrowing,
         .is_sharing_off = pool->disable_sharing,
-        .lenders =
-            sorted(pool->borrowing_pools, pool->n_borrowing_pools, arena),
+        .lenders = entries_names(pool->borrowing_pools, pool->n_borrowing_pools,
+                                 arena),
         .lender_count = (uint32_t)pool->n_borrowing_pools,
     };
     int rc = 0;

@@ -1,5 +1,6 @@
 /* Decodes one event of a record by the tables of log_layout. */
 #include "wire/kube/pool_codec.h"
+#include "wire/kube/window_codec.h"
 #include "wire/log/log_codec.h"
 #include "wire/log/log_layout.h"
 #include "wire/log/log_records.h"
@@ -195,6 +196,9 @@ static int complete(struct event *event, struct str body, struct arena *arena,
     } else if (event->type == EVENT_POOL_SET) {
         return pool_decode(event->pool.encoded, arena, &event->pool.record,
                            err);
+    } else if (event->type == EVENT_WINDOW_SET) {
+        return window_decode(event->window.encoded, arena,
+                             &event->window.record, err);
     }
     return 0;
 }

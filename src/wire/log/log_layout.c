@@ -266,6 +266,12 @@ static const struct slot pool_set_slots[] = {
 static const struct slot pool_deleted_slots[] = {
     {1, SLOT_STR, AT(pool.record.name), 0, NULL},
 };
+static const struct slot window_set_slots[] = {
+    {1, SLOT_STR, AT(window.encoded), 0, NULL},
+};
+static const struct slot window_deleted_slots[] = {
+    {1, SLOT_STR, AT(window.record.name), 0, NULL},
+};
 static const struct slot training_job_set_slots[] = {
     {1, SLOT_STR, AT(training_job.name), 0, NULL},
     {2, SLOT_STR, AT(training_job.gang_id), 0, NULL},
@@ -352,6 +358,8 @@ static const struct layout own_layouts[] = {
     OWN(EVENT_NODE_HEALTH, health_slots),
     OWN(EVENT_POOL_SET, pool_set_slots),
     OWN(EVENT_POOL_DELETED, pool_deleted_slots),
+    OWN(EVENT_WINDOW_SET, window_set_slots),
+    OWN(EVENT_WINDOW_DELETED, window_deleted_slots),
     OWN(EVENT_TRAINING_JOB_SET, training_job_set_slots),
     OWN(EVENT_TRAINING_JOB_DELETED, training_job_deleted_slots),
     OWN(EVENT_RECLASSIFIED, reclassified_slots),

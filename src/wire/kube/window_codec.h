@@ -1,0 +1,23 @@
+/*
+ * window_codec - maintenance windows: berth.api.MaintenanceWindow and the
+ * model's record.
+ *
+ * A window comes as a message, is checked, and stands in the log as the bytes
+ * of its message; the record is what is worked with.  Decoding a record from
+ * bytes that were checked cannot fail; from others (a foreign log) it may.
+ *
+ * Threads: everything here may be called from any thread.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "berth/api.pb-c.h"
+#include "model/window.h"
+
+/* Whether a window may be made like this.  -ERR_INVALID, -ERR_LIMIT: the text
+ * begins with the field. */
+int window_check(const Berth__Api__MaintenanceWindow *window,
+                 struct err *err) must_check;
+/* The record of an encoded message, in the arena. */
+int window_decode(struct str encoded, struct arena *arena,
+                  struct window_record *ret_record, struct err *err) must_check;

@@ -1,0 +1,113 @@
+/* window_codec: which maintenance windows may be made, and their records. */
+#include <string.h>
+
+#include "unit.h"
+#include "wire/kube/window_codec.h"
+#include "wire/message/message.h"
+
+enum { BEGIN_S = 1000 };
+
+/* A window that is right, to be changed. */
+struct sample {
+    Google__Protobuf__Timestamp begin, end;
+    char *names[2];
+    Berth__Api__MaintenanceWindow window;
+};
+
+static void make(struct sample *sample)
+{
+    static char name[] = "cables", b[] = "b", a[] = "a";
+
+    *sample = (struct sample){
+        .begin = GOOGLE__PROTOBUF__TIMESTAMP__INIT,
+        .end = GOOGLE__PROTOBUF__TIMESTAMP__INIT,
+        .names = {b, a},
+        .window = BERTH__API__MAINTENANCE_WINDOW__INIT,
+    };
+    sample->begin.seconds = BEGIN_S;
+    sample->begin.nanos = 500000000;
+    sample->end.seconds = 2 * BEGIN_S;
+    sample->window.name = name;
+    sample->window.begin = &sample->begin;
+    sample->window.end = &sample->end;
+    sample->window.lead_seconds = 60;
+    sample->window.nodes = sample->names;
+    sample->window.n_nodes = 2;
+}
+
+static void a_record_says_what_the_message_does(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct sample sample;
+    struct window_record record;
+    struct err err;
+
+    make(&sample);
+    assert_int_equal(
+        window_decode(wire_encode_arena(&sample.window.base, &arena), &arena,
+                      &record, &err),
+        0);
+    assert_true(str_equal(record.name, STR("cables")));
+    assert_int_equal(record.begin_ms, BEGIN_S * 1000 + 500);
+    assert_int_equal(record.end_ms, 2 * BEGIN_S * 1000);
+    assert_int_equal(record.lead_ms, 60 * 1000);
+    assert_int_equal(record.node_count, 2);
+    assert_true(str_equal(record.nodes[0], STR("a"))); /* in order */
+    assert_int_equal(record.executor_count, 0);
+}
+
+#define REFUSED(sample, field)                                  \
+    do {                                                        \
+        struct err err_;                                        \
+        assert_true(window_check(&(sample).window, &err_) < 0); \
+        assert_memory_equal(err_.text, (field), strlen(field)); \
+    } while (0)
+
+static void what_is_wrong_is_named_by_its_field(void **state)
+{
+    (void)state;
+    static char bad[] = "Not A Name", empty[] = "";
+    char reason[WINDOW_REASON_BYTES_MAX + 2];
+    struct sample sample;
+
+    make(&sample);
+    sample.window.name = bad;
+    REFUSED(sample, "name:");
+    make(&sample);
+    sample.window.begin = NULL;
+    REFUSED(sample, "begin:");
+    make(&sample);
+    sample.end.seconds = INT64_MAX;
+    REFUSED(sample, "end:");
+    make(&sample);
+    sample.end = sample.begin;
+    REFUSED(sample, "end: must be after begin");
+    make(&sample);
+    sample.window.lead_seconds = -1;
+    REFUSED(sample, "leadSeconds:");
+    make(&sample);
+    sample.names[1] = empty;
+    REFUSED(sample, "nodes[1]:");
+    make(&sample);
+    sample.window.all_nodes = true;
+    REFUSED(sample, "allNodes:");
+    make(&sample);
+    sample.window.n_nodes = 0;
+    REFUSED(sample, "name executors, nodes, pools or labels");
+    make(&sample);
+    memset(reason, 'x', sizeof(reason) - 1);
+    reason[sizeof(reason) - 1] = '\0';
+    sample.window.reason = reason;
+    REFUSED(sample, "reason:");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_record_says_what_the_message_does),
+        cmocka_unit_test(what_is_wrong_is_named_by_its_field),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
