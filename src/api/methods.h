@@ -102,6 +102,14 @@
            NONE, SERVER, 0)                                                    \
     METHOD("berth.api.Berth/ListPools", list_pools, UNARY, NONE, NONE, ANYONE, \
            0)                                                                  \
+    METHOD("berth.api.Berth/CreateMaintenanceWindow",                          \
+           create_maintenance_window, UNARY, CORDON_NODES, NONE, SERVER, 0)    \
+    METHOD("berth.api.Berth/UpdateMaintenanceWindow",                          \
+           update_maintenance_window, UNARY, CORDON_NODES, NONE, SERVER, 0)    \
+    METHOD("berth.api.Berth/DeleteMaintenanceWindow",                          \
+           delete_maintenance_window, UNARY, CORDON_NODES, NONE, SERVER, 0)    \
+    METHOD("berth.api.Berth/ListMaintenanceWindows", list_maintenance_windows, \
+           UNARY, NONE, NONE, ANYONE, 0)                                       \
     METHOD("berth.api.Berth/CheckJobs", check_jobs, UNARY, SUBMIT_ANY_JOBS,    \
            SUBMIT, QUEUE, 0)                                                   \
     METHOD("berth.api.Berth/HoldJobs", hold_jobs, UNARY,                       \

@@ -279,6 +279,20 @@ static const struct option_spec pool_options[] = {
      "what its own jobs try first when it is full: preempt-first or "
      "borrow-first"},
 };
+static const struct option_spec window_options[] = {
+    {"begin", 0, OPTION_TEXT, "TIME", "when it begins (RFC 3339)"},
+    {"end", 0, OPTION_TEXT, "TIME", "when it ends"},
+    {"duration", 0, OPTION_TEXT, "D", "the same, from its beginning: 90m, 4h"},
+    {"lead", 0, OPTION_TEXT, "D",
+     "how long before it jobs without a time limit start no more (24h)"},
+    {"executors", 0, OPTION_LIST, "E,...", "only nodes of these executors"},
+    {"nodes", 0, OPTION_LIST, "N,...", "only nodes of these names"},
+    {"pools", 0, OPTION_LIST, "POOL,...", "only nodes in these pools"},
+    {"selector", 'l', OPTION_LIST, "K=V,...",
+     "only nodes that have all these labels"},
+    {"all-nodes", 0, OPTION_SWITCH, NULL, "all nodes"},
+    {"reason", 0, OPTION_TEXT, "TEXT", "what it is for; explain shows it"},
+};
 static const struct option_spec get_pools_options[] = {
     {"statistics", 0, OPTION_FLAG, NULL,
      "resources of each pool: total, used, lent and pending"},
@@ -478,6 +492,18 @@ const struct command_spec command_table[] = {
         "delete pools; their nodes and waiting jobs move to the default pool"),
     ROW_WITH("get pools", "get pool", "[NAME...]", 0, -1, cmd_get_pools,
              get_pools_options, "show pools, and whose jobs they run"),
+    ROW_WITH("create maintenance-window", NULL, "NAME", 1, 1, cmd_create_window,
+             window_options,
+             "start no jobs on nodes from a time on that might not end before "
+             "it, and none until it is over"),
+    ROW_WITH("update maintenance-window", NULL, "NAME", 1, 1, cmd_update_window,
+             window_options,
+             "change the given settings of a maintenance window and keep the "
+             "others"),
+    ROW("delete maintenance-window", "delete maintenance-windows", "NAME...", 1,
+        -1, cmd_delete_window, "delete maintenance windows"),
+    ROW("get maintenance-windows", "get maintenance-window", "[NAME]", 0, 1,
+        cmd_get_windows, "show maintenance windows that are not over"),
     ROW("delete executor", NULL, "NAME", 1, 1, cmd_delete_executor,
         "delete an executor from the server's memory"),
     ROW_WITH("create retry-policy", NULL, "", 0, 0, cmd_create_retry_policy,

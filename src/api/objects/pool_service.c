@@ -5,32 +5,13 @@
 #include "api/core/sequence.h"
 #include "api/core/state.h"
 #include "api/handlers.h"
+#include "api/objects/object_event.h"
 #include "model/quantity.h"
 #include "wire/kube/pool_codec.h"
 #include "wire/message/message.h"
 #include "wire/policy/policy_codec.h"
 
 enum { MS_PER_S = 1000 };
-
-static void post_event(struct api_call *call, const struct event *event,
-                       enum pool_wish wish)
-{
-    struct event_scope scope = {.user = call->principal.name};
-    struct sequence sequence = {0};
-
-    sequence_begin(&sequence, &scope);
-    sequence_add(&sequence, event);
-    struct command *command = sequence_command(&sequence, &scope);
-    command->events.pool_wish = wish;
-    api_call_post(call, command, api_call_done_empty);
-}
-
-static struct event event_now(const struct api_call *call, enum event_type type)
-{
-    const struct clock *clock = call->api->ports.clock;
-
-    return (struct event){.type = type, .created_ms = clock->wall_ms(clock)};
-}
 
 static void put_pool(struct api_call *call, struct str request,
                      enum pool_wish wish)
@@ -52,7 +33,7 @@ static void put_pool(struct api_call *call, struct str request,
     }
     struct event event = event_now(call, EVENT_POOL_SET);
     event.pool.encoded = wire_encode_arena(&pool->base, &call->arena);
-    post_event(call, &event, wish);
+    object_post(call, &event, wish);
 }
 
 void handle_create_pool(struct api_call *call, struct str request)
@@ -81,7 +62,7 @@ void handle_delete_pool(struct api_call *call, struct str request)
     }
     struct event event = event_now(call, EVENT_POOL_DELETED);
     event.pool.record.name = name;
-    post_event(call, &event, POOL_WISH_THERE);
+    object_post(call, &event, POOL_WISH_THERE);
 }
 
 /* Listing. */

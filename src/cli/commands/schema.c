@@ -53,6 +53,8 @@ static const struct row rows[] = {
     ONE("get job-report", schedulerobjects__job_report),
     LIST("get jobs", berth__api__job_summary),
     LIST("get jobsets", berth__api__job_set_status),
+    ONE("get maintenance-windows",
+        berth__api__list_maintenance_windows_response),
     LIST("get nodes", berth__api__node_status),
     ONE("get permissions", berth__api__get_permissions_response),
     KEY("get podgroups", "podGroups", berth__api__pod_group_status),
