@@ -32,8 +32,6 @@ struct playing {
     VEC(struct virtual_cluster) clusters;
     VEC(uint32_t) homes; /* type of machines by queue, with an inventory */
     size_t next, count;  /* jobs */
-    int64_t progress_ms; /* when something happened last */
-    uint64_t progress_starts;
 };
 
 static void add_pool(struct playing *p)
@@ -275,8 +273,6 @@ static void arrive(struct playing *p)
 /* Note how things stand: 1 when all is over. */
 static int sample(struct playing *p, struct err *err)
 {
-    struct control_metrics metrics;
-
     int rc = tally_sample(p->tally, err);
     if (rc < 0) {
         return rc;
@@ -284,17 +280,9 @@ static int sample(struct playing *p, struct err *err)
     if (p->options->progress) {
         p->options->progress(p->options->ctx, p->world, p->tally);
     }
-    control_metrics(p->world->control, &metrics);
     agenda_add(&p->world->agenda, p->world->now_ms + p->options->sample_ms,
                WORLD_SAMPLE, 0);
-    if (p->next < p->count || p->tally->running_count > 0 ||
-        p->tally->start_count != p->progress_starts) {
-        p->progress_starts = p->tally->start_count;
-        p->progress_ms = p->world->now_ms;
-        return 0;
-    }
-    return metrics.job_count == 0 ||
-           p->world->now_ms - p->progress_ms >= PLAY_STALL_MS;
+    return tally_is_over(p->tally, p->next < p->count);
 }
 
 static int go_on(struct playing *p, struct err *err)

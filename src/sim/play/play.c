@@ -12,8 +12,6 @@ struct playing {
     struct world *world;
     struct policy *policy;
     struct arrivals *arrivals;
-    int64_t progress_ms; /* when something happened last */
-    uint64_t progress_starts;
 };
 
 /* Setting up. */
@@ -122,22 +120,6 @@ static int set_up(struct playing *p, struct err *err)
 
 /* The course of things. */
 
-/* Whether all is over that a scenario without a duration waits for. */
-static bool is_over(struct playing *p)
-{
-    struct control_metrics metrics;
-
-    control_metrics(p->world->control, &metrics);
-    if (p->tally->running_count > 0 || arrivals_open_count(p->arrivals) > 0 ||
-        p->tally->start_count != p->progress_starts) {
-        p->progress_starts = p->tally->start_count;
-        p->progress_ms = p->world->now_ms;
-        return false;
-    }
-    return metrics.job_count == 0 ||
-           p->world->now_ms - p->progress_ms >= PLAY_STALL_MS;
-}
-
 static int go_on(struct playing *p, struct err *err)
 {
     int64_t until_ms =
@@ -157,7 +139,8 @@ static int go_on(struct playing *p, struct err *err)
         if (p->options->progress) {
             p->options->progress(p->options->ctx, p->world, p->tally);
         }
-        if (!p->scenario->duration_ms && is_over(p)) {
+        if (!p->scenario->duration_ms &&
+            tally_is_over(p->tally, arrivals_open_count(p->arrivals) > 0)) {
             return 0;
         }
         agenda_add(&p->world->agenda, p->world->now_ms + p->scenario->sample_ms,

@@ -12,10 +12,6 @@
 #include "sim/scenario/scenario.h"
 #include "sim/world/tally.h"
 
-enum {
-    PLAY_STALL_MS = 7 * 24 * 3600 * 1000, /* nothing happens: it is over */
-};
-
 struct play_options {
     struct elog *log; /* see world_config */
     /* Told now and then how far it is; NULL: nobody. */

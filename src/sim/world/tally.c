@@ -264,6 +264,22 @@ int tally_sample(struct tally *tally, struct err *err)
     return 0;
 }
 
+bool tally_is_over(struct tally *tally, bool has_more)
+{
+    struct control_metrics metrics;
+    int64_t now_ms = tally->world->now_ms;
+
+    if (has_more || tally->running_count > 0 ||
+        tally->start_count != tally->progress_starts) {
+        tally->progress_starts = tally->start_count;
+        tally->progress_ms = now_ms;
+        return false;
+    }
+    control_metrics(tally->world->control, &metrics);
+    return metrics.job_count == 0 ||
+           now_ms - tally->progress_ms >= TALLY_STALL_MS;
+}
+
 /* The end. */
 
 static int compare_doubles(const void *a, const void *b)

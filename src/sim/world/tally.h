@@ -27,7 +27,10 @@
 #include "base/intern.h"
 #include "sim/world/world.h"
 
-enum { TALLY_QUEUES_MAX = QUEUES_MAX };
+enum {
+    TALLY_QUEUES_MAX = QUEUES_MAX,
+    TALLY_STALL_MS = 7 * 24 * 3600 * 1000, /* nothing happens: it is over */
+};
 
 /* How things stood at one moment. */
 struct tally_sample {
@@ -82,6 +85,8 @@ struct tally {
     double lost_ms[RESOURCE_COLUMNS_MAX]; /* of work, in columns */
     double jain_sum;
     uint32_t jain_count;
+    int64_t progress_ms; /* when something happened last */
+    uint64_t progress_starts;
 };
 
 /* What a world's config.watch is to be, for a tally that is zeroed. */
@@ -90,6 +95,9 @@ struct world_watch tally_watch(struct tally *tally);
 void tally_begin(struct tally *tally, struct world *world, int64_t warmup_ms);
 /* Note how things stand; asks the leader for shares. */
 int tally_sample(struct tally *tally, struct err *err) must_check;
+/* Whether all is over, or nothing has happened for TALLY_STALL_MS; asked at
+ * each sample.  `has_more`: jobs are still to be submitted. */
+bool tally_is_over(struct tally *tally, bool has_more);
 /* Free it. */
 void tally_fini(struct tally *tally);
 
