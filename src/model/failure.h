@@ -9,7 +9,6 @@
 #include "base/str.h"
 
 enum {
-    FAILURE_RULES_MAX = 1024,
     FAILURE_NAME_BYTES_MAX = 63, /* Armada's store holds no longer ones */
 };
 

@@ -13,7 +13,6 @@
 enum {
     RESOURCE_COLUMNS_MAX = 8,
     RESOURCE_LIST_MAX = 64, /* names in one list */
-    RESOURCE_NAME_BYTES_MAX = 253,
 };
 
 /* So much of one resource. */

@@ -15,7 +15,6 @@ enum {
     NOTIFY_TARGETS_MAX = 32,
     NOTIFY_NAME_BYTES_MAX = 63,
     NOTIFY_WORDS_MAX = 64, /* of a command */
-    NOTIFY_TIMEOUT_MS_MAX = 60000,
 };
 
 /* What has ended, as bits. */

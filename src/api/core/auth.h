@@ -25,7 +25,6 @@
 
 enum {
     AUTHENTICATORS_MAX = 8,
-    PRINCIPAL_GROUPS_MAX = 1024,
     AUTH_HEADER_BYTES_MAX = 16 << 10,
 };
 

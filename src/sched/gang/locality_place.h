@@ -36,7 +36,6 @@ enum {
     LOCALITY_TRIES_MAX = 64, /* of a gang, in free space */
     LOCALITY_FORCE_MAX = 32, /* of a sub-group, where others make way */
     LOCALITY_WAYS_MAX = 8,   /* of a gang there */
-    LOCALITY_GROUPS_MAX = GANG_LEVELS_MAX + 2,
 };
 
 /* Whether the topology has a say in where a gang goes. */

@@ -27,10 +27,8 @@
 #include "base/intern.h"
 #include "sim/world/world.h"
 
-enum {
-    TALLY_QUEUES_MAX = QUEUES_MAX,
-    TALLY_STALL_MS = 7 * 24 * 3600 * 1000, /* nothing happens: it is over */
-};
+/* Where nothing happens for so long, all is over. */
+enum { TALLY_STALL_MS = 7 * 24 * 3600 * 1000 };
 
 /* How things stood at one moment. */
 struct tally_sample {

@@ -20,8 +20,6 @@
 
 #include "base/arena.h"
 
-enum { WIRE_JSON_DEPTH_MAX = 64 };
-
 /* What to do where worlds differ. */
 enum wire_json_flags {
     WIRE_JSON_STRICT = 1 << 0,       /* reading: unknown keys are errors */

@@ -52,10 +52,6 @@ typedef int log_encoded_fn(const struct event_scope *scope, struct str encoded,
 int log_walk_job_set(struct str payload, struct str queue, struct str job_set,
                      log_encoded_fn *fn, void *ctx, struct err *err) must_check;
 
-/* As log_decode(), for one encoded armadaevents.EventSequence. */
-int log_decode_sequence(struct str sequence, struct arena *arena,
-                        log_item_fn *fn, void *ctx, struct err *err) must_check;
-
 /* What whoever takes items can do beforehand, each some items earlier than the
  * last: 0, 1, ... below LOG_SOON_STAGES. */
 enum { LOG_SOON_STAGES = 4, LOG_SOON_DISTANCE = 3 };

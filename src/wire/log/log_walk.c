@@ -149,14 +149,6 @@ int log_decode_sequence_ahead(struct str sequence, struct arena *arena,
     return rc ? rc : hand_over_all(&walk);
 }
 
-int log_decode_sequence(struct str sequence, struct arena *arena,
-                        log_item_fn *fn, void *ctx, struct err *err)
-{
-    struct log_taker taker = {fn, NULL, ctx};
-
-    return log_decode_sequence_ahead(sequence, arena, &taker, err);
-}
-
 int log_decode_ahead(struct str payload, struct arena *arena,
                      const struct log_taker *taker, struct err *err)
 {
