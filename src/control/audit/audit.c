@@ -101,6 +101,7 @@ static bool make_from(struct control_audit *audit, size_t begin)
     struct control *c = audit->control;
     size_t at = begin;
 
+    ASSERT(begin <= audit->record.events.count);
     rounds_forget(c); /* of the try before */
     batch_clear(&c->batch);
     c->form_no++;
@@ -137,6 +138,7 @@ static bool make_again(struct control_audit *audit)
     audit->is_final = false;
     for (size_t begin = least; begin <= most && !audit->is_final; begin++) {
         if (make_from(audit, begin)) {
+            ASSERT(most <= audit->record.events.count);
             audit->counts.decision_count += audit->record.events.count - begin;
             return true;
         }

@@ -31,6 +31,7 @@ void audit_make_due(struct control_audit *audit, size_t *at)
     bool goes_on = true;
     uint32_t count;
 
+    ASSERT(*at <= audit->record.events.count);
     jobs_expire(c->jobs, c->batch.time_ms);
     auto_mem uint32_t *dirty = jobs_take_dirty(c->jobs, 0, &count);
 

@@ -21,6 +21,7 @@ static void follow(struct control_audit *audit, size_t at)
     const struct event *event = &audit->record.events.items[at].event;
     uint32_t shard = rounds_shard(c, event->round.pool);
 
+    ASSERT(is_of_async(event->type));
     if (event->type == EVENT_ROUND_BEGUN) {
         round_begin(c, shard, event->round.kind, event->round.started_ms);
     } else if (event->type == EVENT_ROUND_BACK) {
@@ -40,6 +41,7 @@ static bool make_async(struct control_audit *audit, const struct event *round,
     audit->is_final = true;
     c->batch.time_ms = round->round.started_ms;
     size_t before = c->batch.planned.count;
+    ASSERT(rounds_of(c, shard)->is_back); /* else nothing stands of it */
     (void)round_finish(c, shard);
     if (c->batch.planned.count > before) {
         c->batch.planned.count--; /* it is not tried once more */
@@ -122,6 +124,7 @@ static bool make_round(struct control_audit *audit, const struct event *round,
         audit->counts.unseen_round_count++;
         return true;
     }
+    ASSERT(before <= end && end < audit->record.events.count);
     batch_plan_round(c, rounds_shard(c, round->round.pool), round->round.kind);
     audit->counts.round_count++;
     return audit_compare(audit, at) &&

@@ -19,6 +19,9 @@ static uint32_t count_preemptions(const struct what_if *what_if,
 
     for (uint32_t i = job->last_preemption; i != WHAT_IF_NONE;
          i = what_if->preemptions.items[i].before) {
+        /* The list goes back in time. */
+        ASSERT(what_if->preemptions.items[i].before == WHAT_IF_NONE ||
+               what_if->preemptions.items[i].before < i);
         count += what_if->preemptions.items[i].at_ms <= span_ms;
     }
     return count;
@@ -136,6 +139,7 @@ static void add_row(rows_vec *rows, const struct what_if *of,
         .what_if = *what_if,
     };
 
+    ASSERT(effect < WHAT_IF_EFFECTS);
     answer->counts[effect]++;
     if (effect != WHAT_IF_SAME) {
         VEC_PUSH(rows, row);

@@ -91,6 +91,8 @@ static int add_nodes(struct what_if *what_if, const struct what_if_nodes *asked,
         set[i].is_unschedulable = false;
         set[i].foreign = (struct resource_list){0};
     }
+    /* What is kept of a node is the record that told of it alone. */
+    ASSERT(event.nodes.set_count == 1);
     event.created_ms = what_if->now_ms;
     event.nodes.set = set;
     event.nodes.set_count = asked->count;
@@ -136,6 +138,7 @@ static int cordon(struct what_if *what_if, struct str name,
     if (intern_find(&drained->names, name) != INTERN_NONE) {
         return 0;
     }
+    ASSERT(drained->executors.count == intern_count(&drained->names));
     (void)intern_add(&drained->names, name);
     VEC_PUSH(&drained->executors, executor->id);
     struct what_if_kept kept = {intern_add(&what_if->names, name),

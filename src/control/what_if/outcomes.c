@@ -27,6 +27,8 @@ static struct what_if_tally *tally_of(struct what_if *what_if, struct str queue)
         index = intern_add(&what_if->queue_names, queue);
         VEC_PUSH(&what_if->tallies, (struct what_if_tally){0});
     }
+    /* Each queue that has a name has a tally. */
+    ASSERT(what_if->tallies.count == intern_count(&what_if->queue_names));
     return &what_if->tallies.items[index];
 }
 
@@ -60,11 +62,13 @@ static struct what_if_job *job_of(struct what_if *what_if, struct job_id id,
         VEC_PUSH(&what_if->jobs, job);
         (void)map_put(&what_if->index, id.v, at);
     }
+    ASSERT(key128_compare(what_if->jobs.items[at].id.v, id.v) == 0);
     return &what_if->jobs.items[at];
 }
 
 static int64_t course_ms(const struct what_if *what_if)
 {
+    ASSERT(what_if->now_ms >= what_if->began_ms); /* time goes on */
     return what_if->now_ms - what_if->began_ms;
 }
 
@@ -251,6 +255,9 @@ static void note_preempted(struct what_if *what_if, struct what_if_job *job)
     if (job->preempted_ms == NEVER) {
         job->preempted_ms = course_ms(what_if);
     }
+    /* It is preempted after it was, or at the same moment. */
+    ASSERT(job->last_preemption == WHAT_IF_NONE ||
+           job->preempted_ms <= preemption.at_ms);
     job->last_preemption = (uint32_t)what_if->preemptions.count;
     VEC_PUSH(&what_if->preemptions, preemption);
 }

@@ -40,6 +40,7 @@ static int64_t pause_until(const struct what_if *what_if, int64_t pause_ms,
     if (span_ms - past_ms < pause_ms) {
         pause_ms = span_ms - past_ms;
     }
+    ASSERT(past_ms >= 0 && pause_ms <= WHAT_IF_SPAN_MS_MAX);
     return pause_ms > 1 ? pause_ms : 1; /* time goes on */
 }
 
@@ -78,5 +79,6 @@ int what_if_play(struct what_if *what_if, int64_t span_ms, struct err *err)
     if (rc == -ERR_LIMIT && what_if->is_cut && has_first) {
         rc = 0; /* the moment that it was cut in is after span_ms */
     }
+    ASSERT(rc < 0 || what_if->is_cut || what_if->span_ms >= span_ms);
     return rc < 0 ? rc : what_if_note_last(what_if, err);
 }

@@ -22,6 +22,7 @@ static void pack_borrowers(const struct pools *pools, const struct shard *shard,
     for (size_t i = 0; i < shard->borrowers.count; i++) {
         count += job_is_borrower(pools, shard, shard->borrowers.items[i]);
     }
+    ASSERT(count <= shard->borrowers.count);
     pack_u64(buf, shard->asked_count);
     pack_u64(buf, count);
     for (size_t i = 0; i < shard->borrowers.count; i++) {
@@ -88,6 +89,7 @@ static bool note_member(const struct pools *pools, uint32_t job,
     if (row->node != NONE || !running_gang_of(pools, job)) {
         return false;
     }
+    ASSERT(row->gang != NONE && row->shard < pools->shards.count);
     *ret_what = position_of(pools, row->shard);
     return true;
 }
@@ -102,6 +104,7 @@ static bool note_anchor(const struct pools *pools, uint32_t job,
     if (row->node == NONE || !gang_row || gang_row->anchor == row->shard) {
         return false;
     }
+    ASSERT(gang_row->anchor < pools->shards.count);
     *ret_what = position_of(pools, gang_row->anchor);
     return true;
 }

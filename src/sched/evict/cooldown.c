@@ -55,6 +55,8 @@ static void note_promise(struct round *round, struct sched_decision *decision)
     const struct class *class =
         class_at(round, class_of_job(round->sched, decision->job));
 
+    ASSERT(hold->is_priced && decision->action == SCHED_LEASE);
+
     if (decision->revocable_for == NONE &&
         !loss_limit_bars(round, decision->job) &&
         reserve_pass_for_share(round, hold, class, decision->node) ==
@@ -69,6 +71,8 @@ static const struct lane *lane_of(const struct round *round, uint32_t job)
     const struct sched *sched = round->sched;
     uint32_t queue = sched->lists.items[sched->jobs.items[job].list].queue;
 
+    /* A queue of which something waits or runs here has a lane. */
+    ASSERT(round->lane_of_queue[queue] < round->lane_count);
     return &round->lanes[round->lane_of_queue[queue]];
 }
 
@@ -150,6 +154,7 @@ void cooldown_mark(struct round *round, size_t mark)
     bool is_by_share = false;
     uint32_t level = 0;
 
+    ASSERT(mark <= sched->decisions.count); /* decisions since then */
     /* Backwards, for victims stand before the lease that they serve. */
     for (size_t i = sched->decisions.count; i > mark; i--) {
         struct sched_decision *decision = &sched->decisions.items[i - 1];

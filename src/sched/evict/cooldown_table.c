@@ -30,6 +30,7 @@ static int64_t end_of(const struct sched *sched,
 {
     int64_t cooldown_ms = sched->policy->cooldown_ms;
 
+    ASSERT(cooldown_ms >= 0);
     return time_add_saturating(cooldown->since_ms, cooldown_ms);
 }
 
@@ -69,6 +70,7 @@ static void begin(struct sched *sched, uint32_t job, int64_t since_ms,
         .news_count = news_count,
     };
 
+    ASSERT(!cooldown_find(sched, job)); /* it has one at most */
     map_put(&sched->cooldown_map, key_of(cooldown.item, cooldown.is_gang),
             sched->cooldown_serial + (uint32_t)sched->cooldowns.count);
     VEC_PUSH(&sched->cooldowns, cooldown);
@@ -79,6 +81,7 @@ static void begin(struct sched *sched, uint32_t job, int64_t since_ms,
 
 static void end(struct sched *sched, struct cooldown *cooldown)
 {
+    ASSERT(cooldown->item != NONE); /* it ends once */
     map_remove(&sched->cooldown_map, key_of(cooldown->item, cooldown->is_gang));
     if (!cooldown->is_gang) {
         sched->job_flags.items[cooldown->item] &= (uint8_t)~JOB_COOLDOWN;
@@ -102,6 +105,8 @@ static void sift(struct sched *sched)
         }
         sched->cooldown_first++;
     }
+    /* Those before it are over. */
+    ASSERT(sched->cooldown_first <= sched->cooldowns.count);
     if (sched->cooldown_first > sched->cooldowns.count / 2) {
         sched->cooldowns.count -= sched->cooldown_first;
         memmove(sched->cooldowns.items,

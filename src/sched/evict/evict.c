@@ -192,6 +192,7 @@ static void sort_units(struct round *round, uint32_t first, uint32_t count)
  * places. */
 static void settle_lane(struct round *round, struct lane *lane, uint32_t first)
 {
+    ASSERT(first <= round->units.count);
     lane->unit_first = lane->unit_next = first;
     lane->unit_end = round->units.count;
     for (uint32_t i = first; i < round->units.count; i++) {
@@ -277,6 +278,9 @@ static void evict_all(struct round *round, const struct share *shares,
             evict_lane(round, &shares[i]);
         }
     }
+    /* Each run is of one unit, and there is room for all. */
+    ASSERT(round->units.count <= round->units.member_count &&
+           round->units.member_count <= run_count);
 }
 
 void evict_begin(struct round *round)
@@ -348,6 +352,8 @@ void evict_return(struct round *round, uint32_t index)
         if (run->state != RUN_EVICTED) {
             continue; /* one of a gang with terms that went alone */
         }
+        ASSERT(round->evicted->count > 0 &&
+               round->evicted->runs[run->evicted_run].is_out);
         run->state = RUN_RETURNED;
         round->evicted->runs[run->evicted_run].is_out = false;
         round->evicted->count--;

@@ -101,6 +101,8 @@ static void take(struct sched *sched, struct evictable *evictable,
     if (place == EVICTABLE_NOW) {
         seq_remove(&evictable->runs, index, run_less, sched);
     } else if (place != NONE) {
+        ASSERT(place < evictable->next.count &&
+               evictable->next.items[place].run == index);
         next_evictable_remove(sched, evictable->next.items,
                               --evictable->next.count, place);
     }
@@ -165,6 +167,8 @@ void evictable_note_run(struct sched *sched, uint32_t run, int sign)
     if (!evictable) {
         return;
     }
+    ASSERT(sign == 1 ||
+           (sign == -1 && evictable->gang_run_count >= is_member(sched, run)));
     evictable->gang_run_count += is_member(sched, run) * (uint32_t)sign;
     if (sign > 0) {
         add(sched, evictable, run);

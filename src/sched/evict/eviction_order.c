@@ -23,6 +23,7 @@ static struct heap_entry entry_of(struct round *round, struct lane *lane)
 {
     const struct unit *unit = &round->units.items[lane->unit_next];
 
+    ASSERT(lane->unit_next < lane->unit_end); /* it has a next one */
     lane->level[STREAM_EVICTED] = unit->level;
     lane->cost[STREAM_EVICTED] = cost_of(&round->pool->base, &lane->placed,
                                          unit->sum, lane->factor_micro);
@@ -83,6 +84,7 @@ static uint32_t *order_units(struct round *round)
         if (round->evicted->turns) {
             round->evicted->turns[count] = lane->cost[STREAM_EVICTED];
         }
+        ASSERT(count < round->units.count); /* each has one turn */
         order[count] = lane->unit_next;
         advance(round, &race, lane);
     }
@@ -123,6 +125,7 @@ static void part_evicted_runs(struct round *round)
         node->evicted_first = node->evicted_end = total;
         total += count;
     }
+    ASSERT(total == member_count); /* each run is on one node */
 }
 
 /* Give each node its evicted runs, in the order of `order`. */
@@ -146,6 +149,7 @@ static void fill_evicted_runs(struct round *round, const uint32_t *order)
                 &round->units.members[unit->member_first + m];
             struct node *node = &sched->nodes.items[member->node];
             uint32_t at = node->evicted_end++;
+            ASSERT(at < round->units.member_count);
             round->evicted->queues[member->node] |= evicted_queue_bit(queue);
             ASSERT_SLOW(
                 sched->accounts.items[sched->runs.items[member->run].account]

@@ -260,6 +260,7 @@ static bool is_before(const struct gathering *g, uint8_t level)
 
 static struct unit *make_room(struct round *round, struct tail *tail)
 {
+    ASSERT(tail->count <= tail->capacity);
     if (tail->count == tail->capacity) {
         uint32_t capacity = tail->capacity ? tail->capacity * 2 : TAIL_MIN;
         struct unit *units =
@@ -291,6 +292,7 @@ static void gather(struct gathering *g, struct rest *rest,
         .priority = key->priority,
         .level = key->level,
     };
+    ASSERT(g->rest_count > 0 && rest < g->rests + g->rest_count);
     amounts_subtract(&g->all, &class->request);
     if (!seq_previous(rest->runs, &rest->at)) {
         *rest = g->rests[--g->rest_count];
@@ -312,6 +314,8 @@ static bool add_account(struct gathering *g, uint32_t account)
     if (evictable->runs.count) {
         uint32_t first = seq_get(&evictable->runs, (struct seq_cursor){0});
         evict_note(round, &sched->runs.items[first]);
+        /* A queue has one account a class in each pool. */
+        ASSERT(g->rest_count < POLICY_CLASSES_MAX);
         g->rests[g->rest_count++] =
             (struct rest){&evictable->runs, seq_at_last(&evictable->runs)};
     }

@@ -71,6 +71,7 @@ static int64_t old_at(const struct round *round, const struct gang *gang,
         int64_t started_ms = sched->runs.items[run].started_ms;
         last_ms = started_ms > last_ms ? started_ms : last_ms;
     }
+    ASSERT(gang->leased.count > 0); /* it runs, else nobody would evict it */
     return time_add_saturating(last_ms, youth_ms);
 }
 

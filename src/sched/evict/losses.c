@@ -13,6 +13,7 @@ static struct loss *find(const struct sched *sched, uint32_t job)
                         ? map_find(&sched->loss_map, key_of_u64(job))
                         : MAP_NONE;
 
+    ASSERT(slot == MAP_NONE || sched->losses.items[slot].job == job);
     return slot == MAP_NONE ? NULL : &sched->losses.items[slot];
 }
 

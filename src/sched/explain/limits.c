@@ -20,6 +20,8 @@ static bool is_over_limit(const struct question *question, uint32_t p)
     for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
         if (usage.limit.v[r] < sched->pools.items[p].total.v[r] &&
             class_limit_refuses(&usage, may_recall, &question->asked, r)) {
+            /* What asks for nothing of a resource is not refused for it. */
+            ASSERT(question->asked.v[r] > 0);
             answer->resource = (int)r;
             answer->limit = usage.limit.v[r];
             answer->used = class_limit_used(&usage, may_recall, r);

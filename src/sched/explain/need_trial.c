@@ -118,6 +118,7 @@ static bool shrink_column(struct trials *trials, struct what_if_more *more,
                              ? low + (high - low) / 2
                              : high - step;
         *tried = middle;
+        ASSERT(middle >= 0 && middle < high); /* less than what starts it */
         bool is = trial_starts_with(trials, more);
         if (trials->is_over) {
             *tried = high;

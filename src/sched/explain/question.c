@@ -106,6 +106,7 @@ void explain_ask_for(struct question *question, struct arena *arena)
              seq_next(&gang->waiting, &at)) {
             classes[count++] = class_of_job(sched, seq_get(&gang->waiting, at));
         }
+        ASSERT(count == gang->waiting.count);
         question->class_count = count;
         question->needed_count = gang_needed(gang);
         question->asked = gang_least(sched, question->record->gang);

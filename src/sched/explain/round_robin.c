@@ -105,6 +105,8 @@ static struct supply *measure(const struct turns *turns, uint32_t begin,
                gaps[supply->gap_first + supply->gap_count].list == list) {
             supply->gap_count++;
         }
+        /* A job has one gap, in its list. */
+        ASSERT(supply->gap_count <= list->seq.count);
         supply->count = list->seq.count - supply->gap_count;
     }
     return supplies;
@@ -186,6 +188,7 @@ uint32_t turns_skip(struct turns *turns, uint32_t begin, uint32_t end,
         *ret_skipped = (uint32_t)all;
         return end;
     }
+    ASSERT(begin < end); /* nothing gives nothing */
     uint32_t rounds = whole_rounds(supplies, count, skip_count);
     uint64_t rest = skip_count - given(supplies, count, rounds);
     for (uint32_t i = 0; i < count; i++) {
@@ -198,6 +201,7 @@ uint32_t turns_skip(struct turns *turns, uint32_t begin, uint32_t end,
         rest -= has_more && rest > 0;
         pass(turns->sched, &turns->items[begin + i], gone, supply, gaps);
     }
+    ASSERT(rest == 0 && next < end); /* some list has more to give */
     *ret_skipped = skip_count;
     return next;
 }

@@ -13,6 +13,7 @@ static void fill_answer(const struct sched *sched, uint32_t p, int64_t now_ms,
     const struct limits *limits = question->limits;
     const struct cost_base *base = question->base;
 
+    ASSERT(why != LIMIT_NONE && p < sched->pools.count);
     answer->pool = intern_get(sched->pool_names, p);
     if (why == LIMIT_BUDGET) {
         double scale = base->units / CHARGE_PER_MINUTE;

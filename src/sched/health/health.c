@@ -83,6 +83,7 @@ struct quarantine_window *health_of_pool(struct sched *sched, uint32_t pool)
     while (health->pools.count <= pool) {
         VEC_PUSH(&health->pools, (struct quarantine_window){0});
     }
+    ASSERT(pool < sched->pools.count);
     return &health->pools.items[pool];
 }
 
@@ -185,6 +186,8 @@ void sched_health_set(struct sched *sched, uint32_t node,
     if (health->health == NODE_NORMAL) {
         health_clear_window(sched, entry);
     }
+    /* Only a node that is out comes back by itself. */
+    ASSERT(record->until_ms == 0 || record->health == NODE_OUT);
     health_hold(sched, node, health->health != NODE_NORMAL);
     health_show(sched, node, health->health);
     sched->health->has_news = true; /* a place may be free for another */
@@ -206,6 +209,7 @@ void sched_health_get(const struct sched *sched, uint32_t node, int64_t now_ms,
     ret_health->probation_ms = record->probation_ms;
     ret_health->success_count = record->success_count;
     ret_health->reason = str_of(health_find(sched, node)->reason);
+    ASSERT(sums.failed <= sums.ended); /* who failed has ended */
     ret_health->ended_count = sums.ended;
     ret_health->failed_count = sums.failed;
 }

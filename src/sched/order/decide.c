@@ -21,6 +21,7 @@ static void note_pass(const struct round *round,
         away.level = (uint8_t)level;
         class = &away;
     }
+    ASSERT(class->level == level); /* as urgent as it is there */
     enum pass pass = reserve_pass(round, hold, class, decision->node);
     decision->is_backfilled =
         pass == BACKFILL_ENDS_IN_TIME || pass == BACKFILL_REVOCABLE;
@@ -42,6 +43,8 @@ void round_decide(struct round *round, struct sched_decision decision)
     /* What is decided is about a job that is there. */
     ASSERT(decision.job < sched->jobs.count &&
            sched->jobs.items[decision.job].list != LIST_NONE);
+    ASSERT(decision.action != SCHED_PREEMPT ||
+           decision.for_job != decision.job);
     decision.group = round->group;
     decision.revocable_for = NONE;
     if (decision.action == SCHED_LEASE) {
@@ -105,6 +108,7 @@ void round_settle_gangs(struct round *round, size_t first)
         }
         struct gang *gang = &sched->gangs.items[job->gang];
         uint32_t lane = round->lane_of_queue[gang->queue];
+        ASSERT(gang->is_live);
         gang->planned = sched->plan_count;
         if (lane != NONE) {
             lane_refresh_new(round, &round->lanes[lane]);

@@ -69,6 +69,7 @@ void refusals_note_held(struct round *round, uint32_t job, uint32_t for_job)
     const struct sched *sched = round->sched;
     struct refusal refusal = of_item(sched, job, REFUSAL_HELD);
 
+    ASSERT(for_job != job); /* a reservation holds others back */
     refusal.queue = sched->lists.items[sched->jobs.items[job].list].queue;
     note(round, for_job, refusal);
 }
@@ -98,6 +99,8 @@ static bool is_before(const struct sched *sched, uint32_t p, uint32_t job,
         sched->policy->pools[index].backfill_order != BACKFILL_IN_ORDER) {
         return false;
     }
+    ASSERT(sched->lists.items[sched->jobs.items[job].list].queue ==
+           refusal->queue);
     return queue_order_less(sched, job, refusal->job);
 }
 

@@ -28,6 +28,7 @@ void round_wake_held(struct round *round, const struct resource_vec *request)
             when_ms = at_ms > when_ms ? at_ms : when_ms;
         }
     }
+    ASSERT(columns == 0 || when_ms != INT64_MIN); /* each has its time */
     if (when_ms > round->now_ms) {
         round_wake_by(round, when_ms);
     }
@@ -59,6 +60,7 @@ static bool hold(struct round *round, const struct start_question *question,
                 round, start_when(round->sched, &round->starts, question, r));
         }
     }
+    ASSERT(refused >> RESOURCE_COLUMNS_MAX == 0);
     round->held_columns |= refused;
     if ((held | refused) && round->has_flow) {
         round_wake_held(round, question->request);
@@ -105,6 +107,7 @@ void round_count_starts(struct round *round, const struct lane *lane,
 {
     struct start_question question = question_of(round, lane, count, request);
 
+    ASSERT(count > 0 && amounts_is_sum(request));
     start_take(round->sched, &round->starts, &question);
 }
 

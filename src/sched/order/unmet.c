@@ -132,6 +132,9 @@ void order_note_held(struct round *round, const struct lane *lane)
     if (round_is_what_if(round)) {
         return;
     }
+    ASSERT(job < sched->jobs.count &&
+           sched->lists.items[sched->jobs.items[job].list].queue ==
+               lane->queue);
     apps->held_app = sched->lists.items[lane_first(lane)->list].app;
     apps->held_for = job;
     apps->held_for_id = sched->jobs.items[job].id;

@@ -32,6 +32,7 @@ static bool has_room(const struct round *round, uint32_t level,
 bool window_is_open_at(const struct round *round, const struct lane *lane,
                        uint32_t level)
 {
+    ASSERT(round->reserve.count <= ADMITTED_MAX);
     return round->reserve.has_window && !round->is_filling &&
            has_room(round, level, lane);
 }

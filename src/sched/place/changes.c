@@ -72,6 +72,7 @@ void place_flush(struct round *round)
 {
     for (size_t i = 0; i < round->changes->open_nodes.count; i++) {
         uint32_t node = round->changes->open_nodes.items[i].node;
+        ASSERT(round->changes->is_open[node]); /* each stands there once */
         round->changes->is_open[node] = false;
         move_node(round, node);
     }
@@ -96,6 +97,7 @@ void place_changes_undo(struct round *round, size_t mark)
             items[kept++] = (struct open_node){OPEN_FOR_GOOD, item.node};
         }
     }
+    ASSERT(kept <= round->changes->open_nodes.count);
     round->changes->open_nodes.count = kept;
     round->changes->told_count = is_untold ? round->changes->told_count : mark;
 }

@@ -91,6 +91,7 @@ static void charge(struct round *round, const struct run *run,
     if (sign < 0) {
         share_fall(round, lane);
     }
+    ASSERT(sign == 1 || sign == -1);
     amounts_count(&lane->all, &class->request, sign);
     if (run->state != RUN_EVICTED) {
         amounts_count(&lane->placed, &class->request, sign);
@@ -131,6 +132,7 @@ static void change_unit(const struct round *round, const struct run *run,
     if (run->state == RUN_EVICTED &&
         round->units.items[round->evicted->runs[run->evicted_run].unit]
             .is_group) {
+        ASSERT(round->evicted->runs[run->evicted_run].job == run->job);
         amounts_count(
             round->units.items[round->evicted->runs[run->evicted_run].unit].sum,
             &class->request, sign);

@@ -40,6 +40,7 @@ static uint64_t size_of(const struct round *round, uint32_t class_index)
         class->size_stamp = sched->stamp;
         class->size = (uint64_t)(size < whole ? size : whole);
     }
+    ASSERT(class->size <= (uint64_t)1 << SIZE_BITS); /* a part of the pool */
     return class->size;
 }
 
@@ -192,6 +193,7 @@ void affordable_begin_gang(struct round *round, const struct gang *gang,
         least = count == 0 || own < least ? own : least;
         count++;
     }
+    ASSERT(!a->is_gang && a->price > 0); /* one gang at a time */
     a->is_gang = true;
     a->budget = needed < count ? least * needed : sum;
     a->mark = a->spent_end = round->sched->decisions.count;
@@ -207,6 +209,8 @@ void affordable_undo(struct round *round)
 {
     struct affordable *a = &round->searches->affordable;
 
+    /* A gang's try is taken back to its beginning at most. */
+    ASSERT(!a->is_gang || a->mark <= round->sched->decisions.count);
     if (a->is_gang && a->spent_end > round->sched->decisions.count) {
         a->spent_end = a->mark;
         a->spent = 0;
@@ -255,6 +259,7 @@ static u128 least_of(struct round *round)
         const struct unit *unit = &round->units.items[i];
         const struct unit_run *member =
             &round->units.members[unit->member_first];
+        ASSERT(unit->member_count > 0);
         u128 cost =
             member->gang != NONE
                 ? cost_of_gang(round, member->gang)

@@ -90,6 +90,8 @@ static inline struct victim of_run(const struct round *round,
     const struct class *class = class_at(round, class_of_job(sched, run->job));
     bool is_borrowed = borrowed_has(sched, run->job);
 
+    ASSERT(run->state != RUN_EVICTED ||
+           round->evicted->runs[run->evicted_run].job == run->job);
     return (struct victim){
         .job = run->job,
         .gang = NONE,
@@ -210,6 +212,7 @@ static uint32_t add_evicted(const struct search *search, uint32_t index,
     if (node->stamp != sched->stamp) {
         return 0;
     }
+    ASSERT(node->evicted_first <= node->evicted_end);
     while (first > node->evicted_first &&
            round->evicted->runs[first - 1].ordinal + 1 >= rules->depth) {
         first--;
@@ -272,6 +275,8 @@ static struct victim *collect(const struct search *search, uint32_t node,
     uint32_t count = is_for_evicted(round, rules)
                          ? add_evicted(search, node, rules, victims)
                          : add_any(search, node, rules, victims);
+    /* Pods that run there, or gangs of them. */
+    ASSERT(count <= sched->nodes.items[node].run_count);
     budgets_mark(sched, victims, count);
     sort_victims(round, victims, count);
     if (rules->spares_groups) {

@@ -57,6 +57,8 @@ void victim_memo_note_turn(struct round *round, uint32_t queue, bool is_before)
     if (!memo) {
         return;
     }
+    /* What is remembered of a turn does not change while it is asked for. */
+    ASSERT(memo->asked_count <= round->sched->queues.count);
     if (memo->turns[queue] == TURN_UNASKED) {
         memo->asked[memo->asked_count++] = queue;
     }
@@ -120,6 +122,7 @@ static struct victim_memo *memo_get(struct round *round, uint32_t class_index,
         memo = &memos->items[memos->count++];
         memo_init(round, memo);
     }
+    ASSERT(memos->count > 0 && memos->count <= memos->capacity);
     memo->class_index = class_index;
     memo->queue = queue;
     *ret_is_known = false;

@@ -75,6 +75,7 @@ static void push_offer(struct round *round, struct borrowed *borrowed,
         borrowed->offers = grown;
         borrowed->capacity = capacity;
     }
+    ASSERT(offer->victim_count > 0 && borrowed->count < borrowed->capacity);
     offers_rise(round->sched, borrowed->offers, borrowed->count++, *offer);
 }
 

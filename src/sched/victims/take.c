@@ -23,6 +23,7 @@ static void preempt(const struct search *search, uint32_t job,
     uint32_t lane = round->lane_of_queue[queue];
     uint32_t node = run->node;
 
+    ASSERT(job != search->job && run->state != RUN_PREEMPTED);
     place_preempt(round, job);
     round_decide(round, (struct sched_decision){
                             .action = SCHED_PREEMPT,
@@ -54,6 +55,7 @@ static void preempt_held(const struct search *search,
     uint32_t count = group_victims_list(round, sched->runs.items[run].node,
                                         &sched->gangs.items[victim->group]);
 
+    ASSERT(count > 0); /* the victim at least */
     for (uint32_t i = 0; i < count; i++) {
         preempt(search, round->searches->pods.items[i], going);
     }
