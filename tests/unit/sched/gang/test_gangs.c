@@ -364,6 +364,34 @@ static void a_unit_grows_in_its_own_rack_of_many(void **state)
     }
 }
 
+/* A member of a gang goes where it fits best, whatever the one before it
+ * avoids. */
+static void a_member_does_not_follow_one_that_avoids(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "Q",
+        .gang = "g",
+        .cardinality = 2,
+        .minimum = 2,
+        .uniformity = "rack",
+    };
+
+    world_queue(w, "Q", 1);
+    uint32_t a = world_node(
+        w, &(struct world_node){"a", .cores = 1, .memory_gb = 4,
+                                .label_key = "rack", .label_value = "r"});
+    world_node(w,
+               &(struct world_node){"b", .cores = 2, .memory_gb = 8,
+                                    .label_key = "rack", .label_value = "r"});
+    uint32_t first = world_submit(w, &member);
+    uint32_t second = world_submit(w, &member);
+    sched_job_avoid(w->sched, first, a);
+    world_round(w, ROUND_FAST, 10);
+    assert_string_equal(world_node_of(w, first), "b");
+    assert_string_equal(world_node_of(w, second), "a");
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -384,6 +412,7 @@ int main(void)
         SCENARIO(growth_stays_in_the_cluster),
         SCENARIO(a_gang_leaves_no_cluster_that_is_closed),
         SCENARIO(a_unit_grows_in_its_own_rack_of_many),
+        SCENARIO(a_member_does_not_follow_one_that_avoids),
     };
 
     return RUN_TESTS(tests);

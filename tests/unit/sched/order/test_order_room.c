@@ -319,6 +319,30 @@ static void what_an_application_lacks_is_kept_for_it(void **state)
     assert_string_equal(world_node_of(w, next), "");
 }
 
+/* A limit on starts that is reached stops what is smaller too, whichever queue
+ * it is of, so that what is larger gets its turn (model.md 6.10b). */
+static void a_limit_on_starts_stops_smaller_work_of_others(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.round_period_ms = 10000;
+    w->policy.pools[0].start_limits[0] =
+        (struct resource_fraction){STR("cpu"), 3 * FRACTION_ONE_PPM / 10};
+    w->policy.pools[0].start_limit_count = 1;
+    world_restart(w);
+    world_queue(w, "R", 1);
+    world_queue(w, "S", 1);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 10});
+    world_lease(w,
+                world_submit(w, &(struct world_job){.queue = "S", .cores = 4}),
+                n, 0);
+    world_submit_many(w, &(struct world_job){.queue = "R", .cores = 2}, 2);
+    uint32_t small = world_submit(w, &(struct world_job){.queue = "S"});
+    world_round(w, ROUND_FAST, 100000); /* 2 of 3 start, and 2 do not */
+    assert_int_equal(w->leased_count, 1);
+    assert_string_equal(world_node_of(w, small), "");
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -335,6 +359,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             what_an_application_lacks_is_kept_for_it, world_setup,
             world_teardown),
+        SCENARIO(a_limit_on_starts_stops_smaller_work_of_others),
     };
 
     return RUN_TESTS(tests);

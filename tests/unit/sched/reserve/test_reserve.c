@@ -324,6 +324,36 @@ static void a_node_that_shrank_is_reserved_as_it_is(void **state)
     assert_int_equal(w->plan.decisions[0].start_ms, SCHED_START_UNKNOWN);
 }
 
+/* A more urgent job may go beside what is reserved, but what it takes is gone
+ * for those that come after: it yields to nobody less urgent (model.md 2.9). */
+static void a_more_urgent_job_uses_up_what_is_left_beside(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t running =
+        world_submit(w, &(struct world_job){.queue = "Q",
+                                            .cores = 6,
+                                            .priority_class = "fixed",
+                                            .deadline_s = 100});
+    world_lease(w, running, node, 0);
+    world_submit(w, &(struct world_job){.queue = "Q", .cores = 8});
+    world_round(w, ROUND_FAST, 0); /* admitted; 2 are left beside it */
+    uint32_t urgent = world_submit(
+        w, &(struct world_job){
+               .queue = "Q", .cores = 2, .priority_class = "high"});
+    uint32_t late = world_submit(w, &(struct world_job){.queue = "Q",
+                                                        .cores = 2,
+                                                        .lifetime_s = INT64_MAX,
+                                                        .submitted_ms = 1});
+    world_round(w, ROUND_FAST, 1);
+    assert_string_equal(world_node_of(w, urgent), "n");
+    assert_string_equal(world_node_of(w, late), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +374,7 @@ int main(void)
                                         world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_node_that_shrank_is_reserved_as_it_is,
                                         world_setup, world_teardown),
+        SCENARIO(a_more_urgent_job_uses_up_what_is_left_beside),
     };
 
     return RUN_TESTS(tests);

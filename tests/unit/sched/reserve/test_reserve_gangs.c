@@ -321,6 +321,95 @@ static void an_urgent_group_has_a_reserved_node_whole(void **state)
     assert_string_equal(world_node_of(w, urgent), "m");
 }
 
+/* What is admitted counts in its queue also after a try for it was undone
+ * (model.md 6.2: u_all). */
+static void an_admitted_gang_counts_after_a_try(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    uint32_t a = world_node(w, &(struct world_node){"a", .cores = 4});
+    uint32_t b = world_node(w, &(struct world_node){"b", .cores = 4});
+    uint32_t low = world_submit(
+        w,
+        &(struct world_job){.queue = "Q", .cores = 4, .priority_class = "low"});
+    uint32_t fixed = world_submit(
+        w, &(struct world_job){
+               .queue = "R", .cores = 4, .priority_class = "fixed"});
+    world_lease(w, low, a, 0);
+    world_lease(w, fixed, b, 0);
+    world_submit_many(w,
+                      &(struct world_job){.queue = "Q",
+                                          .cores = 4,
+                                          .gang = "g",
+                                          .cardinality = 2,
+                                          .minimum = 2},
+                      2);
+    world_round(w, ROUND_FAST, 0); /* the gang is admitted */
+    world_node(w, &(struct world_node){"c", .cores = 1});
+    world_submit(w, &(struct world_job){.queue = "Q", .submitted_ms = 1});
+    uint32_t hungry =
+        world_submit(w, &(struct world_job){.queue = "R", .submitted_ms = 1});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, hungry), "c");
+}
+
+/* The promise of a gang of two unlike members, where so many runs end at 30 on
+ * the node on which another ends at 60; from 90 on there is room anyway. */
+static int64_t promise_where_parts_end_at_30(struct world *w, int part_count)
+{
+    struct sched_admission admission;
+    struct world_job run = {
+        .queue = "Q", .priority_class = "fixed", .deadline_s = 30};
+    struct world_job member = {.queue = "Q",
+                               .gang = "g",
+                               .cardinality = 2,
+                               .minimum = 2,
+                               .memory_gb = 1};
+
+    world_queue(w, "Q", 1);
+    uint32_t a =
+        world_node(w, &(struct world_node){"a", .cores = 6, .memory_gb = 8});
+    uint32_t b =
+        world_node(w, &(struct world_node){"b", .cores = 4, .memory_gb = 4});
+    for (int i = 0; i < part_count; i++) {
+        run.cores = 2 / part_count;
+        world_lease(w, world_submit(w, &run), a, 0);
+    }
+    run = (struct world_job){
+        .queue = "Q", .priority_class = "fixed", .cores = 2, .deadline_s = 60};
+    world_lease(w, world_submit(w, &run), a, 0);
+    run.deadline_s = 90;
+    run.memory_gb = 1;
+    world_lease(w, world_submit(w, &run), b, 0);
+    run.deadline_s = 0;
+    run.memory_gb = 6;
+    world_lease(w, world_submit(w, &run), a, 0);
+    (void)world_submit(w, &member);
+    member.memory_gb = 3;
+    member.submitted_ms = 1;
+    uint32_t last = world_submit(w, &member);
+    world_round(w, ROUND_FAST, 0);
+    assert_true(sched_job_admission(w->sched, last, &admission));
+    return admission.start_ms;
+}
+
+/* Unlike members may have room at one moment and none at a later one: the first
+ * such moment is promised, however many things end then (model.md 2.9). */
+static void an_unlike_gang_is_promised_the_first_moment(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    assert_int_equal(promise_where_parts_end_at_30(w, 1), 30000);
+    world_restart(w);
+    assert_int_equal(promise_where_parts_end_at_30(w, 2), 30000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +431,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             an_urgent_group_has_a_reserved_node_whole, world_setup,
             world_teardown),
+        SCENARIO(an_admitted_gang_counts_after_a_try),
+        SCENARIO(an_unlike_gang_is_promised_the_first_moment),
     };
 
     return RUN_TESTS(tests);
