@@ -227,6 +227,7 @@ static void get_tried(struct jobs_decoder *d, struct extra_row *extra)
     for (uint32_t i = 0; i < count && !d->reader.is_bad; i++) {
         uint32_t executor = get_string(d);
         uint32_t node = get_string(d);
+        ASSERT(extra->tried_count < JOBS_TRIED_MAX); /* the reader's bound */
         extra->tried[extra->tried_count++] =
             (struct tried_pair){executor, node};
     }
@@ -325,6 +326,7 @@ static void get_row(struct jobs_decoder *d)
     }
     uint32_t job =
         row_create(d->jobs, id, set.queue, set.job_set, user, &digest);
+    ASSERT(gang == UINT32_MAX || gang < d->gangs.count);
     if (gang != UINT32_MAX) {
         restore_group(d, d->jobs->rows.items[job].gang, &d->gangs.items[gang]);
     }
