@@ -63,6 +63,9 @@ class Schema(unittest.TestCase):
         cls.addClassCleanup(cls.berth.close)
         ctl = cls.berth.ctl
         ctl("create", "queue", "q")
+        ctl("create", "maintenance-window", "w", "--begin",
+            "2999-01-01T00:00:00Z", "--duration", "1h", "--nodes", "n0",
+            "-l", "rack=1", "--reason", "cables")
         ctl("create", "pool", "mine", "--min", "cpu=1", check=False)
         out = ctl("run", "-q", "q", *SMALL, "--name", "n", "--", "sh", "-c",
                   "echo hello; touch left").stdout
@@ -91,6 +94,7 @@ class Schema(unittest.TestCase):
         self.agrees("get jobs")
         self.agrees("get jobs", self.job_id)
         self.agrees("get jobsets")
+        self.agrees("get maintenance-windows")
         self.agrees("get nodes")
         self.agrees("get permissions")
         self.agrees("get podgroups")
