@@ -11,7 +11,7 @@ PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
     berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
 .PHONY: all deps setup build programs run check sanitize bench bench-quality \
-    fuzz fuzz-workloads prop-long damage hostile hostile-v2 install deb deb-test \
+    fuzz fuzz-workloads prop-long damage hostile hostile-v2 kube-kills install deb deb-test \
     shared-test image-test reproducible clean
 
 all: build
@@ -65,6 +65,10 @@ hostile: build
 # A machine of its own, in software: four minutes.
 hostile-v2: setup
 	@tools/hostile-v2 $(BUILD)
+
+# Kills of an executor of a real cluster; tests/kube/testbed builds that.
+kube-kills: programs
+	@BERTH_BUILD=$(abspath $(BUILD)) python3 tests/kube/kills.py --kills 200
 
 # The prefix may be another than that of the last time; DESTDIR is Meson's.
 install: setup

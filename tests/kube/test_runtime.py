@@ -1,57 +1,13 @@
 """The runtime kubernetes against a real API server; kwok plays the kubelets."""
 
-import collections
+import contextlib
 import json
-import os
-import pathlib
 import subprocess
-import sys
-import tempfile
 import unittest
 import urllib.error
 
-import control_plane
-
-try:
-    import yaml
-except ImportError:
-    print("skipped: Python has no yaml; Debian has it as python3-yaml")
-    sys.exit(control_plane.SKIPPED)
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "e2e"))
-import harness  # noqa: E402 pylint: disable=C0413
-
-BUILD = pathlib.Path(os.environ["BERTH_BUILD"])
-NAMESPACE = "jobs"  # of deploy/kubernetes/jobs-namespace.yaml
-PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
-CONTEXT = "limited"  # a user with the rights of deploy/kubernetes
-FOR_EVER = 1000000000
-PATHS = {
-    "Namespace": "/api/v1/namespaces",
-    "ServiceAccount": "/api/v1/namespaces/berth/serviceaccounts",
-    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
-    "ClusterRoleBinding":
-        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-    "Role": f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}/roles",
-    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/"
-                   f"{NAMESPACE}/rolebindings",
-    "PriorityClass": "/apis/scheduling.k8s.io/v1/priorityclasses",
-}
-
-
-def job(run_ms=0, exit_code=0, cpu="1"):
-    amounts = {"cpu": cpu, "memory": "16Mi", "ephemeral-storage": "16Mi"}
-    return {
-        "priority": 0, "namespace": NAMESPACE,
-        "annotations": {"berth.dev/fakeRunMs": str(run_ms),
-                        "berth.dev/fakeExitCode": str(exit_code)},
-        "podSpec": {
-            "restartPolicy": "Never", "terminationGracePeriodSeconds": 1,
-            "priorityClassName": "armada-preemptible",
-            "containers": [{
-                "name": "main", "image": "none",
-                "resources": {"requests": amounts, "limits": amounts}}]}}
+from berth_cluster import (BUILD, CONTEXT, FOR_EVER, NAMESPACE, PODS,
+                           BerthCluster, harness, job)
 
 
 class TestRuntime(unittest.TestCase):
@@ -59,77 +15,25 @@ class TestRuntime(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=R1732
-        cls.addClassCleanup(folder.cleanup)
-        cls.plane = control_plane.ControlPlane(folder.name)
-        cls.enterClassContext(cls.plane)
-        config = cls.plane.write_kubeconfig()
-        cls.config = config
-        for name in ("rbac.yaml", "jobs-namespace.yaml"):
-            cls.apply(ROOT / "deploy" / "kubernetes" / name)
-        cls.plane.start_kwok(config)
-        cls.plane.add_nodes("n1", "n2")
-        cls.berth = harness.Berth(standalone=False).start()
-        cls.addClassCleanup(cls.berth.close)
-        cls.settings = {"kubeconfig": str(config), "context": CONTEXT,
-                        "namespaces": [NAMESPACE], "retention": "0s"}
-        cls.executor = harness.Executor(
-            cls.berth.grpc, "k", cls.berth.folder / "k",
-            json.dumps({"executor": {"kubernetes": cls.settings}}),
-            "kubernetes").start()
-        cls.addClassCleanup(lambda: cls.executor.stop())
-        cls.berth.ctl("create", "queue", "q")
-
-    @classmethod
-    def apply(cls, path):
-        """As kubectl apply does, and for the user of the test as well."""
-        for thing in yaml.safe_load_all(path.read_text()):
-            for subject in thing.get("subjects", []):
-                subject.clear()
-                subject.update(kind="User", name=CONTEXT,
-                               apiGroup="rbac.authorization.k8s.io")
-            cls.plane.ask("POST", PATHS[thing["kind"]], thing)
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.cluster = BerthCluster(stack)
+        cls.plane, cls.berth = cls.cluster.plane, cls.cluster.berth
+        cls.executor = cls.cluster.executor
 
     def setUp(self):
         self.set = self.id().rsplit(".", 1)[1]
+        self.job, self.pods = self.cluster.job, self.cluster.pods
+        self.wait_state = self.cluster.wait_state
+        self.wait_no_pods = self.cluster.wait_no_pods
 
     def submit(self, *jobs):
-        out = self.berth.ctl("submit", "-", input_text=json.dumps(
-            {"queue": "q", "jobSetId": self.set, "jobs": jobs})).stdout
-        return [line.split()[4] for line in out.splitlines()
-                if line.startswith("Submitted")]
-
-    def job(self, job_id):
-        return json.loads(self.berth.ctl("get", "jobs", job_id, "-o",
-                                         "json").stdout)[0]
-
-    def wait_state(self, job_id, state):
-        return harness.wait_for(
-            f"{job_id} is {state}", lambda: self.job(job_id)
-            .get("state", "QUEUED") == state and self.job(job_id))
-
-    def all_events(self):
-        lines = self.berth.ctl("watch", "q", self.set, "-o", "json",
-                               "--exit-if-inactive").stdout.splitlines()
-        return [json.loads(line) for line in lines]
-
-    def events(self):
-        """How often each kind of event was, by job."""
-        events = self.all_events()
-        return collections.Counter(
-            (event["event"]["jobId"], event["type"]) for event in events)
-
-    def pods(self):
-        return {pod["metadata"]["name"]: pod
-                for pod in self.plane.ask("GET", PODS)["items"]}
-
-    def wait_no_pods(self):
-        harness.wait_for("no pod is left", lambda: not self.pods())
+        return self.cluster.submit(self.set, *jobs)
 
     def test_the_contract_of_runtimes(self):
         done = subprocess.run(
             [BUILD / "tests/contract/contract_runtime_kubernetes",
-             self.config], capture_output=True, text=True, check=False)
+             self.cluster.config], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         pods = PODS.replace(NAMESPACE, "default")
         for pod in self.plane.ask("GET", pods)["items"]:
@@ -206,7 +110,7 @@ class TestRuntime(unittest.TestCase):
         self.executor.start()
         self.assertEqual(self.wait_state(job_id, "SUCCEEDED")["runCount"], 1)
         told = [event["event"]["ingressAddresses"]
-                for event in self.all_events()
+                for event in self.cluster.all_events(self.set)
                 if event["type"] == "JobIngressInfoEvent"]
         self.assertIn({"8080": f"10.0.0.2:{node_port}", "9090": f"{host}/"},
                       told)
@@ -301,14 +205,14 @@ class TestRuntime(unittest.TestCase):
         for job_id in jobs[:3]:
             self.berth.ctl("cancel", "job", job_id)
         self.wait_no_pods()
-        events = self.events()
+        events = self.cluster.events(self.set)
         for event, count in events.items():
             self.assertEqual(count, 1, event)
         self.assertIn((jobs[0], "JobRunningEvent"), events)
 
     def test_berthd_may_have_the_executor_inside(self):
         config = {"executor": {"id": "inside", "runtime": "kubernetes",
-                               "kubernetes": self.settings}}
+                               "kubernetes": self.cluster.settings}}
         with harness.Berth(json.dumps(config)) as berth:
             berth.ctl("create", "queue", "q")
             berth.ctl("submit", "-", input_text=json.dumps(
