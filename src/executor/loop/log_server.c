@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "berth/api.pb-c.h"
+#include "executor/loop/log_readers.h"
 #include "wire/message/message.h"
 
 enum {
@@ -26,6 +27,7 @@ struct log_server {
     pthread_cond_t changed;
     struct rpc_stream *stream; /* the thread's; NULL: none */
     bool is_stopping;
+    struct log_readers *readers; /* owned */
     pthread_t thread;
 };
 
@@ -122,53 +124,108 @@ static int read_files(struct log_server *server,
     return rc;
 }
 
-static enum rpc_wait say(struct rpc_stream *stream,
-                         const Berth__Api__LogAnswer *answer)
-{
-    auto_arena arena = {0};
-
-    return rpc_stream_send(stream, wire_encode_arena(&answer->base, &arena),
-                           SEND_TIMEOUT_MS);
-}
-
-/* Answer one question; what is none is passed over. */
-static enum rpc_wait answer_one(struct log_server *server,
-                                struct rpc_stream *stream, struct str bytes)
+/* Answer one question, which is passed over if it is none.  NULL as the reason:
+ * by reading what it asks for; else it is refused. */
+static void write_answer(struct log_server *server, struct str bytes,
+                         const char *refusal, struct strbuf *out)
 {
     Berth__Api__LogAnswer answer = BERTH__API__LOG_ANSWER__INIT;
     auto_arena arena = {0};
     auto_strbuf text = strbuf_make(0);
     ProtobufCMessage *message;
     struct err err;
+    int rc;
 
     if (wire_decode(&berth__api__log_question__descriptor, bytes,
                     &wire_request_limits, &arena, &message, &err) < 0) {
-        return RPC_WAIT_READY;
+        return;
     }
     const Berth__Api__LogQuestion *question = (const void *)message;
-    int rc = question->list_files || question->read_file
-                 ? read_files(server, question, &answer, &text, &arena, &err)
-                 : read_log(server, question, &answer, &text, &err);
+    if (refusal) {
+        rc = err_set(&err, -ERR_UNAVAILABLE, "%s", refusal);
+    } else if (question->list_files || question->read_file) {
+        rc = read_files(server, question, &answer, &text, &arena, &err);
+    } else {
+        rc = read_log(server, question, &answer, &text, &err);
+    }
     answer.number = question->number;
     if (rc < 0) {
         answer.code = rpc_code_of(rc);
         answer.message = err.text;
     }
-    return say(stream, &answer);
+    wire_encode(&answer.base, out);
+}
+
+/* Of a reader. */
+static void on_question(void *ctx, struct str question, struct strbuf *answer)
+{
+    write_answer(ctx, question, NULL, answer);
+}
+
+/* Of a reader. */
+static void on_answer(void *ctx)
+{
+    struct log_server *server = ctx;
+
+    pthread_mutex_lock(&server->lock);
+    if (server->stream) {
+        rpc_stream_wake(server->stream);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+static enum rpc_wait send_bytes(struct rpc_stream *stream, struct str bytes)
+{
+    return bytes.byte_count > 0
+               ? rpc_stream_send(stream, bytes, SEND_TIMEOUT_MS)
+               : RPC_WAIT_READY;
+}
+
+/* Send what is ready. */
+static enum rpc_wait send_answers(struct log_server *server,
+                                  struct rpc_stream *stream)
+{
+    auto_strbuf answer = strbuf_make(0);
+    enum rpc_wait wait = RPC_WAIT_READY;
+
+    while (wait == RPC_WAIT_READY &&
+           log_readers_take(server->readers, &answer)) {
+        wait = send_bytes(stream, strbuf_str(&answer));
+    }
+    return wait;
+}
+
+static enum rpc_wait take_question(struct log_server *server,
+                                   struct rpc_stream *stream, struct str bytes)
+{
+    auto_strbuf answer = strbuf_make(0);
+
+    if (log_readers_ask(server->readers, bytes)) {
+        return RPC_WAIT_READY;
+    }
+    write_answer(server, bytes, "too many logs are being read", &answer);
+    return send_bytes(stream, strbuf_str(&answer));
 }
 
 /* Serve on a stream until it ends. */
 static void serve(struct log_server *server, struct rpc_stream *stream)
 {
     Berth__Api__LogAnswer hello = BERTH__API__LOG_ANSWER__INIT;
+    auto_arena arena = {0};
     auto_strbuf bytes = strbuf_make(0);
 
     hello.executor_id = server->executor_id;
-    enum rpc_wait wait = say(stream, &hello);
+    enum rpc_wait wait =
+        send_bytes(stream, wire_encode_arena(&hello.base, &arena));
     while (wait == RPC_WAIT_READY) {
         wait = rpc_stream_next(stream, -1, &bytes);
         if (wait == RPC_WAIT_READY) {
-            wait = answer_one(server, stream, strbuf_str(&bytes));
+            wait = take_question(server, stream, strbuf_str(&bytes));
+        } else if (wait == RPC_WAIT_TIMEOUT) {
+            wait = RPC_WAIT_READY; /* a reader has woken us */
+        }
+        if (wait == RPC_WAIT_READY) {
+            wait = send_answers(server, stream);
         }
     }
     if (wait != RPC_WAIT_ENDED) {
@@ -233,6 +290,7 @@ static void *run(void *ctx)
             auto_strbuf rest = strbuf_make(0);
             serve(server, stream);
             (void)set_stream(server, NULL);
+            log_readers_clear(server->readers);
             while (rpc_stream_next(stream, -1, &rest) != RPC_WAIT_ENDED) {
             }
             retry_ms = is_unknown(stream) ? RETRY_UNKNOWN_MS : server->retry_ms;
@@ -245,6 +303,7 @@ static void *run(void *ctx)
 /* What is left when its thread has ended, or never began. */
 static void release(struct log_server *server)
 {
+    log_readers_stop(server->readers);
     rpc_channel_close(server->channel);
     for (uint32_t i = 0; i < server->header_count; i++) {
         mem_free((char *)(uintptr_t)server->headers[i].name);
@@ -288,7 +347,14 @@ struct log_server *log_server_start(struct rpc_channel *channel,
                                     struct err *err)
 {
     struct log_server *server = make(channel, options);
+    const struct log_readers_options readers = {
+        .answer = on_question, .wake = on_answer, .ctx = server};
 
+    server->readers = log_readers_start(&readers, err);
+    if (!server->readers) {
+        release(server);
+        return NULL;
+    }
     if (pthread_create(&server->thread, NULL, run, server) != 0) {
         (void)err_set(err, -ERR_IO, "cannot start a thread");
         release(server);

@@ -2,12 +2,12 @@
  * log_server - answers the server's requests for logs and files.
  *
  * The executor holds a stream open (Berth.ServeLogs) on which the server asks
- * and it answers, one question after the other; the server cannot reach it
- * otherwise.  With a server that does not know this method (Armada's), the
- * executor tries again only now and then.
+ * and it answers, several questions at a time (log_readers.h); the server
+ * cannot reach it otherwise.  With a server that does not know this method
+ * (Armada's), the executor tries again only now and then.
  *
- * Threads: one of its own; the runtime's logs() and files() may be called from
- * any.
+ * Threads: one of its own, and its readers; the runtime's logs() and files()
+ * may be called from any.
  */
 #pragma once
 

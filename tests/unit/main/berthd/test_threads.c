@@ -168,8 +168,12 @@ static void test_a_log_server_without_a_thread_is_none(void **state)
     assert_non_null(channel);
     assert_null(log_server_start(channel, &options, &err));
     assert_said(&err);
-    /* One that has no server yet stops at once. */
+    /* There is a reader, but nobody who asks it. */
     channel = open_channel(1);
+    assert_null(log_server_start(channel, &options, &err));
+    assert_said(&err);
+    /* One that has no server yet stops at once. */
+    channel = open_channel(1000);
     struct log_server *server = log_server_start(channel, &options, &err);
     assert_non_null(server);
     log_server_stop(server);
