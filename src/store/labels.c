@@ -17,6 +17,24 @@ bool store_label_is_indexed(struct str key)
     return !str_equal(key, STR("berth.dev/arrayIndex"));
 }
 
+static bool take_array(void *ctx, struct str key, struct str value)
+{
+    int64_t *hash = ctx;
+
+    if (str_equal(key, STR("berth.dev/array"))) {
+        *hash = label_hash(key, value);
+    }
+    return true;
+}
+
+int64_t label_array_of(struct str spec)
+{
+    int64_t hash = 0;
+
+    spec_labels(spec, take_array, &hash);
+    return hash;
+}
+
 /* What is run for each label. */
 struct run {
     sqlite3_stmt *stmt;

@@ -12,6 +12,9 @@
 /* What stands for a label in the index. */
 int64_t label_hash(struct str key, struct str value) must_check;
 
+/* What stands for the array that a spec is of; 0: none. */
+int64_t label_array_of(struct str spec) must_check;
+
 /* Run a statement (hash, job) for each indexed label of a spec. */
 int labels_run(struct str spec, struct job_id job, sqlite3_stmt *stmt,
                struct err *err) must_check;

@@ -25,6 +25,7 @@ struct job_row {
     struct stored_job job;
     int64_t number;  /* counts jobs in the order of their submission */
     int64_t set_key; /* of its job set */
+    int64_t array;   /* the hash of its array's label (labels.h); 0: none */
     int64_t ended_ms;
     struct str pool; /* of the latest run */
     struct usage_request request;
@@ -42,8 +43,7 @@ struct run_row {
 };
 
 struct spec_row {
-    int64_t job_number;
-    struct job_id job;
+    struct job_row *job;
     struct str bytes; /* armadaevents.SubmitJob */
 };
 

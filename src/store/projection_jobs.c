@@ -1,4 +1,5 @@
 /* The effect of an event about a job on its row. */
+#include "store/labels.h"
 #include "store/projection_private.h"
 #include "wire/message/field.h"
 
@@ -94,6 +95,7 @@ static void add_job(struct projection *projection,
             },
         .number = projection->next_job_number++,
         .set_key = projection->sets.items[projection->set_current].key,
+        .array = label_array_of(event->submit.encoded),
         .request = usage_request_of(event->submit.digest),
         .is_new = true,
     };
@@ -103,7 +105,7 @@ static void add_job(struct projection *projection,
     map_put(&projection->job_indexes, event->job.v,
             (uint32_t)projection->jobs.count);
     VEC_PUSH(&projection->jobs, row);
-    struct spec_row spec = {row->number, event->job, event->submit.encoded};
+    struct spec_row spec = {row, event->submit.encoded};
     VEC_PUSH(&projection->specs, spec);
 }
 

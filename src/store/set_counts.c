@@ -11,6 +11,14 @@ const char *const set_counts_sql[SET_COUNTS_STATEMENTS] = {
                               " WHERE key = ?1",
 };
 
+const char *const set_counts_of_arrays_sql[SET_COUNTS_STATEMENTS] = {
+    [SET_COUNTS_UPSERT] = "INSERT INTO array_count VALUES (?1, ?2, ?3)"
+                          " ON CONFLICT DO UPDATE SET"
+                          " job_count = job_count + ?3",
+    [SET_COUNTS_DELETE_EMPTY] = "DELETE FROM array_count WHERE hash = ?1"
+                                " AND state = ?2 AND job_count = 0",
+};
+
 void set_counts_fini(struct set_counts *counts)
 {
     map_fini(&counts->indexes);
@@ -72,6 +80,9 @@ int set_counts_write(const struct set_counts *counts, sqlite3_stmt **statements,
     for (size_t i = 0; i < counts->items.count && rc == 0; i++) {
         const struct set_count_change *change = &counts->items.items[i];
 
+        if (change->state == 0 && !update_set) {
+            continue;
+        }
         if (change->state == 0) {
             sq_bind_int(update_set, 1, change->set_key);
             sq_bind_int(update_set, 2, change->at_ms);

@@ -215,6 +215,10 @@ int store_label_newest(struct store_reader *reader, struct str key,
 int store_label_whole(struct store_reader *reader, struct str key,
                       struct str value, struct job_id *ret_oldest,
                       struct err *err) must_check;
+/* The oldest job of a span of jobs that are all of the array that this one is
+ * of: 1; 0 where none is known, which says nothing. */
+int store_array_piece(struct store_reader *reader, struct job_id id,
+                      struct job_id *ret_oldest, struct err *err) must_check;
 /* How many of them are in each state; a code. */
 int store_label_states(struct store_reader *reader, struct str key,
                        struct str value, uint32_t ret_counts[STORED_JOB_STATES],

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "elog/sq_sums.h"
+#include "store/arrays.h"
 #include "store/objects.h"
 
 #define SET_COUNT_TABLE            \
@@ -20,6 +21,16 @@
     " job BLOB NOT NULL,"                      \
     " PRIMARY KEY (hash, job)) WITHOUT ROWID;" \
     "CREATE TABLE label_since (job BLOB);"
+
+/* Arrays by the hash of their label; those with a job up to `array_since` are
+ * not counted. */
+#define ARRAY_TABLES                             \
+    "CREATE TABLE array_count ("                 \
+    " hash INTEGER NOT NULL,"                    \
+    " state INTEGER NOT NULL,"                   \
+    " job_count INTEGER NOT NULL,"               \
+    " PRIMARY KEY (hash, state)) WITHOUT ROWID;" \
+    "CREATE TABLE array_since (job BLOB);" ARRAY_PIECE_TABLE
 
 #define USAGE_TABLE                     \
     "CREATE TABLE usage ("              \
@@ -92,7 +103,8 @@ static const char schema[] =
     " pool TEXT NOT NULL,"
     " error TEXT NOT NULL,"
     " core_milli INTEGER NOT NULL DEFAULT 0,"
-    " gpu_milli INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;"
+    " gpu_milli INTEGER NOT NULL DEFAULT 0,"
+    " array INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;"
     "CREATE INDEX job_by_set ON job (set_key);"
     "CREATE INDEX job_by_end ON job (ended_ms) WHERE ended_ms > 0;" LIST_INDEXES
         ACTIVE_INDEX
@@ -135,7 +147,8 @@ static const char schema[] =
     " queue TEXT NOT NULL,"
     " job_count INTEGER NOT NULL,"
     " PRIMARY KEY (pool, queue)) WITHOUT ROWID;" SET_COUNT_TABLE USAGE_TABLE
-        OBJECT_TABLE LABEL_TABLES "CREATE TABLE page_sums (are_kept INTEGER);";
+        OBJECT_TABLE LABEL_TABLES ARRAY_TABLES
+    "CREATE TABLE page_sums (are_kept INTEGER);";
 
 /* What brings a file of each format to the next. */
 static const char *const steps[] = {
@@ -161,6 +174,8 @@ static const char *const steps[] = {
     [9] = "DROP INDEX job_bad; DROP INDEX job_active;" BAD_INDEX ACTIVE_INDEX,
     /* Releases before do not know the checksums that pages have since. */
     [10] = "",
+    [11] = "ALTER TABLE job ADD COLUMN array INTEGER NOT NULL DEFAULT "
+           "0;" ARRAY_TABLES "INSERT INTO array_since SELECT max(id) FROM job;",
 };
 _Static_assert(ARRAY_COUNT(steps) == STORE_SQLITE_VERSION,
                "a step from each format");

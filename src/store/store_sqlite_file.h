@@ -14,6 +14,9 @@
  *     set_count    how many jobs of a job set are in a state
  *     label        which jobs have a label (labels.h)
  *     label_since  the last job that was there before that table, if any
+ *     array_count  how many jobs of an array are in a state
+ *     array_piece  where its jobs lie (arrays.h)
+ *     array_since  the last job that was there before these two, if any
  *     page_sums    is there if the file's pages have checksums (sq_sums.h)
  *     usage        what queues and users have used, by day
  */
@@ -23,7 +26,7 @@
 #include "model/id.h"
 
 enum {
-    STORE_SQLITE_VERSION = 11,
+    STORE_SQLITE_VERSION = 12,
     STORE_SQLITE_APPLICATION_ID = 0x42655374, /* "BeSt" */
     /* Bytes of an id in a column: big-endian, so that blobs sort as ids. */
     STORE_ID_BYTES = 16,

@@ -14,6 +14,7 @@ struct victim {
     int64_t number;
     int64_t set_key;
     int64_t state;
+    int64_t array;
 };
 
 struct victims {
@@ -27,7 +28,7 @@ static int find_victims(sqlite3 *db, int64_t before_ms, struct victims *victims,
     sqlite3_stmt *stmt = NULL;
 
     int rc = sq_prepare(db,
-                        "SELECT id, number, set_key, state FROM job"
+                        "SELECT id, number, set_key, state, array FROM job"
                         " WHERE ended_ms > 0 AND ended_ms < ?1"
                         " ORDER BY ended_ms LIMIT ?2",
                         &stmt, err);
@@ -41,6 +42,7 @@ static int find_victims(sqlite3 *db, int64_t before_ms, struct victims *victims,
             .number = sqlite3_column_int64(stmt, 1),
             .set_key = sqlite3_column_int64(stmt, 2),
             .state = sqlite3_column_int64(stmt, 3),
+            .array = sqlite3_column_int64(stmt, 4),
         };
     }
     sqlite3_finalize(stmt);
@@ -61,6 +63,22 @@ static int delete_labels(struct store_writer *writer,
         sqlite3_reset(stmt);
     }
     return rc;
+}
+
+/* Its array has one job less. */
+static int leave_array(struct store_writer *writer, const struct victim *victim,
+                       struct err *err)
+{
+    char sql[300];
+
+    snprintf(sql, sizeof(sql),
+             "UPDATE array_count SET job_count = job_count - 1"
+             " WHERE hash = %lld AND state = %lld;"
+             "DELETE FROM array_count WHERE hash = %lld AND job_count = 0",
+             (long long)victim->array, (long long)victim->state,
+             (long long)victim->array);
+    int rc = sq_exec(writer->db, sql, err);
+    return rc < 0 ? rc : arrays_remove(&writer->arrays, victim->id, err);
 }
 
 static int delete_job(struct store_writer *writer, const struct victim *victim,
@@ -84,7 +102,8 @@ static int delete_job(struct store_writer *writer, const struct victim *victim,
              (unsigned long long)victim->id.v.lo, (long long)victim->number,
              (long long)victim->number, (long long)victim->set_key,
              (long long)victim->state, (long long)victim->set_key);
-    return sq_exec(db, sql, err);
+    rc = sq_exec(db, sql, err);
+    return rc < 0 || !victim->array ? rc : leave_array(writer, victim, err);
 }
 
 /* The index of a job set goes before its last job, in steps: what is left of

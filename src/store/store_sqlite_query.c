@@ -1,11 +1,12 @@
 #include "store/store_sqlite_query.h"
 
+#include "store/arrays.h"
 #include "store/labels.h"
 #include "store/store_reader.h"
 #include "store/store_sqlite_row.h"
 
 /* A queue with so few jobs is read as a whole, rather than all that is newer
- * than they are. */
+ * than they are; or a page of each of its job sets, if these are as few. */
 enum { SPARSE_JOBS_MAX = 20000 };
 
 /* What all lists share: the filter, the order and the limit. */
@@ -59,6 +60,15 @@ static const char *const sql[QUERY_COUNT] = {
     [QUERY_LIST_OF_QUEUE] =
         "SELECT " STORE_JOB_COLUMNS " FROM job_set s CROSS JOIN job j"
         " WHERE s.queue = ?1 AND j.set_key = s.key AND " LIST_CONDITION,
+    /* The newest of each job set of a queue, and of those the newest. */
+    [QUERY_LIST_OF_SETS] =
+        "SELECT " STORE_JOB_COLUMNS " FROM job j"
+        " CROSS JOIN job_set s ON s.key = j.set_key WHERE j.id IN"
+        " (SELECT n.id FROM job_set q CROSS JOIN job n ON n.id IN"
+        " (SELECT o.id FROM job o INDEXED BY job_by_set WHERE o.set_key = q.key"
+        " AND o.id < ?4 AND (?3 = 0 OR ((?3 >> o.state) & 1))"
+        " AND (?6 = '' OR o.owner = ?6) ORDER BY o.id DESC LIMIT ?5)"
+        " WHERE q.queue = ?1) AND " LIST_CONDITION,
     [QUERY_LIST_OF_LABEL] =
         "SELECT " STORE_JOB_COLUMNS " FROM label l CROSS JOIN job j"
         " ON j.id = l.job CROSS JOIN job_set s ON s.key = j.set_key"
@@ -74,7 +84,14 @@ static const char *const sql[QUERY_COUNT] = {
         "WITH span(first, last, held) AS (SELECT min(job), max(job), count(*)"
         " FROM label WHERE hash = ?) SELECT first, held = (SELECT count(*)"
         " FROM job WHERE id BETWEEN first AND last) FROM span",
-    [QUERY_QUEUE_JOBS] = "SELECT coalesce(sum(c.job_count), 0) FROM job_set s"
+    /* Nothing where a part of the array was there before its counts. */
+    [QUERY_ARRAY_STATES] =
+        "SELECT state, job_count FROM array_count WHERE hash = ?1 AND"
+        " (SELECT min(job) FROM label WHERE hash = ?1) >"
+        " coalesce((SELECT job FROM array_since), x'')",
+    [QUERY_ARRAY_PIECE] = ARRAY_PIECE_SELECT,
+    [QUERY_QUEUE_JOBS] = "SELECT coalesce(sum(c.job_count), 0),"
+                         " count(DISTINCT s.key) FROM job_set s"
                          " CROSS JOIN set_count c ON c.set_key = s.key"
                          " WHERE s.queue = ?",
     [QUERY_JOBS_BY_URI] =
@@ -269,19 +286,27 @@ static struct str upper_bound(struct job_id older_than,
     return str_make(bytes, STORE_ID_BYTES + 1);
 }
 
-/* How many jobs a queue has, or a negative code. */
-static int64_t jobs_of_queue(struct store_reader *reader, struct str queue,
-                             struct err *err)
+/* The query for the jobs of a queue: by how many it has, and how many job
+ * sets; or a negative code. */
+static int choose_of_queue(struct store_reader *reader,
+                           const struct store_filter *filter, struct err *err)
 {
     sqlite3_stmt *stmt = reader->statements[QUERY_QUEUE_JOBS];
+    int64_t job_count = 0, set_count = 0;
 
-    sq_bind_text(stmt, 1, queue);
-    int64_t count = sq_step(stmt, err);
-    if (count == 1) {
-        count = sqlite3_column_int64(stmt, 0);
+    sq_bind_text(stmt, 1, filter->queue);
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        job_count = sqlite3_column_int64(stmt, 0);
+        set_count = sqlite3_column_int64(stmt, 1);
         sqlite3_reset(stmt);
     }
-    return count;
+    return rc < 0                         ? rc
+           : job_count <= SPARSE_JOBS_MAX ? QUERY_LIST_OF_QUEUE
+           : set_count <= SPARSE_JOBS_MAX / filter->count_max
+               ? QUERY_LIST_OF_SETS
+           : filter->owner.byte_count > 0 ? QUERY_LIST_OF_OWNER
+                                          : QUERY_LIST;
 }
 
 /* The query that looks at fewest jobs which do not match; or a negative
@@ -315,13 +340,7 @@ static int choose_list(struct store_reader *reader,
         return QUERY_LIST_OF_SET;
     }
     if (filter->queue.byte_count > 0) {
-        int64_t count = jobs_of_queue(reader, filter->queue, err);
-        if (count < 0) {
-            return (int)count;
-        }
-        if (count <= SPARSE_JOBS_MAX) {
-            return QUERY_LIST_OF_QUEUE;
-        }
+        return choose_of_queue(reader, filter, err);
     }
     return filter->owner.byte_count > 0 ? QUERY_LIST_OF_OWNER : QUERY_LIST;
 }
@@ -409,22 +428,56 @@ int store_label_whole(struct store_reader *reader, struct str key,
     return rc < 0 ? rc : is_whole;
 }
 
-int store_label_states(struct store_reader *reader, struct str key,
-                       struct str value, uint32_t ret_counts[STORED_JOB_STATES],
-                       struct err *err)
+int store_array_piece(struct store_reader *reader, struct job_id id,
+                      struct job_id *ret_oldest, struct err *err)
 {
-    sqlite3_stmt *stmt = reader->statements[QUERY_LABEL_STATES];
+    sqlite3_stmt *stmt = reader->statements[QUERY_ARRAY_PIECE];
+    unsigned char bytes[STORE_ID_BYTES];
+    bool is_inside = false;
+
+    sq_bind_blob(stmt, 1, store_id_put(id.v, bytes));
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        is_inside = key128_compare(store_id_column(stmt, 1), id.v) >= 0;
+        if (is_inside) {
+            ret_oldest->v = store_id_column(stmt, 0);
+        }
+        sqlite3_reset(stmt);
+    }
+    return rc < 0 ? rc : is_inside;
+}
+
+/* Read rows of a state and a count: how many there are. */
+static int read_states(sqlite3_stmt *stmt, int64_t hash,
+                       uint32_t ret_counts[STORED_JOB_STATES], struct err *err)
+{
+    int row_count = 0;
     int rc;
 
     memset(ret_counts, 0, STORED_JOB_STATES * sizeof(*ret_counts));
-    sq_bind_int(stmt, 1, label_hash(key, value));
-    while ((rc = sq_step(stmt, err)) == 1) {
+    sq_bind_int(stmt, 1, hash);
+    for (; (rc = sq_step(stmt, err)) == 1; row_count++) {
         int64_t state = sqlite3_column_int64(stmt, 0);
         if (state > 0 && state < STORED_JOB_STATES) {
             ret_counts[state] = (uint32_t)sqlite3_column_int64(stmt, 1);
         }
     }
-    return rc;
+    return rc < 0 ? rc : row_count;
+}
+
+int store_label_states(struct store_reader *reader, struct str key,
+                       struct str value, uint32_t ret_counts[STORED_JOB_STATES],
+                       struct err *err)
+{
+    int64_t hash = label_hash(key, value);
+
+    int rc = read_states(reader->statements[QUERY_ARRAY_STATES], hash,
+                         ret_counts, err);
+    if (rc == 0) {
+        rc = read_states(reader->statements[QUERY_LABEL_STATES], hash,
+                         ret_counts, err);
+    }
+    return rc < 0 ? rc : 0;
 }
 
 int store_jobs_by_uri(struct store_reader *reader, struct str queue,

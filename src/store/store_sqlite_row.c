@@ -31,6 +31,7 @@ struct job_row store_job_row(sqlite3_stmt *row, struct arena *arena)
             },
         .number = sqlite3_column_int64(row, 1),
         .set_key = sqlite3_column_int64(row, 2),
+        .array = sqlite3_column_int64(row, 22),
         .ended_ms = sqlite3_column_int64(row, 10),
         .pool = text(row, 16, arena),
         .request = {.core_milli = sqlite3_column_int64(row, 20),

@@ -13,7 +13,7 @@
     " j.submitted_ms, j.state, j.priority, j.transition_ms, j.ended_ms," \
     " j.cancelled_ms, j.cancel_reason, j.cancel_user, j.latest_run,"     \
     " j.run_count, j.pool, j.error, s.queue, s.name, j.core_milli,"      \
-    " j.gpu_milli"
+    " j.gpu_milli, j.array"
 #define STORE_JOB_TABLES "job j JOIN job_set s ON s.key = j.set_key"
 
 /* The columns of a run. */

@@ -19,7 +19,7 @@ static const char *const sql[WRITER_STATEMENT_COUNT] = {
         "SELECT " STORE_JOB_COLUMNS " FROM " STORE_JOB_TABLES " WHERE j.id = ?",
     [WRITER_INSERT_JOB] = "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
                           " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
-                          " ?18, ?19, ?20)",
+                          " ?18, ?19, ?20, ?21)",
     [WRITER_UPDATE_JOB] = UPDATE_JOB("ended_ms = ?11,"),
     /* Of a job that had not ended and has not: two indexes stay as they are. */
     [WRITER_UPDATE_OPEN_JOB] = UPDATE_JOB(""),
@@ -67,7 +67,7 @@ struct count_changes {
     struct intern *names; /* "pool\0queue" -> index into items */
     struct strbuf scratch;
     VEC(struct active_change) items;
-    struct set_counts sets;
+    struct set_counts sets, arrays;
 };
 
 static int source_set(void *ctx, struct str queue, struct str name,
@@ -131,6 +131,20 @@ static int source_run(void *ctx, const struct job_row *job, struct run_id id,
     return rc;
 }
 
+/* Prepare some texts; those that are NULL stay NULL. */
+static int prepare_all(sqlite3 *db, const char *const *texts, int count,
+                       sqlite3_stmt **ret_statements, struct err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; i < count && rc == 0; i++) {
+        if (texts[i]) {
+            rc = sq_prepare(db, texts[i], &ret_statements[i], err);
+        }
+    }
+    return rc;
+}
+
 int store_writer_init(struct store_writer *writer, sqlite3 *db, struct err *err)
 {
     *writer = (struct store_writer){
@@ -140,29 +154,34 @@ int store_writer_init(struct store_writer *writer, sqlite3 *db, struct err *err)
                    .job = source_job,
                    .run = source_run},
     };
-    for (int i = 0; i < WRITER_STATEMENT_COUNT; i++) {
-        int rc = sq_prepare(db, sql[i], &writer->statements[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+    int rc =
+        prepare_all(db, sql, WRITER_STATEMENT_COUNT, writer->statements, err);
+    if (rc == 0) {
+        rc = prepare_all(db, set_counts_sql, SET_COUNTS_STATEMENTS,
+                         writer->set_counts, err);
     }
-    for (int i = 0; i < SET_COUNTS_STATEMENTS; i++) {
-        int rc = sq_prepare(db, set_counts_sql[i], &writer->set_counts[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+    if (rc == 0) {
+        rc = prepare_all(db, set_counts_of_arrays_sql, SET_COUNTS_STATEMENTS,
+                         writer->array_counts, err);
     }
-    return 0;
+    return rc < 0 ? rc
+                  : prepare_all(db, arrays_sql, ARRAYS_STATEMENTS,
+                                writer->arrays.statements, err);
+}
+
+static void finalize_all(sqlite3_stmt **statements, int count)
+{
+    for (int i = 0; i < count; i++) {
+        sqlite3_finalize(statements[i]);
+    }
 }
 
 void store_writer_fini(struct store_writer *writer)
 {
-    for (int i = 0; i < SET_COUNTS_STATEMENTS; i++) {
-        sqlite3_finalize(writer->set_counts[i]);
-    }
-    for (int i = 0; i < WRITER_STATEMENT_COUNT; i++) {
-        sqlite3_finalize(writer->statements[i]);
-    }
+    finalize_all(writer->arrays.statements, ARRAYS_STATEMENTS);
+    finalize_all(writer->array_counts, SET_COUNTS_STATEMENTS);
+    finalize_all(writer->set_counts, SET_COUNTS_STATEMENTS);
+    finalize_all(writer->statements, WRITER_STATEMENT_COUNT);
     sq_close(writer->db);
 }
 
@@ -194,6 +213,7 @@ static int write_job(struct store_writer *writer, const struct job_row *row,
         sq_bind_int(stmt, 7, job->submitted_ms);
         sq_bind_int(stmt, 19, row->request.core_milli);
         sq_bind_int(stmt, 20, row->request.gpu_milli);
+        sq_bind_int(stmt, 21, row->array);
     }
     sq_bind_int(stmt, 8, job->state);
     sq_bind_int(stmt, 9, job->priority);
@@ -268,9 +288,13 @@ static void note_counts(const struct job_row *row,
     if (stored_job_is_active(row->job.state)) {
         note_active(changes, row->pool, row->job.queue, 1);
     }
-    set_counts_note(&changes->sets, row->set_key, row->job.state,
-                    row->is_new ? 0 : (int)row->old_state,
+    int old_state = row->is_new ? 0 : (int)row->old_state;
+    set_counts_note(&changes->sets, row->set_key, row->job.state, old_state,
                     row->job.last_transition_ms);
+    if (row->array) {
+        set_counts_note(&changes->arrays, row->array, row->job.state, old_state,
+                        row->job.last_transition_ms);
+    }
 }
 
 static int write_jobs(struct store_writer *writer,
@@ -290,6 +314,20 @@ static int write_jobs(struct store_writer *writer,
         note_counts(row, changes);
     }
     return 0;
+}
+
+/* Where the new jobs lie among those of arrays; all of them are stored. */
+static int write_arrays(struct store_writer *writer,
+                        const struct projection *projection, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < projection->specs.count && rc == 0; i++) {
+        const struct job_row *row = projection->specs.items[i].job;
+
+        rc = arrays_add(&writer->arrays, row->job.id, row->array, err);
+    }
+    return rc;
 }
 
 static int write_active(struct store_writer *writer,
@@ -327,6 +365,10 @@ static int write_jobs_and_counts(struct store_writer *writer,
     if (rc == 0) {
         rc = set_counts_write(&changes.sets, writer->set_counts, err);
     }
+    if (rc == 0) {
+        rc = set_counts_write(&changes.arrays, writer->array_counts, err);
+    }
+    set_counts_fini(&changes.arrays);
     set_counts_fini(&changes.sets);
     VEC_FREE(&changes.items);
     strbuf_fini(&changes.scratch);
@@ -358,11 +400,11 @@ static int write_specs(struct store_writer *writer,
     for (size_t i = 0; i < projection->specs.count; i++) {
         const struct spec_row *row = &projection->specs.items[i];
 
-        sq_bind_int(stmt, 1, row->job_number);
+        sq_bind_int(stmt, 1, row->job->number);
         sq_bind_blob(stmt, 2, row->bytes);
         int rc = sq_run(stmt, err);
         if (rc == 0) {
-            rc = labels_run(row->bytes, row->job,
+            rc = labels_run(row->bytes, row->job->job.id,
                             writer->statements[WRITER_INSERT_LABEL], err);
         }
         if (rc < 0) {
@@ -449,6 +491,9 @@ int store_writer_flush(struct store_writer *writer,
     }
     if (rc == 0) {
         rc = write_specs(writer, projection, err);
+    }
+    if (rc == 0) {
+        rc = write_arrays(writer, projection, err);
     }
     if (rc == 0) {
         rc = write_runs(writer, projection, err);

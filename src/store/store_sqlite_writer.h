@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "store/arrays.h"
 #include "store/projection.h"
 #include "store/set_counts.h"
 #include "store/store_sqlite_file.h"
@@ -39,6 +40,8 @@ struct store_writer {
     sqlite3 *db;
     sqlite3_stmt *statements[WRITER_STATEMENT_COUNT];
     sqlite3_stmt *set_counts[SET_COUNTS_STATEMENTS];
+    sqlite3_stmt *array_counts[SET_COUNTS_STATEMENTS];
+    struct arrays arrays;
     struct projection_source source; /* reads by way of this writer */
 };
 

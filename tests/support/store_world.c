@@ -51,16 +51,24 @@ void store_world_apply(struct store_world *world)
     log_batch_clear(&world->batch);
 }
 
+static void put_label(struct strbuf *meta, struct str key, struct str value)
+{
+    auto_strbuf entry = {0};
+
+    field_put_bytes(&entry, 1, key);
+    field_put_bytes(&entry, 2, value);
+    field_put_bytes(meta, 6, strbuf_str(&entry));
+}
+
+/* With its client id as the value of two labels. */
 void store_world_encode_submit(struct strbuf *buf, struct job_id job,
                                const char *client_id, const char *uri)
 {
     char text[ID_TEXT_BYTES_MAX];
-    auto_strbuf entry = {0}, meta = {0};
+    auto_strbuf meta = {0};
 
-    /* With the label client=CLIENT_ID. */
-    field_put_bytes(&entry, 1, STR("client"));
-    field_put_bytes(&entry, 2, str_of(client_id));
-    field_put_bytes(&meta, 6, strbuf_str(&entry));
+    put_label(&meta, STR("client"), str_of(client_id));
+    put_label(&meta, STR("berth.dev/array"), str_of(client_id));
     field_put_bytes(buf, 2, str_of(client_id));
     field_put_u64(buf, 3, 5);
     field_put_bytes(buf, 4, strbuf_str(&meta));

@@ -174,14 +174,21 @@ static int make_filter(const struct job_list *list, struct store_filter *ret,
     return 0;
 }
 
-/* Pass over the other jobs of an array that lies in one piece. */
+/* Pass over the other jobs of an array, as far as no other job lies between
+ * them.  The store knows it of arrays that it got job by job; of older ones it
+ * is asked once. */
 static int skip_array(struct job_list *list, struct store_reader *reader,
-                      const Berth__Api__JobSummary *summary, struct err *err)
+                      struct job_id id, const Berth__Api__JobSummary *summary,
+                      struct err *err)
 {
     struct str array = str_of(summary->array_id);
 
     if (array.byte_count == 0) {
         return 0;
+    }
+    int rc = store_array_piece(reader, id, &list->skip_to, err);
+    if (rc != 0) {
+        return rc < 0 ? rc : 0;
     }
     if (!list->arrays) {
         list->arrays = intern_create();
@@ -190,7 +197,7 @@ static int skip_array(struct job_list *list, struct store_reader *reader,
         return 0; /* it does not */
     }
     (void)intern_add(list->arrays, array);
-    int rc = job_array_oldest(reader, summary, &list->skip_to, err);
+    rc = job_array_oldest(reader, summary, &list->skip_to, err);
     return rc < 0 ? rc : 0;
 }
 
@@ -206,7 +213,7 @@ static int take_job(struct job_list *list, struct store_reader *reader,
         rc = job_usage_of(reader, job, &list->call->arena, summary, err);
     }
     if (rc == 0 && list->request->arrays_once) {
-        rc = skip_array(list, reader, summary, err);
+        rc = skip_array(list, reader, job->id, summary, err);
     }
     if (rc == 0 && list->request->arrays_once) {
         rc =

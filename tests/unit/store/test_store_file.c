@@ -40,6 +40,10 @@ static void a_store_of_format_1_is_brought_up_to_date(void **state)
                              "DROP TABLE object;"
                              "DROP TABLE label;"
                              "DROP TABLE label_since;"
+                             "ALTER TABLE job DROP COLUMN array;"
+                             "DROP TABLE array_count;"
+                             "DROP TABLE array_piece;"
+                             "DROP TABLE array_since;"
                              "PRAGMA user_version = 1",
                              &err),
                      0);

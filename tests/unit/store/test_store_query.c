@@ -1,6 +1,7 @@
 /* The query store: what is asked of it. */
 #include <pthread.h>
 
+#include "elog/sq.h"
 #include "store_fixture.h"
 
 static void a_list_is_newest_first_and_pages(void **state)
@@ -182,6 +183,36 @@ static void jobs_are_found_by_their_uri(void **state)
         0);
 }
 
+/* The array "third", of jobs 3 and 6 until that one is pruned: its counts are
+ * kept, and are those that counting its jobs gives.  Others lie between. */
+static void check_array(struct store_world *world, uint32_t job_count)
+{
+    uint32_t kept[STORED_JOB_STATES], counted[STORED_JOB_STATES];
+    uint32_t sum = 0;
+    struct job_id oldest;
+
+    assert_int_equal(store_label_states(world->reader, STR("berth.dev/array"),
+                                        STR("third"), kept, NULL),
+                     0);
+    assert_int_equal(store_label_states(world->reader, STR("client"),
+                                        STR("third"), counted, NULL),
+                     0);
+    assert_memory_equal(kept, counted, sizeof(kept));
+    for (int i = 0; i < STORED_JOB_STATES; i++) {
+        sum += kept[i];
+    }
+    assert_int_equal(sum, job_count);
+    assert_int_equal(
+        store_array_piece(world->reader, store_job_at(3), &oldest, NULL), 1);
+    assert_int_equal(key128_compare(oldest.v, store_job_at(3).v), 0);
+    assert_int_equal(
+        store_array_piece(world->reader, store_job_at(5), &oldest, NULL), 1);
+    assert_int_equal(key128_compare(oldest.v, store_job_at(4).v), 0);
+    assert_int_equal(
+        store_array_piece(world->reader, store_job_at(6), &oldest, NULL),
+        job_count - 1);
+}
+
 static void jobs_are_found_by_a_label(void **state)
 {
     struct store_world *world = (struct store_world *)*state;
@@ -220,11 +251,13 @@ static void jobs_are_found_by_a_label(void **state)
                      0);
     assert_int_equal(counts[STORED_JOB_LEASED], 1);
     assert_int_equal(counts[STORED_JOB_CANCELLED], 1);
+    check_array(world, 2);
     /* A new store has no jobs without the index. */
     assert_int_equal(store_label_since(world->reader, &id, NULL), 0);
     assert_true(key128_is_none(id.v));
     /* What is pruned is not found any more. */
     assert_true(store_prune(world->store, T0 + 100, 0, NULL) >= 0);
+    check_array(world, 1);
     assert_int_equal(store_label_newest(world->reader, STR("client"),
                                         STR("third"), &id, NULL),
                      0);
@@ -233,6 +266,57 @@ static void jobs_are_found_by_a_label(void **state)
                                         STR("none"), &id, NULL),
                      0);
     assert_true(key128_is_none(id.v));
+}
+
+/* Both ways to list a queue: as a whole, and by its job sets, which is for
+ * queues of many jobs. */
+static void a_queue_is_listed_alike_however_many_jobs_it_has(void **state)
+{
+    enum { JOBS = 40, FILTERS = 4 };
+    struct store_world *world = (struct store_world *)*state;
+    static const char *const sets[] = {"a", "b", "c"};
+    const struct store_filter filters[FILTERS] = {
+        {.queue = STR("q"), .count_max = 7},
+        {.queue = STR("q"), .count_max = 3, .older_than = store_job_at(30)},
+        {.queue = STR("q"),
+         .count_max = 50,
+         .states = 1u << STORED_JOB_QUEUED | 1u << STORED_JOB_CANCELLED},
+        {.queue = STR("q"), .count_max = 50, .owner = STR("bob")},
+    };
+    auto_arena arena = {0};
+    struct stored_job *before[FILTERS], *after;
+    int counts[FILTERS];
+    struct err err;
+    sqlite3 *db;
+
+    for (int64_t n = 1; n <= JOBS; n++) {
+        store_submit_as(world, n, sets[n * n % 3], "", "");
+    }
+    for (int64_t n = 2; n <= JOBS; n += 5) {
+        store_add_event(world, store_event_about(EVENT_CANCELLED, n, T0 + 60));
+    }
+    store_world_apply(world);
+    for (int i = 0; i < FILTERS; i++) {
+        counts[i] =
+            store_list(world->reader, &filters[i], &arena, &before[i], NULL);
+    }
+    assert_int_equal(counts[0], 7);
+    assert_int_equal(counts[3], 0);
+    assert_int_equal(sq_open(&(struct sq_open){.path = world->path}, &db, &err),
+                     0);
+    assert_int_equal(
+        sq_exec(db, "UPDATE set_count SET job_count = job_count + 30000", &err),
+        0);
+    sq_close(db);
+    for (int i = 0; i < FILTERS; i++) {
+        assert_int_equal(
+            store_list(world->reader, &filters[i], &arena, &after, NULL),
+            counts[i]);
+        for (int j = 0; j < counts[i]; j++) {
+            assert_int_equal(key128_compare(after[j].id.v, before[i][j].id.v),
+                             0);
+        }
+    }
 }
 
 static void a_queue_is_active_while_its_jobs_hold_resources(void **state)
@@ -358,6 +442,7 @@ int main(void)
         CASE(a_list_is_newest_first_and_pages),
         CASE(jobs_are_found_by_their_uri),
         CASE(jobs_are_found_by_a_label),
+        CASE(a_queue_is_listed_alike_however_many_jobs_it_has),
         CASE(a_queue_is_active_while_its_jobs_hold_resources),
         CASE(a_job_set_finds_its_records),
         CASE(a_client_id_leads_to_its_job),
