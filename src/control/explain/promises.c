@@ -76,8 +76,9 @@ void promise_put_reservation(struct strbuf *buf, struct control *c,
     if (e->broken_ms > 0) {
         strbuf_addf(buf,
                     "It was to start by %s, which was not kept: nodes were "
-                    "lost, more urgent work arrived, or work that was to leave "
-                    "by then runs on. It starts as soon as there is room.\n",
+                    "lost, more urgent work arrived, its queue's limits or "
+                    "share fell, or work that was to leave by then runs on. It "
+                    "starts as soon as there is room.\n",
                     moment_put(e->broken_ms, until));
     }
     if (is_for && e->wait == SCHED_WAIT_GANG_PROTECTION) {
