@@ -36,7 +36,8 @@ static void take(void *ctx, struct command *command, char *bytes,
     struct given *given = ctx;
 
     given->command = command;
-    given->state = (struct what_if_state){str_make(bytes, byte_count), now_ms};
+    given->state = (struct what_if_state){str_make(bytes, byte_count), now_ms,
+                                          WHAT_IF_P50};
 }
 
 static void die(const char *what, const struct err *err)

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "control/command/command.h"
+#include "control/command/forecasts.h"
 #include "control/command/queue_table.h"
 #include "elog/elog.h"
 #include "rpc/rpc_server.h"
@@ -68,6 +69,7 @@ struct api_ports {
     struct queue_table *retry_policies;
     struct store *store;
     struct elog *log;
+    struct forecasts *forecasts;   /* NULL: none are made */
     const struct log_source *logs; /* NULL: no pods run in this process */
     /* Told of calls, on any thread, which it must not hold up; NULL: nobody
      * is. */

@@ -69,6 +69,9 @@ struct control_hooks {
     /* While leading: a job was cancelled, by a user or with its group.  NULL:
      * nobody wants to know. */
     void (*cancelled)(void *ctx, struct job_id job);
+    /* While leading: a job has a place since `at_ms`.  NULL: nobody wants to
+     * know. */
+    void (*leased)(void *ctx, struct job_id job, int64_t at_ms);
     /* An executor was refused, for another of its id holds a stream. */
     void (*duplicate_id)(void *ctx, struct str executor_id);
     /* While leading: an executor was silent for so long that it gets no more

@@ -7,6 +7,7 @@
 #include "api/handlers.h"
 #include "api/queries/job_story.h"
 #include "api/queries/last_run.h"
+#include "api/queries/start_forecast.h"
 #include "berth/api.pb-c.h"
 #include "wire/text/printable.h"
 #include "wire/text/rfc3339.h"
@@ -213,6 +214,9 @@ static void explained(struct command *command, void *ctx)
             last_run_put(call->data, &text, &json);
         } else if (command->explain.has_run) {
             job_story_put(call->data, &text, &json);
+        }
+        if (!command->explain.has_run) {
+            start_forecast_put(call->api, command->explain.job, &text, &json);
         }
         strbuf_add_char(&json, '}');
         response.text = message_copy(&call->arena, strbuf_str(&text));

@@ -8,7 +8,7 @@
 
 enum { MS_PER_S = 1000, NS_PER_MS = 1000000 };
 
-static void put_moment(struct strbuf *text, int64_t ms)
+void job_story_put_moment(struct strbuf *text, int64_t ms)
 {
     char when[WIRE_RFC3339_TEXT_BYTES_MAX];
 
@@ -33,7 +33,7 @@ static void put_submission(const struct stored_job *job, struct strbuf *text,
                            struct strbuf *json)
 {
     strbuf_add_text(text, "It was submitted at ");
-    put_moment(text, job->submitted_ms);
+    job_story_put_moment(text, job->submitted_ms);
     strbuf_addf(text, " by %.*s.\n", STR_ARG(job->owner));
     put_member(json, "submittedMs", job->submitted_ms);
 }
@@ -45,7 +45,7 @@ static void put_end(const struct stored_run *run, struct strbuf *text,
     int64_t begin_ms = run->started_ms ? run->started_ms : run->leased_ms;
 
     strbuf_add_text(text, "; it ended at ");
-    put_moment(text, run->finished_ms);
+    job_story_put_moment(text, run->finished_ms);
     strbuf_add_text(text, ", after ");
     put_span(text, run->finished_ms - begin_ms);
     put_member(json, "endedMs", run->finished_ms);
@@ -66,7 +66,7 @@ static void put_run(const struct stored_job *job, const struct stored_run *run,
 
     strbuf_addf(text, "Run %u %s at ", job->run_count,
                 run->started_ms ? "started" : "got its node");
-    put_moment(text, begin_ms);
+    job_story_put_moment(text, begin_ms);
     strbuf_addf(text, " on node %.*s of executor %.*s", STR_ARG(run->node),
                 STR_ARG(run->cluster));
     put_member(json, "leasedMs", run->leased_ms);
@@ -97,7 +97,7 @@ void job_story_put(const struct last_run *last, struct strbuf *text,
     if (last->job.cancelled_ms && last->job.cancel_user.byte_count > 0) {
         strbuf_addf(text, "It was cancelled by %.*s at ",
                     STR_ARG(last->job.cancel_user));
-        put_moment(text, last->job.cancelled_ms);
+        job_story_put_moment(text, last->job.cancelled_ms);
         strbuf_add_text(text, ".\n");
         put_member(json, "cancelledMs", last->job.cancelled_ms);
     }

@@ -11,3 +11,6 @@
  * the job. */
 void job_story_put(const struct last_run *last, struct strbuf *text,
                    struct strbuf *json);
+
+/* Append a moment of wall time to a text. */
+void job_story_put_moment(struct strbuf *text, int64_t ms);

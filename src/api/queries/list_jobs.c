@@ -10,6 +10,7 @@
 #include "api/queries/job_array.h"
 #include "api/queries/job_labels.h"
 #include "api/queries/job_usage.h"
+#include "api/queries/start_forecast.h"
 #include "base/intern.h"
 #include "berth/api.pb-c.h"
 
@@ -437,6 +438,10 @@ static void admissions_known(struct command *command, void *ctx)
         }
         if (row->is_held) {
             job->reason = message_copy(&call->arena, row->reason);
+        }
+        if (job->state == API__JOB_STATE__QUEUED) {
+            job->forecast =
+                start_forecast_message(call->api, row->job, &call->arena);
         }
         job->admitted = row->is_admitted;
         job->promised_start = time_or_null(&call->arena, row->start_ms);

@@ -18,8 +18,9 @@ static const char *const headings[] = {"JOB",      "QUEUE",    "JOBSET",
                                        "STATE",    "PRIORITY", "AGE",
                                        "EXECUTOR", "NODE",     "REASON"};
 static const char *const wide_headings[] = {
-    "JOB",  "QUEUE",   "JOBSET",   "STATE", "PRIORITY", "SUBMITTED", "EXECUTOR",
-    "NODE", "STARTED", "FINISHED", "EXIT",  "RUNS",     "OWNER",     "REASON"};
+    "JOB",       "QUEUE",    "JOBSET", "STATE",    "PRIORITY",
+    "SUBMITTED", "EXECUTOR", "NODE",   "FORECAST", "STARTED",
+    "FINISHED",  "EXIT",     "RUNS",   "OWNER",    "REASON"};
 static const char *const spare[] = {"PRIORITY", "EXECUTOR", "JOBSET",
                                     "QUEUE",    "NODE",     NULL};
 
@@ -70,6 +71,7 @@ static const char *reason_of(struct cli *cli, const Berth__Api__JobSummary *job,
 static void add_wide(struct cli *cli, struct table *table,
                      const Berth__Api__JobSummary *job)
 {
+    table_add(table, cli_time(cli, job->forecast ? job->forecast->p50 : NULL));
     table_add(table, cli_time(cli, job->started));
     table_add(table, cli_time(cli, job->finished));
     if (job->finished) {
@@ -119,7 +121,7 @@ static void add_array_row(struct cli *cli, struct table *table,
     table_add(table, "");
     table_add(table, "");
     if (cli->is_wide) {
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             table_add(table, "");
         }
         table_add(table, job->owner);

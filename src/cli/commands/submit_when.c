@@ -100,7 +100,7 @@ static void say_all(struct cli *cli, const struct submission *submission,
                 counts[START_NEVER]);
     }
     cli_note(cli,
-             "Forecast for jobs that run until their deadlines, with "
+             "Forecast for jobs that run as long as those before them, with "
              "nothing else submitted%s",
              response->cut ? "; the server had no time to look further" : "");
 }

@@ -136,17 +136,29 @@ static void give_what_if(struct control *c)
                    strbuf_steal(&c->snapshot), byte_count, c->snapshot_ms);
 }
 
+/* Whether `command` has to give way to what is asked already. */
+static bool is_second(const struct control *c, const struct command *command)
+{
+    return c->what_if &&
+           (command->what_if.is_forecast || !c->what_if->what_if.is_forecast);
+}
+
 void what_if_take(struct control *c, struct command *command)
 {
     if (!c->config.hooks.what_if) {
         command_answer(command, COMMAND_UNAVAILABLE,
                        "nobody answers such questions here");
-    } else if (c->what_if) {
+    } else if (is_second(c, command)) {
         command_answer(command, COMMAND_OVERLOADED,
                        "another what-if is being answered; try again");
     } else if (jobs_count(c->jobs) > WHAT_IF_JOBS_MAX) {
         command_answer_full(command, WHAT_IF_JOBS_MAX, "jobs of a what-if");
+    } else if (command->what_if.is_forecast &&
+               jobs_counts(c->jobs).by_state[JOB_QUEUED] == 0) {
+        command_answer(command, COMMAND_NOT_FOUND, "no job waits");
     } else {
+        /* A state that is being made for a forecast serves it as well. */
+        what_if_refuse(c, "a what-if goes before it");
         c->what_if = command;
     }
 }

@@ -261,7 +261,11 @@ struct command {
         } gangs;
         struct {
             struct what_if_changes changes;
-            int64_t span_ms;              /* up to WHAT_IF_SPAN_MS_MAX */
+            int64_t span_ms; /* up to WHAT_IF_SPAN_MS_MAX */
+            /* Nothing is changed and nobody waits for the answer: when do jobs
+             * start (forecasts.h)?  Any other what-if goes before it. */
+            bool is_forecast;
+            int64_t took_ms;              /* of a forecast; answer */
             struct what_if_answer answer; /* answer */
         } what_if;
         struct {

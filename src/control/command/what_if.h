@@ -5,9 +5,9 @@
  * The answer holds two courses of events against each other, which begin with
  * the live state of one moment: *as it is*, where nothing is changed, and *what
  * if*, where all changes are made at once.  In both every pod starts as soon as
- * its job has a place, and a job runs until its deadline, or on if it has none;
- * nobody submits anything more.  What executors do is what is assumed here; all
- * decisions are the leader's own.
+ * its job has a place, and a job runs as long as is predicted (job/run_times:
+ * p50), or on if nothing is known; nobody submits anything more.  What
+ * executors do is what is assumed here; all decisions are the leader's own.
  *
  * All that is pointed to lives in the command's arena.
  *

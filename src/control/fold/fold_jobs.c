@@ -73,6 +73,10 @@ static void on_leased(struct control *c, const struct jobs_change *change,
     }
     note_run_began(c, change->run, event->leased.executor_id, event->run);
     c->metrics.leased_count++;
+    if (c->state == CONTROL_LEADING && c->config.hooks.leased) {
+        c->config.hooks.leased(c->config.hooks.ctx, event->job,
+                               event->created_ms);
+    }
 }
 
 void fold_admission(struct control *c, const struct event *event)

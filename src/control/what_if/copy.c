@@ -53,7 +53,8 @@ static void open_leader(struct what_if *what_if)
     what_if->control = control_create(&config);
 }
 
-static struct what_if *make(int64_t now_ms, const struct what_if_bounds *bounds)
+static struct what_if *make(const struct what_if_state *state,
+                            const struct what_if_bounds *bounds)
 {
     struct what_if *what_if = mem_alloc(sizeof(*what_if));
 
@@ -64,8 +65,9 @@ static struct what_if *make(int64_t now_ms, const struct what_if_bounds *bounds)
         .work_began_ns =
             bounds->clock ? bounds->clock->mono_ns(bounds->clock) : 0,
         .mono_ns = MONO_START_MS * (uint64_t)NS_PER_MS,
-        .began_ms = now_ms,
-        .now_ms = now_ms,
+        .began_ms = state->now_ms,
+        .now_ms = state->now_ms,
+        .by = state->run_times,
         .storage = elog_memory_storage_create(),
         .inbox = inbox_create(NULL, NULL),
         .queues = queue_table_create(),
@@ -99,6 +101,13 @@ static int start(struct what_if *what_if, struct str bytes, struct err *err)
     return rc < 0 ? rc : 0;
 }
 
+/* The run times of the course are predictions: they teach nothing. */
+static void keep_run_times(struct what_if *what_if)
+{
+    what_if->run_times = steal_ptr(what_if->control->run_times);
+    what_if->control->run_times = run_times_create(0);
+}
+
 /* Make the changes; as on the leader, nothing is planned in the batch in which
  * they are, unless they ask for it. */
 static int change(struct what_if *what_if, struct what_if_changes *changes,
@@ -120,10 +129,11 @@ int what_if_create(const struct what_if_state *state,
                    const struct what_if_bounds *bounds,
                    struct what_if **ret_what_if, struct err *err)
 {
-    auto_ptr(what_if) what_if = make(state->now_ms, bounds);
+    auto_ptr(what_if) what_if = make(state, bounds);
 
     int rc = start(what_if, state->bytes, err);
     if (rc == 0) {
+        keep_run_times(what_if);
         rc = what_if_note_first(what_if, err);
     }
     if (rc == 0) {
@@ -139,6 +149,7 @@ void what_if_destroy(struct what_if *what_if)
         return;
     }
     control_destroy(what_if->control);
+    run_times_destroy(what_if->run_times);
     elog_reader_close(what_if->reader);
     elog_close(what_if->log);
     inbox_destroy(what_if->inbox);

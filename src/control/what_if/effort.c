@@ -15,8 +15,12 @@ int what_if_check(struct what_if *what_if, struct err *err)
 {
     const struct clock *clock = what_if->bounds.clock;
 
-    what_if->is_cut |= clock && clock->mono_ns(clock) - what_if->work_began_ns >
-                                    (uint64_t)WHAT_IF_WORK_MS_MAX * NS_PER_MS;
+    int64_t most_ms = what_if->bounds.work_ms_max;
+    uint64_t most_ns =
+        (uint64_t)(most_ms ? most_ms : WHAT_IF_WORK_MS_MAX) * NS_PER_MS;
+
+    what_if->is_cut |=
+        clock && clock->mono_ns(clock) - what_if->work_began_ns > most_ns;
     int rc = what_if_check_stop(what_if, err);
     if (rc == 0 && what_if->is_cut) {
         rc = err_set(err, -ERR_LIMIT,

@@ -74,21 +74,35 @@ static int64_t course_ms(const struct what_if *what_if)
 
 /* Ends of runs. */
 
-/* A run began at a moment of the course (before it: a negative one); it ends at
- * its job's deadline, if that is known. */
+/* How long a run takes that is `age_ms` old; 0: nobody knows. */
+static int64_t run_ms(const struct what_if *what_if,
+                      const struct job_view *view, int64_t age_ms)
+{
+    struct run_times_of of = {view->queue, view->user, view->class_key};
+    auto_arena arena = {0};
+    struct requirement requirement;
+    struct run_time time;
+
+    if (requirement_unpack(view->class_key, &arena, &requirement) < 0 ||
+        !run_times_predict(what_if->run_times, &of, requirement.deadline_ms,
+                           age_ms, &time)) {
+        return 0;
+    }
+    return what_if->by == WHAT_IF_P90 ? time.p90_ms : time.p50_ms;
+}
+
+/* A run began at a moment of the course (before it: a negative one); when it
+ * ends, if that is known. */
 static void add_end(struct what_if *what_if, const struct job_view *view,
                     int64_t began_ms)
 {
-    auto_arena arena = {0};
-    struct requirement requirement;
+    int64_t now_ms = course_ms(what_if);
+    int64_t takes_ms = run_ms(what_if, view, now_ms - began_ms);
 
-    if (requirement_unpack(view->class_key, &arena, &requirement) < 0 ||
-        requirement.deadline_ms <= 0 ||
-        requirement.deadline_ms > WHAT_IF_SPAN_MS_MAX + what_if->began_ms) {
+    if (takes_ms <= 0 || takes_ms > WHAT_IF_SPAN_MS_MAX + what_if->began_ms) {
         return;
     }
-    int64_t now_ms = course_ms(what_if);
-    int64_t at_ms = began_ms + requirement.deadline_ms;
+    int64_t at_ms = began_ms + takes_ms;
     struct what_if_end end = {
         .at_ms = at_ms > now_ms ? at_ms : now_ms, /* it is overdue */
         .run = view->run.id,
@@ -182,6 +196,7 @@ int what_if_note_first(struct what_if *what_if, struct err *err)
         jobs_get(c->jobs, i, &view);
         if (!view.has_run) {
             tally_of(what_if, view.queue)->waited_count++;
+            what_if->unstarted_count++;
             continue;
         }
         struct what_if_job *job =
@@ -224,6 +239,12 @@ struct reading {
     bool has_reports;
 };
 
+/* One that was submitted meanwhile counts too: then it ends sooner. */
+static void note_waits_no_more(struct what_if *what_if)
+{
+    what_if->unstarted_count -= what_if->unstarted_count > 0;
+}
+
 static void note_leased(struct reading *reading, const struct event *event,
                         struct what_if_job *job)
 {
@@ -233,6 +254,7 @@ static void note_leased(struct reading *reading, const struct event *event,
 
     if (job->started_ms == NEVER && !job->ran_at_first) {
         job->started_ms = course_ms(what_if);
+        note_waits_no_more(what_if);
     }
     if (!job->ran_at_first && job->last_preemption == WHAT_IF_NONE) {
         job->node = name(what_if, event->leased.node_name);
@@ -267,6 +289,9 @@ static void note_ended(struct what_if *what_if, const struct event *event,
 {
     if (job->ended_ms == NEVER) {
         job->ended_ms = course_ms(what_if);
+        if (job->started_ms == NEVER && !job->ran_at_first) {
+            note_waits_no_more(what_if);
+        }
     }
     job->is_refused |= event->type == EVENT_FAILED &&
                        (event->error.kind == ERROR_REJECTED ||

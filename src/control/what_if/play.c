@@ -59,7 +59,8 @@ static int play_moments(struct what_if *what_if, int64_t span_ms,
             return rc;
         }
         what_if->span_ms = what_if->now_ms - what_if->began_ms;
-        if (what_if->span_ms >= span_ms) {
+        if (what_if->span_ms >= span_ms ||
+            (what_if->is_for_waiting && what_if->unstarted_count == 0)) {
             return 0;
         }
         rc = what_if_check(what_if, err);
@@ -79,6 +80,14 @@ int what_if_play(struct what_if *what_if, int64_t span_ms, struct err *err)
     if (rc == -ERR_LIMIT && what_if->is_cut && has_first) {
         rc = 0; /* the moment that it was cut in is after span_ms */
     }
-    ASSERT(rc < 0 || what_if->is_cut || what_if->span_ms >= span_ms);
+    ASSERT(rc < 0 || what_if->is_cut || what_if->is_for_waiting ||
+           what_if->span_ms >= span_ms);
     return rc < 0 ? rc : what_if_note_last(what_if, err);
+}
+
+int what_if_play_waiting(struct what_if *what_if, int64_t span_ms,
+                         struct err *err)
+{
+    what_if->is_for_waiting = true;
+    return what_if_play(what_if, span_ms, err);
 }

@@ -75,6 +75,10 @@ struct what_if {
     struct inbox *inbox;
     struct queue_table *queues, *retry_policies;
     struct control *control;
+    enum what_if_run_times by;
+    struct run_times *run_times; /* owned: what was known at the beginning */
+    uint32_t unstarted_count;    /* jobs that have waited since then */
+    bool is_for_waiting;         /* it ends when there are no more */
     int refused; /* the code of a command that was; 0: none; the text: */
     struct err refusal;
     struct log_batch reports; /* of executors, to be posted */

@@ -13,20 +13,28 @@
 
 #include "base/clock.h"
 #include "control/command/command.h"
+#include "control/command/forecasts.h"
 
 struct what_if;
+
+/* How long jobs are taken to run: job/run_times/run_times.h. */
+enum what_if_run_times {
+    WHAT_IF_P50,
+    WHAT_IF_P90,
+};
 
 /* The state of a moment, as control_hooks.what_if gives it. */
 struct what_if_state {
     struct str bytes;
     int64_t now_ms; /* wall time */
+    enum what_if_run_times run_times;
 };
 
-/* How long the work on a course may go on: WHAT_IF_WORK_MS_MAX from when it is
- * made.  Both outlive the course. */
+/* How long the work on a course may go on.  Both outlive the course. */
 struct what_if_bounds {
     const struct clock *clock; /* of the work; NULL: it has no bound */
     const bool *is_stopping;   /* read atomically; NULL: nobody stops it */
+    int64_t work_ms_max;       /* since it was made; 0: WHAT_IF_WORK_MS_MAX */
 };
 
 /* A course that has not been played, with `changes` made; NULL: with none.
@@ -47,6 +55,19 @@ DEFINE_AUTO(what_if, what_if_destroy)
  * error, unless not even its first moment was played: -ERR_LIMIT. */
 int what_if_play(struct what_if *what_if, int64_t span_ms,
                  struct err *err) must_check;
+
+/* The same until no job waits any more that waited at the beginning, if that is
+ * sooner. */
+int what_if_play_waiting(struct what_if *what_if, int64_t span_ms,
+                         struct err *err) must_check;
+
+/* When jobs start by two courses without changes, by p50 and by p90, that were
+ * played by what_if_play_waiting(): those that start in the first, in order of
+ * id, in an array that the caller frees with mem_free(); `*ret_count` of them,
+ * at most FORECASTS_MAX, the first to start. */
+struct forecast *what_if_forecasts(const struct what_if *by_p50,
+                                   const struct what_if *by_p90,
+                                   uint32_t *ret_count) must_check;
 
 /* Hold two courses that were played against each other; all that the answer
  * points to is in the arena.  -ERR_UNAVAILABLE: `is_stopping` of the second. */

@@ -4,8 +4,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "control/command/forecasts.h"
 #include "control/round/planner.h"
 #include "main/berthd/checkpointer.h"
+#include "main/berthd/forecaster.h"
 #include "main/berthd/what_if_thread.h"
 #include "main/common/say.h"
 
@@ -18,6 +20,7 @@ struct leader {
                                 thread is joined, also when it has failed */
     struct checkpointer *checkpointer; /* owned; stopped by the thread */
     struct what_if_thread *what_if;    /* owned */
+    struct forecaster *forecaster;     /* owned; NULL: none is wanted */
     struct planner *planner;           /* owned; its threads */
     struct store_reader *reader;       /* owned; the leader's thread's */
     int64_t duplicate_said_ms;         /* likewise */
@@ -170,6 +173,13 @@ static void answer_what_if(void *ctx, struct command *command, char *bytes,
     what_if_thread_take(leader->what_if, command, bytes, byte_count, now_ms);
 }
 
+static void judge_forecast(void *ctx, struct job_id job, int64_t at_ms)
+{
+    struct leader *leader = ctx;
+
+    forecasts_started(leader->options.forecasts, job, at_ms);
+}
+
 /* It comes again every second: one line a minute is enough. */
 static void warn_of_duplicate(void *ctx, struct str executor_id)
 {
@@ -222,6 +232,7 @@ static struct control *make_control(struct leader *leader)
         .hooks = {.ctx = leader,
                   .stored_seq = stored_seq,
                   .find_client_id = find_client_id,
+                  .leased = judge_forecast,
                   .duplicate_id = warn_of_duplicate,
                   .executor_changed = say_executor,
                   .may_trim = options->jumps ? may_trim : NULL,
@@ -276,7 +287,8 @@ struct leader *leader_start(const struct leader_options *options,
         leader_destroy(leader);
         return NULL;
     }
-    leader->what_if = what_if_thread_start(options->clock, err);
+    leader->what_if =
+        what_if_thread_start(options->clock, options->forecasts, err);
     if (!leader->what_if) {
         leader_destroy(leader);
         return NULL;
@@ -286,6 +298,14 @@ struct leader *leader_start(const struct leader_options *options,
     if (!leader->planner) {
         leader_destroy(leader);
         return NULL;
+    }
+    if (options->forecast_period_ms > 0) {
+        leader->forecaster =
+            forecaster_start(leader->inbox, options->forecast_period_ms, err);
+        if (!leader->forecaster) {
+            leader_destroy(leader);
+            return NULL;
+        }
     }
     leader->control = make_control(leader);
     if (pthread_create(&leader->thread, NULL, run, leader) != 0) {
@@ -336,6 +356,7 @@ void leader_stop(struct leader *leader)
     control_destroy(leader->control);
     leader->control = NULL;
     what_if_thread_stop(steal_ptr(leader->what_if));
+    forecaster_stop(leader->forecaster);
 }
 
 void leader_destroy(struct leader *leader)
@@ -344,11 +365,13 @@ void leader_destroy(struct leader *leader)
         return;
     }
     ASSERT(leader->is_joined);
+    forecaster_stop(leader->forecaster);
     checkpointer_stop(leader->checkpointer);
     what_if_thread_stop(leader->what_if);
     planner_threads_stop(leader->planner);
     store_reader_close(leader->reader);
     inbox_destroy(leader->inbox);
+    forecaster_destroy(leader->forecaster);
     (void)pthread_cond_destroy(&leader->changed);
     (void)pthread_mutex_destroy(&leader->lock);
     mem_free(leader);

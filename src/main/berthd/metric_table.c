@@ -70,6 +70,18 @@ static const struct metric_row rows[] = {
      "Jobs and gangs for which others were preempted for fairness."},
     {"berth_fairness_wait_seconds_total", "counter", "seconds", "",
      "How long these had waited since they were submitted, or last requeued."},
+    {"berth_forecast_coverage", "gauge", "fraction", "quantile",
+     "Jobs that started by the time that their first forecast named with that "
+     "chance."},
+    {"berth_forecast_error_seconds", "gauge", "seconds", "",
+     "How far their first forecasts (p50) were off, earlier or later, mean."},
+    {"berth_forecast_jobs", "gauge", "", "",
+     "Waiting jobs with a forecast of their start."},
+    {"berth_forecast_started_jobs", "gauge", "", "",
+     "Jobs with a forecast that started in the last 24 hours; the other "
+     "metrics of forecasts are about these, and have no series without one."},
+    {"berth_forecast_wait_seconds", "gauge", "seconds", "",
+     "How long they waited after their first forecast, mean."},
     {"berth_gang_pods_grown_total", "counter", "", "",
      "Pods by which running gangs grew."},
     {"berth_gang_pods_shrunk_total", "counter", "", "",

@@ -1,5 +1,6 @@
 #include "main/berthd/pages.h"
 
+#include "main/berthd/forecast_page.h"
 #include "main/berthd/leader_query.h"
 #include "main/berthd/machine_page.h"
 #include "main/berthd/metric_table.h"
@@ -254,6 +255,8 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     put_gauges(out, &metrics);
     put_counters(out, &metrics);
     round_page_put(out, &metrics);
+    forecast_page_put(out, pages->forecasts,
+                      pages->clock->wall_ms(pages->clock));
     put(out, "berth_store_seq", (double)projector_seq(pages->projector));
     put_scrub(out, pages->scrubber);
     notify_page_put(out, pages->notifier);

@@ -19,6 +19,8 @@ struct pages {
     struct projector *projector;
     struct notifier *notifier; /* NULL: nobody is told of ends */
     struct scrubber *scrubber;
+    struct forecasts *forecasts;
+    const struct clock *clock;
     struct rpc_server *server;
     struct api *api;
     struct executor_thread *executor; /* NULL: none inside */

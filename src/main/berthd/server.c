@@ -40,6 +40,7 @@ struct server {
     struct elog *log;
     struct store *store;
     struct queue_table *queues, *retry_policies;
+    struct forecasts *forecasts; /* owned */
     struct leader *leader;
     struct api *api;
     struct projector *projector;
@@ -191,6 +192,8 @@ static int start_leader(struct server *server, struct err *err)
         .checkpoint_record_count =
             (uint64_t)config->log.checkpoint_record_count,
         .planner_thread_count = (uint32_t)config->planner.thread_count,
+        .forecasts = server->forecasts,
+        .forecast_period_ms = config->planner.forecast_period_ms,
         .failed = server->options.failed,
         .ctx = server->options.ctx,
     };
@@ -209,6 +212,8 @@ static int make_api(struct server *server, struct err *err)
         .retry_policies = server->retry_policies,
         .store = server->store,
         .log = server->log,
+        .forecasts =
+            config->planner.forecast_period_ms > 0 ? server->forecasts : NULL,
         .logs = pod_logs_make(server->dir.jobs, server->options.helper,
                               &server->arena),
         .noted = request_notes_say,
@@ -387,6 +392,8 @@ static int serve_http(struct server *server, struct err *err)
         .projector = server->projector,
         .notifier = server->notifier,
         .scrubber = server->scrubber,
+        .forecasts = server->forecasts,
+        .clock = &machine_clock,
         .server = server->rpc,
         .api = server->api,
         .executor = server->executor,
@@ -430,6 +437,7 @@ static int start_all(struct server *server, struct err *err)
 
     server->queues = queue_table_create();
     server->retry_policies = queue_table_create();
+    server->forecasts = forecasts_create();
     int rc = data_dir_open(server->options.config->server.data.p,
                            &server->arena, &server->dir, err);
     for (size_t i = 0; rc == 0 && i < ARRAY_COUNT(steps); i++) {
@@ -574,6 +582,7 @@ void server_stop(struct server *server)
     leader_destroy(server->leader);
     queue_table_destroy(server->queues);
     queue_table_destroy(server->retry_policies);
+    forecasts_destroy(server->forecasts);
     store_close(server->store);
     elog_close(server->log);
     if (server->has_jumps) {

@@ -3,17 +3,23 @@
  * on a thread of its own it plays the course with the changes, and on another
  * meanwhile the one as it is.
  *
+ * Forecasts (control/command/forecasts.h) are made by the same two threads.
+ * They are broken off as soon as somebody else asks.
+ *
  * Threads: what_if_thread_take() from any.
  */
 #pragma once
 
 #include "base/clock.h"
 #include "control/command/command.h"
+#include "control/command/forecasts.h"
 
 struct what_if_thread;
 
-/* Start its thread; the clock is borrowed.  NULL: there is none to be had. */
+/* Start its thread; clock and forecasts are borrowed.  NULL: there is none to
+ * be had. */
 struct what_if_thread *what_if_thread_start(const struct clock *clock,
+                                            struct forecasts *forecasts,
                                             struct err *err) must_check;
 /* Break off what it does and join it; all that it took is answered.  NULL is
  * fine. */

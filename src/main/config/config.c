@@ -239,6 +239,11 @@ static const struct setting planner_keys[] = {
             .max = PLANNER_THREADS_MAX,
             .about = "Threads that plan pools in parallel once there are pool "
                      "objects; 0: one per core."),
+    SETTING("forecastPeriod", DURATION, config_planner, forecast_period_ms,
+            .max = 24 * HOUR_MS,
+            .about = "How often the server forecasts when waiting jobs will "
+                     "start; 0: never. If a forecast takes more than a "
+                     "twentieth of this, the next one comes later."),
 };
 static const struct settings planner_table =
     SETTINGS(planner_keys, config_planner, NULL);
@@ -486,7 +491,8 @@ static const struct setting config_keys[] = {
     SECTION("log", config, log, log_table, "The log of events."),
     SECTION("messages", config, messages, messages_table,
             "Messages on standard error; read again on SIGHUP."),
-    SECTION("planner", config, planner, planner_table, "The planner."),
+    SECTION("planner", config, planner, planner_table,
+            "The planner, and forecasts."),
     SECTION("store", config, store, store_table, "The query store."),
     SECTION("executor", config, executor, executor_table,
             "The executor inside berthd --standalone, or berth-executor."),
@@ -589,6 +595,7 @@ static void init_config(void *record)
     config->log = (struct config_log){14 * DAY_MS, 1000000};
     config->messages = (struct config_messages){STR("info"), STR("logfmt")};
     config->store = (struct config_store){42 * DAY_MS, 7 * DAY_MS, 256 << 20};
+    config->planner = (struct config_planner){0, MINUTE_MS};
     default_executor(&config->executor);
     config->notifications = (struct config_notifications){
         .queued_count_max = 10000, .keep_ms = 6 * (int64_t)HOUR_MS};

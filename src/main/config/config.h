@@ -111,9 +111,10 @@ struct config_messages {
     struct str level, format;
 };
 
-/* Who makes plans. */
+/* Who makes plans and forecasts. */
 struct config_planner {
-    int64_t thread_count; /* 0: one for each core */
+    int64_t thread_count;       /* 0: one for each core */
+    int64_t forecast_period_ms; /* 0: no forecasts */
 };
 
 /* The query store. */

@@ -274,7 +274,8 @@ static void pass(struct world *world)
 static void take_state(void *ctx, struct command *command, char *bytes,
                        size_t byte_count, int64_t now_ms)
 {
-    struct what_if_state state = {str_make(bytes, byte_count), now_ms};
+    struct what_if_state state = {str_make(bytes, byte_count), now_ms,
+                                  WHAT_IF_P50};
     struct what_if_bounds bounds = {.clock = NULL};
     struct what_if *what_if;
     struct err err;

@@ -417,7 +417,7 @@ static bool comes_true(struct tape *tape)
     }
     ask(world);
     struct what_if_state state = {str_make(world->bytes, world->byte_count),
-                                  world->now_ms};
+                                  world->now_ms, WHAT_IF_P50};
     struct what_if_bounds bounds = {.clock = NULL};
     struct what_if *what_if;
     int rc = what_if_create(&state, &change.changes, &bounds, &what_if, &err);

@@ -78,7 +78,7 @@ static struct what_if *play(struct scene *scene,
 {
     struct what_if_state state = {
         str_make(scene->given.bytes, scene->given.byte_count),
-        scene->given.now_ms};
+        scene->given.now_ms, WHAT_IF_P50};
     struct what_if_bounds bounds = {.clock = NULL};
     struct what_if *what_if;
     struct err err;
@@ -112,7 +112,7 @@ static int refused(struct scene *scene, struct what_if_changes *changes,
     ask(scene);
     struct what_if_state state = {
         str_make(scene->given.bytes, scene->given.byte_count),
-        scene->given.now_ms};
+        scene->given.now_ms, WHAT_IF_P50};
     int rc = what_if_create(&state, changes, &bounds, &what_if, err);
     if (rc == 0) {
         rc = what_if_play(what_if, 0, err);
@@ -450,10 +450,10 @@ static int work_on(struct scene *scene, struct work *work,
                                       .drained_count = 1,
                                       .weights = &weight,
                                       .weight_count = 1};
-    struct what_if_bounds bounds = {&work->clock, &work->is_stopping};
+    struct what_if_bounds bounds = {&work->clock, &work->is_stopping, 0};
     struct what_if_state state = {
         str_make(scene->given.bytes, scene->given.byte_count),
-        scene->given.now_ms};
+        scene->given.now_ms, WHAT_IF_P50};
     struct err err;
 
     *ret_what_if = NULL;
@@ -502,10 +502,10 @@ static void test_a_stop_ends_the_reading_of_a_large_state(void **state)
                  stage_submit_command(&scene->stage, "q", jobs, JOBS_AT_ONCE));
     }
     ask(scene);
-    struct what_if_bounds bounds = {&whole.clock, &whole.is_stopping};
+    struct what_if_bounds bounds = {&whole.clock, &whole.is_stopping, 0};
     struct what_if_state given = {
         str_make(scene->given.bytes, scene->given.byte_count),
-        scene->given.now_ms};
+        scene->given.now_ms, WHAT_IF_P50};
     struct err err;
     assert_int_equal(what_if_create(&given, NULL, &bounds, &what_if, &err), 0);
     what_if_destroy(what_if);
