@@ -13,13 +13,18 @@ executor:
   process:
     resources: {cpu: 4, memory: 2Gi, ephemeral-storage: 8Gi}
 """
+SHORT = CONFIG + """\
+    retention: {folders: 0s}
+"""
 SMALL = ("--cpu", "100m", "--memory", "16Mi", "--storage", "16Mi")
 
 
 class JobFiles(unittest.TestCase):
+    config = CONFIG
+
     @classmethod
     def setUpClass(cls):
-        cls.berth = harness.Berth(CONFIG, arguments=["--stop-jobs"]).start()
+        cls.berth = harness.Berth(cls.config, arguments=["--stop-jobs"]).start()
         cls.addClassCleanup(cls.berth.close)
         cls.berth.ctl("create", "queue", "q")
 
@@ -119,6 +124,49 @@ class JobFiles(unittest.TestCase):
             "cp", f"{job}:now", str(self.here), check=False).returncode == 0)
         self.assertEqual((self.here / "now").read_text(), "1")
         self.ends(0, "cancel", "job", job)
+
+
+class JobResults(JobFiles):
+    """Folders are removed at once; what is at an outputPath stays."""
+
+    config = SHORT
+    test_files_are_listed_and_copied = None
+    test_what_is_not_there_says_so = None
+    test_nothing_leads_out = None
+    test_a_running_job_has_files = None
+
+    def gone(self, job):
+        done = self.berth.ctl("get", "files", job, check=False)
+        return done.returncode == 3 and "retention.folders" in done.stderr
+
+    def test_results_are_kept(self):
+        job = self.run_job("echo scratch > here; cd $BERTH_OUTPUT_DIR && "
+                           "mkdir m && echo result > m/model",
+                           options=("--output-path", "/results"))
+        lost = self.run_job("echo scratch > here")
+        harness.wait_for("folders are removed", lambda: self.gone(lost))
+        self.ends(0, "cp", f"{job}:", str(self.here / "all"))
+        self.assertEqual(self.tree(self.here / "all"),
+                         {"m": None, "m/model": b"result\n"})
+        # As a file of jobs says it; where mounts are allowed, at that path.
+        text = json.dumps({"queue": "q", "jobSetId": "s", "jobs": [
+            {"namespace": "default", "outputPath": "/results", "podSpec": {
+                "containers": [{
+                    "name": "main", "image": "none",
+                    "command": ["sh", "-c", "d=/results; [ -d $d ] || "
+                                "d=$BERTH_OUTPUT_DIR; echo 2 > $d/two"],
+                    "resources": {kind: {"cpu": "100m", "memory": "16Mi"}
+                                  for kind in ("requests", "limits")}}]}}]})
+        done = self.ends(0, "submit", "-", input_text=text)
+        self.assertNotIn("ignored", done.stderr)
+        job = done.stdout.split()[4]
+        self.ends(0, "wait", job)
+        harness.wait_for("it is listed", lambda: "two" in self.berth.ctl(
+            "get", "files", job, check=False).stdout)
+        for path in "results", "/", "/a/../b", "/a:b", "/a//b":
+            self.assertIn("outputPath must be an absolute path", self.ends(
+                6, "run", "-q", "q", *SMALL, "--output-path", path, "--",
+                "true").stderr)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,8 @@
 #define ANNOTATION_DEPENDS_ON "berth.dev/dependsOn"
 /* Targets of notifications, by name. */
 #define ANNOTATION_NOTIFY "berth.dev/notify"
+/* Where in its containers a job leaves files that are kept. */
+#define ANNOTATION_OUTPUT_PATH "berth.dev/outputPath"
 #define ANNOTATION_FREEZING_WINDOW "berth.dev/freezingWindowSeconds"
 /* Of YuniKorn and Spark (model.md 3.2). */
 #define ANNOTATION_APP_ID "yunikorn.apache.org/app-id"
@@ -58,6 +60,7 @@ enum {
     LIFETIME_S_MAX = 366 * 86400,
     TURN_LIMIT_MAX = 1000000,
     TURN_GROUP_BYTES_MAX = 63,
+    OUTPUT_PATH_BYTES_MAX = 900,
 };
 
 /* A job's gang as it says itself. */

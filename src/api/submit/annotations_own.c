@@ -1,6 +1,7 @@
 /* The annotations of Berth: which are known, and what each may say. */
 #include "api/submit/annotations.h"
 #include "model/quantity.h"
+#include "wire/text/inner_path.h"
 #include "wire/text/rfc3339.h"
 
 /* All that begin with berth.dev/. */
@@ -13,6 +14,7 @@ static const char *const own_keys[] = {
     ANNOTATION_MAX_WAIT,      ANNOTATION_DEPENDS_ON,
     ANNOTATION_RETRY_POLICY,  ANNOTATION_TURN_GROUP,
     ANNOTATION_TURN_LIMIT,    ANNOTATION_NOTIFY,
+    ANNOTATION_OUTPUT_PATH,
 };
 
 static int check_loss(const Berth__Submission__Item *item, const char *key,
@@ -213,6 +215,29 @@ static int check_holds(const Berth__Submission__Item *item,
     return check_turn(item, refusal);
 }
 
+/* As the runtime that can do it checks it again (process_mount.c). */
+static int check_output(const Berth__Submission__Item *item,
+                        struct refusal *refusal)
+{
+    struct str path = annotation_find_own(item, ANNOTATION_OUTPUT_PATH);
+
+    if (!path.p) {
+        return 0;
+    }
+    bool is_good =
+        path.byte_count > 1 && path.byte_count <= OUTPUT_PATH_BYTES_MAX &&
+        path.p[0] == '/' &&
+        inner_path_is_good(str_make(path.p + 1, path.byte_count - 1)) &&
+        !memchr(path.p, ':', path.byte_count);
+    return is_good ? 0
+                   : refusal_set(refusal,
+                                 "annotation %s must be an absolute path such "
+                                 "as /results, without .., empty names and "
+                                 "colons, of at most %d bytes, not \"%.*s\"",
+                                 annotation_name(item, ANNOTATION_OUTPUT_PATH),
+                                 OUTPUT_PATH_BYTES_MAX, STR_ARG(path));
+}
+
 int annotations_check_own(const Berth__Submission__Item *item,
                           struct refusal *refusal)
 {
@@ -221,6 +246,7 @@ int annotations_check_own(const Berth__Submission__Item *item,
     rc = rc < 0 ? rc : check_loss(item, ANNOTATION_ON_PREEMPTION, refusal);
     rc = rc < 0 ? rc : check_loss(item, ANNOTATION_ON_EXECUTOR_LOST, refusal);
     rc = rc < 0 ? rc : check_holds(item, refusal);
+    rc = rc < 0 ? rc : check_output(item, refusal);
     if (rc == 0 && !annotation_find(item, ANNOTATION_GANG_ID).p) {
         rc = annotations_check_no_terms(
             item, "it needs " ANNOTATION_GANG_ID " or a podGroup", refusal);

@@ -165,6 +165,10 @@ static enum cli_exit add_annotations(struct cli *cli, json_t *annotations)
         }
         add_label(annotations, "berth.dev/dependsOn", strbuf_text(&jobs));
     }
+    if (cli_has(cli, "output-path")) {
+        add_label(annotations, "berth.dev/outputPath",
+                  cli_text(cli, "output-path", ""));
+    }
     if (cli_has(cli, "begin")) {
         add_label(annotations, "berth.dev/beginTime",
                   cli_text(cli, "begin", ""));

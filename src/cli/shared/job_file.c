@@ -69,6 +69,29 @@ static bool remark_unknown(struct cli *cli, const json_t *json, size_t index)
     return true;
 }
 
+/* The job as Armada has it, which the caller lets go: what a key of ours asks
+ * for as an annotation, which counts less than one that is there. */
+static json_t *translate(json_t *json)
+{
+    const char *path = json_string_value(json_object_get(json, "outputPath"));
+
+    if (!path) {
+        return json_incref(json);
+    }
+    json_t *job = json_deep_copy(json);
+    json_t *annotations = json_object_get(job, "annotations");
+    if (!annotations) {
+        annotations = json_object();
+        (void)json_object_set_new(job, "annotations", annotations);
+    }
+    if (!json_object_get(annotations, "berth.dev/outputPath")) {
+        (void)json_object_set_new(annotations, "berth.dev/outputPath",
+                                  json_string(path));
+    }
+    (void)json_object_del(job, "outputPath");
+    return job;
+}
+
 /* The server would round a fraction without a word, as Armada's does. */
 static enum cli_exit check_priority(struct cli *cli, size_t index,
                                     double priority)
@@ -159,15 +182,15 @@ enum cli_exit submission_read(struct cli *cli, const json_t *json,
                         "a queue is required, in the file or by --queue");
     }
     for (size_t i = 0; i < count; i++) {
-        enum cli_exit rc =
-            read_job(cli, json_array_get(jobs, i), i, &submission.items[i]);
+        auto_json_t *job = translate(json_array_get(jobs, i));
+        enum cli_exit rc = read_job(cli, job, i, &submission.items[i]);
         if (rc != CLI_OK) {
             return rc;
         }
         take_client_id(cli, &submission, i);
-        pod_remarks_make(&remarks, cli, json_array_get(jobs, i), i);
+        pod_remarks_make(&remarks, cli, job, i);
         if (i < REMARK_JOBS_MAX && remark_count < REMARKS_MAX) {
-            remark_count += remark_unknown(cli, json_array_get(jobs, i), i);
+            remark_count += remark_unknown(cli, job, i);
         }
     }
     *ret = submission;

@@ -9,9 +9,11 @@
  *     acked    the phase that the server has acknowledged (executor)
  *     done     nothing more is to be told; kept for its logs (executor)
  *     log/N    what container N printed
+ *     output-gone  why what it left in `output` is gone (executor)
  *     space    link to what the job sees, which is elsewhere:
  *       work/       the directory the containers start in
  *       volumes/N   what is mounted
+ *       output/     what is kept after the run, if the job says so
  *       tmp, var-tmp  what it sees as /tmp and /var/tmp
  *
  * spec, state and stop are kv files, with checksums: the reader of a damaged
@@ -46,6 +48,8 @@ enum {
 #define RUN_SPACE_NAME "space"
 #define RUN_WORK_NAME "work"
 #define RUN_VOLUMES_NAME "volumes"
+#define RUN_OUTPUT_NAME "output"
+#define RUN_OUTPUT_GONE_NAME "output-gone"
 #define RUN_TMP_NAME "tmp"
 #define RUN_VAR_TMP_NAME "var-tmp"
 

@@ -2,6 +2,7 @@
 
 #include "executor/kubernetes/kube_attached.h"
 #include "executor/kubernetes/kube_pod.h"
+#include "executor/port/output_path.h"
 #include "k8s/core.pb-c.h"
 #include "kube/api/envelope.h"
 #include "wire/kube/entries.h"
@@ -267,6 +268,11 @@ static int check(const struct runtime_run *run, struct err *err)
 {
     if (!spec_of(run) || spec_of(run)->n_containers == 0) {
         return err_set(err, -ERR_INVALID, "the job has no pod spec");
+    }
+    if (output_path_of(run)) {
+        return err_set(err, -ERR_INVALID,
+                       "outputPath is not supported by the runtime kubernetes: "
+                       "let the job write to a persistent volume");
     }
     if (run->node_name.byte_count == 0) {
         return err_set(err, -ERR_INVALID, "the lease names no node");

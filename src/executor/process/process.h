@@ -6,6 +6,7 @@
  *     <data>/runs/<id>/  one run (run_file.h); made once, so started once
  *     <data>/jobs/<id>   link to the job's latest run
  *     <data>/spaces/<r>/ what the job of a run sees; <r> is random
+ *     <data>/outputs/<job>/  what a job left in its folder for results
  *     <data>/gangs/<r>/  what the members of a gang on this machine share
  *     <data>/attempts/   jobs whose pods are being made
  *     <data>/trash/      what is being removed, a little at each poll
@@ -42,8 +43,9 @@ enum {
      * it looks: seconds, where the machine is busy. */
     PROCESS_LOCK_WAIT_MS_DEFAULT = 10000,
     PROCESS_FOLDER_COUNT_DEFAULT = 1000,
+    PROCESS_OUTPUT_COUNT_DEFAULT = 1000,
     PROCESS_FORGOTTEN_MAX = 100000, /* ids that the file keeps */
-    PROCESS_USER_DEFAULT = 65534, /* nobody */
+    PROCESS_USER_DEFAULT = 65534,   /* nobody */
 };
 
 /* Storage is not limited, so the node offers what lets a thousand jobs with
@@ -51,6 +53,7 @@ enum {
 #define PROCESS_STORAGE_BYTES ((int64_t)8 << 40)
 
 #define PROCESS_KEEP_BYTES_DEFAULT ((int64_t)10 << 30)
+#define PROCESS_OUTPUT_BYTES_DEFAULT ((int64_t)1 << 30)
 
 /* Zero or NULL means the default, but for the users. */
 struct process_options {
@@ -88,6 +91,10 @@ struct process_options {
     int64_t folder_ms;
     int lock_wait_ms; /* how long another executor's lock is waited for */
     uint32_t folder_count_max;
+    /* The same of what jobs leave at their outputPath: bytes of one job, and
+     * of all together. */
+    int64_t output_ms, output_byte_count_max, outputs_byte_count_max;
+    uint32_t output_count_max;
 };
 
 /* The defaults; data_dir, shim_path and rng are the caller's to set. */

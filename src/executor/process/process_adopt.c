@@ -199,6 +199,7 @@ int process_adopt(struct process *process, struct err *err)
     read_forgotten(process);
     int rc = adopt_all(process, err);
     if (rc == 0) {
+        process_outputs_adopt(process);
         sweep_gangs(process);
         process_sweep_spaces(process);
         attempt_sweep(process->attempts_fd, process_wall_ms(process));

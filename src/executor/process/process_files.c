@@ -21,26 +21,67 @@
 
 enum { EXECUTE_BITS = 0111 };
 
-/* The folder of a run, which is gone after a while. */
-static int open_folder(int run_fd, struct job_id job, struct err *err)
+/* Why the run's folder for results is gone, as it was written down. */
+static bool find_reason(int run_fd, struct strbuf *reason)
 {
-    char id[ID_TEXT_BYTES_MAX];
+    struct err err;
+
+    return file_read(run_fd, RUN_OUTPUT_GONE_NAME, reason, &err) == 0;
+}
+
+/* What a run has: its folder for results, if there is one, else that in which
+ * it works.  -1: neither, or not any more. */
+static int open_space_folder(int run_fd)
+{
+    const int flags = O_RDONLY | O_DIRECTORY;
     /* A link of ours to a directory of ours, in directories of ours. */
     int space_fd =
         openat(run_fd, RUN_SPACE_NAME, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = space_fd < 0 ? -1
-                          : file_open_below(space_fd, RUN_WORK_NAME,
-                                            O_RDONLY | O_DIRECTORY);
 
-    if (space_fd >= 0) {
-        close(space_fd);
+    if (space_fd < 0) {
+        return -1;
     }
+    int fd = file_open_below(space_fd, RUN_OUTPUT_NAME, flags);
+    if (fd < 0 && errno == ENOENT) {
+        fd = file_open_below(space_fd, RUN_WORK_NAME, flags);
+    }
+    close(space_fd);
+    return fd;
+}
+
+/* The folder of a job's latest run, which is gone after a while. */
+static int open_run_folder(const char *data_dir, struct job_id job,
+                           struct err *err)
+{
+    auto_strbuf reason = strbuf_make(ERR_TEXT_BYTES_MAX);
+    char id[ID_TEXT_BYTES_MAX];
+    int run_fd = process_open_job(data_dir, job, "files", err);
+
+    if (run_fd < 0) {
+        return run_fd;
+    }
+    bool is_gone = find_reason(run_fd, &reason);
+    int fd = is_gone ? -1 : open_space_folder(run_fd);
+    close(run_fd);
     return fd >= 0 ? fd
                    : err_set(err, -ERR_NOT_FOUND,
-                             "the folder of job %s was removed after its end, "
-                             "by executor.process.retention.folders or "
-                             "maxFolders",
-                             job_id_format(job, id));
+                             is_gone ? "the files of job %s were removed: %s"
+                                     : "the folder of job %s was removed after "
+                                       "its end, %s; files at its outputPath "
+                                       "would have been kept",
+                             job_id_format(job, id),
+                             is_gone ? strbuf_text(&reason)
+                                     : "by executor.process.retention.folders "
+                                       "or maxFolders");
+}
+
+/* What is there now, else what is kept. */
+static int open_folder(const char *data_dir, struct job_id job, struct err *err)
+{
+    int fd = open_run_folder(data_dir, job, err);
+    int kept_fd = fd < 0 ? process_output_open(data_dir, job) : -1;
+
+    return kept_fd >= 0 ? kept_fd : fd;
 }
 
 static int fail(struct str path, struct err *err)
@@ -250,12 +291,7 @@ int process_files(const char *data_dir, const struct runtime_files_query *query,
         strbuf_add_str(&path, query->path); /* terminated */
         own.path = strbuf_str(&path);
     }
-    int run_fd = process_open_job(data_dir, query->job, "files", err);
-    if (run_fd < 0) {
-        return run_fd;
-    }
-    int fd = open_folder(run_fd, query->job, err);
-    close(run_fd);
+    int fd = open_folder(data_dir, query->job, err);
     if (fd < 0) {
         return fd;
     }

@@ -125,36 +125,40 @@ static bool knows_variable(const K8s__Io__Api__Core__V1__Container *container,
            mentions(container->args, container->n_args, name);
 }
 
+/* What is shown where in a container. */
+struct showing {
+    const char *what, *field; /* "volume v", "mountPath" */
+    const char *target, *source;
+    const char *variable; /* that names the source */
+    bool is_read_only;
+};
+
 /* A container that would look for the volume at a path where it is not fails
  * by a message of its own, far from the cause. */
 static int miss_mount(struct process_job *job,
                       const K8s__Io__Api__Core__V1__Container *container,
-                      const K8s__Io__Api__Core__V1__VolumeMount *mount,
-                      const char *name, struct err *err)
+                      const struct showing *showing, struct err *err)
 {
     bool can_mount = (job->policy->layers & RUN_LAYER_MOUNT) != 0;
-    const char *target = process_or_empty(mount->mountpath);
 
-    if (!knows_variable(container, name)) {
-        return err_set(
-            err, -ERR_INVALID,
-            "container %s: volume %s cannot be mounted at mountPath %.200s: "
-            "%s; the command may use $%s instead",
-            process_or_empty(container->name), process_or_empty(mount->name),
-            target,
-            can_mount ? "only one of them is a directory"
-                      : "this machine allows no mounts",
-            name);
+    if (!knows_variable(container, showing->variable)) {
+        return err_set(err, -ERR_INVALID,
+                       "container %s: %s cannot be mounted at %s %.200s: %s; "
+                       "the command may use $%s instead",
+                       process_or_empty(container->name), showing->what,
+                       showing->field, showing->target,
+                       can_mount ? "only one of them is a directory"
+                                 : "this machine allows no mounts",
+                       showing->variable);
     }
     strbuf_addf(job->warnings,
-                "volume %s cannot be mounted at %s; its directory is in $%s\n",
-                process_or_empty(mount->name), target, name);
+                "%s cannot be mounted at %s; its directory is in $%s\n",
+                showing->what, showing->target, showing->variable);
     return 0;
 }
 
-/* Whether a volume can be mounted at a path: not at the root, which a process
- * that runs already does not leave. */
-static bool is_mount_path(const char *path)
+/* Not at the root, which a process that runs already does not leave. */
+bool process_is_mount_path(const char *path)
 {
     bool has_part = false;
 
@@ -174,6 +178,29 @@ static bool is_mount_path(const char *path)
     return has_part;
 }
 
+/* Say in the environment where something is, and mount it if that can be. */
+static int show(struct process_job *job,
+                const K8s__Io__Api__Core__V1__Container *container,
+                const struct showing *showing, struct strbuf *spec,
+                struct process_variables *variables, struct err *err)
+{
+    int rc = process_variable_set(job, variables, showing->variable,
+                                  showing->source, err);
+
+    if (rc < 0) {
+        return rc;
+    }
+    if ((job->policy->layers & RUN_LAYER_MOUNT) &&
+        can_bind(job, container, showing->source, showing->target)) {
+        auto_strbuf bind = strbuf_make(2 * PROCESS_PATH_BYTES_MAX + 4);
+        strbuf_addf(&bind, "%c%s:%s", showing->is_read_only ? 'r' : 'w',
+                    showing->target, showing->source);
+        kv_add(spec, "bind", strbuf_str(&bind));
+        return 0;
+    }
+    return miss_mount(job, container, showing, err);
+}
+
 static int add_mount(struct process_job *job,
                      const K8s__Io__Api__Core__V1__Container *container,
                      const struct process_volume *volume,
@@ -183,10 +210,9 @@ static int add_mount(struct process_job *job,
 {
     const char *target = process_or_empty(mount->mountpath);
     char source[PROCESS_PATH_BYTES_MAX];
-    char name[NAME_BYTES_MAX];
-    bool is_read_only = volume->is_read_only || mount->readonly;
+    char variable[NAME_BYTES_MAX], what[NAME_BYTES_MAX];
 
-    if (!is_mount_path(target)) {
+    if (!process_is_mount_path(target)) {
         return err_set(err, -ERR_INVALID,
                        "mountPath \"%.200s\" must be an absolute path below "
                        "/, without .. and colons, of less than %d bytes",
@@ -196,19 +222,42 @@ static int add_mount(struct process_job *job,
     if (rc < 0) {
         return rc;
     }
-    variable_name(process_or_empty(mount->name), name, sizeof(name));
-    rc = process_variable_set(job, variables, name, source, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if ((job->policy->layers & RUN_LAYER_MOUNT) &&
-        can_bind(job, container, source, target)) {
-        auto_strbuf bind = strbuf_make(2 * PROCESS_PATH_BYTES_MAX + 4);
-        strbuf_addf(&bind, "%c%s:%s", is_read_only ? 'r' : 'w', target, source);
-        kv_add(spec, "bind", strbuf_str(&bind));
+    variable_name(process_or_empty(mount->name), variable, sizeof(variable));
+    (void)snprintf(what, sizeof(what), "volume %s",
+                   process_or_empty(mount->name));
+    return show(job, container,
+                &(struct showing){
+                    .what = what,
+                    .field = "mountPath",
+                    .target = target,
+                    .source = source,
+                    .variable = variable,
+                    .is_read_only = volume->is_read_only || mount->readonly,
+                },
+                spec, variables, err);
+}
+
+int process_output_mount(struct process_job *job,
+                         const K8s__Io__Api__Core__V1__Container *container,
+                         struct strbuf *spec,
+                         struct process_variables *variables, struct err *err)
+{
+    char source[PROCESS_PATH_BYTES_MAX];
+
+    if (!job->output_path) {
         return 0;
     }
-    return miss_mount(job, container, mount, name, err);
+    (void)snprintf(source, sizeof(source), "%.900s/%s", job->place->space_dir,
+                   RUN_OUTPUT_NAME);
+    return show(job, container,
+                &(struct showing){
+                    .what = "the job's folder for results",
+                    .field = "outputPath",
+                    .target = job->output_path,
+                    .source = source,
+                    .variable = "BERTH_OUTPUT_DIR",
+                },
+                spec, variables, err);
 }
 
 int process_volumes_mount(struct process_job *job,
@@ -216,7 +265,9 @@ int process_volumes_mount(struct process_job *job,
                           struct strbuf *spec,
                           struct process_variables *variables, struct err *err)
 {
-    if (container->n_volumemounts > RUN_BINDS_MAX) {
+    size_t bind_count = container->n_volumemounts + (job->output_path != NULL);
+
+    if (bind_count > RUN_BINDS_MAX) {
         return err_set(err, -ERR_INVALID, "more than %d mounts", RUN_BINDS_MAX);
     }
     for (size_t m = 0; m < container->n_volumemounts; m++) {

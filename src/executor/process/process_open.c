@@ -30,6 +30,10 @@ void process_options_default(struct process_options *ret_options)
         .folder_ms = PROCESS_FOLDER_MS_DEFAULT,
         .lock_wait_ms = PROCESS_LOCK_WAIT_MS_DEFAULT,
         .folder_count_max = PROCESS_FOLDER_COUNT_DEFAULT,
+        .output_ms = PROCESS_KEEP_MS_DEFAULT,
+        .output_byte_count_max = PROCESS_OUTPUT_BYTES_DEFAULT,
+        .outputs_byte_count_max = PROCESS_KEEP_BYTES_DEFAULT,
+        .output_count_max = PROCESS_OUTPUT_COUNT_DEFAULT,
     };
 }
 
@@ -129,6 +133,9 @@ static int open_dirs(struct process *process, struct err *err)
     rc = rc < 0 ? rc
                 : open_dir(process->data_fd, "spaces", 0711,
                            &process->spaces_fd, err);
+    rc = rc < 0 ? rc
+                : open_dir(process->data_fd, "outputs", 0700,
+                           &process->outputs_fd, err);
     rc = rc < 0 ? rc
                 : open_dir(process->data_fd, "gangs", 0711, &process->gangs_fd,
                            err);
@@ -300,6 +307,7 @@ static void process_close(struct runtime *runtime)
     close_fd(process->attempts_fd);
     close_fd(process->trash_fd);
     close_fd(process->gangs_fd);
+    close_fd(process->outputs_fd);
     close_fd(process->spaces_fd);
     close_fd(process->jobs_fd);
     close_fd(process->runs_fd);
@@ -309,6 +317,7 @@ static void process_close(struct runtime *runtime)
     change_queue_fini(&process->changes);
     node_set_destroy(process->nodes);
     VEC_FREE(&process->kept);
+    VEC_FREE(&process->outputs);
     VEC_FREE(&process->forgotten);
     VEC_FREE(&process->exiting);
     map_fini(&process->by_id);
@@ -340,8 +349,9 @@ static struct process *make_process(const struct process_options *options,
     process->clock = clock;
     process->options = *options;
     process->lock_fd = process->data_fd = process->runs_fd = process->jobs_fd =
-        process->spaces_fd = process->gangs_fd = process->trash_fd =
-            process->attempts_fd = process->notify_fd = process->epoll_fd = -1;
+        process->outputs_fd = process->spaces_fd = process->gangs_fd =
+            process->trash_fd = process->attempts_fd = process->notify_fd =
+                process->epoll_fd = -1;
     process->data_dir =
         arena_strdup(&process->arena, str_of(options->data_dir));
     process->shim_path =

@@ -13,6 +13,7 @@
  *     process_adopt.c   pods of a former life
  *     process_node.c    the node
  *     process_logs.c    reading logs
+ *     process_output.c  what is kept of ended jobs
  *     process_files.c   reading files
  *
  * Not for use outside the folder.
@@ -28,7 +29,8 @@
 
 enum {
     PROCESS_SCAN_MS = 5000,
-    PROCESS_TRASH_MS = 10,   /* between two steps of removing */
+    PROCESS_TRASH_MS = 10,     /* between two steps of removing */
+    PROCESS_MEASURES_MAX = 16, /* outputs that are measured at once */
     PROCESS_NOTIFY_TAG = -1,
     PROCESS_TEXTS = 7,
     PROCESS_RANDOM_NAME_BYTES = 33,
@@ -59,6 +61,14 @@ struct process_kept {
     int64_t log_bytes;
 };
 
+/* What a job left at its outputPath. */
+struct process_output {
+    struct run_id run;
+    struct job_id job;
+    int64_t done_ms; /* since the epoch */
+    int64_t byte_count;
+};
+
 struct process {
     struct runtime runtime;
     const struct clock *clock;
@@ -68,7 +78,8 @@ struct process {
     struct cgroup_layout cgroups;
     struct process_policy policy;
     struct process_devices devices;
-    int lock_fd, data_fd, runs_fd, jobs_fd, spaces_fd, gangs_fd, trash_fd;
+    int lock_fd, data_fd, runs_fd, jobs_fd, spaces_fd, outputs_fd, gangs_fd;
+    int trash_fd;
     int attempts_fd;
     int notify_fd, epoll_fd;
     unsigned int discard_count; /* makes names in the trash */
@@ -79,8 +90,12 @@ struct process {
     struct change_queue changes;
     VEC(struct process_kept) kept; /* oldest first, from kept_first on */
     size_t kept_first;
-    size_t folder_first;          /* those before it have no folders any more */
-    int64_t kept_byte_count;      /* of logs */
+    size_t folder_first;     /* those before it have no folders any more */
+    int64_t kept_byte_count; /* of logs */
+    VEC(struct process_output) outputs; /* oldest first, from output_first on */
+    size_t output_first;
+    uint32_t measured_count;      /* of them, since the last scan */
+    int64_t output_byte_count;    /* of all of them */
     VEC(struct run_id) forgotten; /* read at opening */
     VEC(pid_t) exiting;           /* children to reap */
     struct node_set *nodes;       /* owned: this machine */
@@ -131,6 +146,18 @@ void process_remove(struct process *process, uint32_t index);
 void process_keep(struct process *process, uint32_t index, int64_t done_ms);
 /* Remove the folders, and later the logs, of what has been kept long enough. */
 void process_expire(struct process *process);
+
+/* What a run left in its folder for results is kept from now on, if there is
+ * one and it is within the bounds; else its run says why it is gone. */
+void process_output_keep(struct process *process,
+                         const struct process_kept *kept);
+/* Remove what has been kept long enough. */
+void process_outputs_expire(struct process *process);
+/* Take up what a former life has kept. */
+void process_outputs_adopt(struct process *process);
+/* Open what is kept of a job; whoever reads it needs no runtime.  -1: nothing
+ * is. */
+int process_output_open(const char *data_dir, struct job_id job) must_check;
 
 /* 32 hexadecimal digits that nobody can guess. */
 void process_random_name(const struct process *process,

@@ -217,6 +217,8 @@ static int add_container(struct process_job *job, const container_t *container,
     kv_add_text(spec, "work_dir", process_or_empty(container->workingdir));
     add_limits(job, container, spec);
     rc = process_volumes_mount(job, container, spec, variables, err);
+    rc = rc < 0 ? rc
+                : process_output_mount(job, container, spec, variables, err);
     if (rc == 0) {
         rc = add_args(job, container, variables, spec, err);
     }
@@ -444,6 +446,7 @@ int process_spec_build(const struct process_policy *policy,
     if (rc == 0) {
         rc = process_volumes_make(job, err);
     }
+    rc = rc < 0 ? rc : process_output_make(job, err);
     if (rc < 0) {
         return rc;
     }

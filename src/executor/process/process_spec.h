@@ -75,9 +75,10 @@ struct process_job {
     struct strbuf *warnings;
     struct process_volume volumes[PROCESS_VOLUMES_MAX];
     uint32_t volume_count;
-    int64_t uid, gid;      /* that own what is made for the pod; -1: ours */
-    uint64_t devices;      /* that the pod has, a set */
-    uint32_t device_count; /* of them: given to the main containers so far */
+    int64_t uid, gid;        /* that own what is made for the pod; -1: ours */
+    uint64_t devices;        /* that the pod has, a set */
+    uint32_t device_count;   /* of them: given to the main containers so far */
+    const char *output_path; /* where it leaves its results; NULL */
     size_t expanded_byte_count; /* of its arguments and variables so far */
     mode_t dir_mode; /* 0700; 0777 when containers run as several users */
 };
@@ -130,6 +131,17 @@ int process_volumes_mount(struct process_job *job,
                           struct strbuf *spec,
                           struct process_variables *variables,
                           struct err *err) must_check;
+/* Whether something can be mounted at a path. */
+bool process_is_mount_path(const char *path) must_check;
+/* The folder whose files are kept after the job (process_output.c): make it,
+ * if the job has one.  -ERR_INVALID, -ERR_IO. */
+int process_output_make(struct process_job *job, struct err *err) must_check;
+/* The same as process_volumes_mount() for it (process_mount.c). */
+int process_output_mount(struct process_job *job,
+                         const K8s__Io__Api__Core__V1__Container *container,
+                         struct strbuf *spec,
+                         struct process_variables *variables,
+                         struct err *err) must_check;
 /* Whether an init container goes on beside the main ones. */
 bool process_is_sidecar(const K8s__Io__Api__Core__V1__Container *container);
 /* Choose the pod's GPUs (process_device.c); on a machine without any it gets

@@ -135,6 +135,7 @@ static void remove_kept(struct process *process,
 
     note_forgotten(process, kept->run);
     run_id_format(kept->run, id);
+    process_output_keep(process, kept);
     process_discard_run(process, id);
     job_id_format(kept->job, job);
     ssize_t n = readlinkat(process->jobs_fd, job, target, sizeof(target) - 1);
@@ -151,6 +152,7 @@ static void remove_folders(struct process *process,
     char id[ID_TEXT_BYTES_MAX];
     int fd = process_run_dir(process, kept->run);
 
+    process_output_keep(process, kept);
     process_discard_space(process, run_id_format(kept->run, id));
     if (fd >= 0) {
         (void)unlinkat(fd, RUN_SPACE_NAME, 0);
@@ -167,8 +169,9 @@ static void expire_folders(struct process *process, int64_t now_ms)
         const struct process_kept *oldest =
             &process->kept.items[process->folder_first];
         size_t count = process->kept.count - process->folder_first;
-        if (count <= options->folder_count_max &&
-            now_ms - oldest->done_ms < options->folder_ms) {
+        if ((count <= options->folder_count_max &&
+             now_ms - oldest->done_ms < options->folder_ms) ||
+            process->measured_count >= PROCESS_MEASURES_MAX) {
             break;
         }
         remove_folders(process, oldest);
@@ -188,6 +191,9 @@ static void expire_logs(struct process *process, int64_t now_ms)
             now_ms - oldest->done_ms < options->keep_ms) {
             break;
         }
+        if (process->measured_count >= PROCESS_MEASURES_MAX) {
+            break; /* the folders are not removed yet */
+        }
         process->kept_byte_count -= oldest->log_bytes;
         remove_kept(process, oldest);
     }
@@ -197,11 +203,16 @@ void process_expire(struct process *process)
 {
     int64_t now_ms = process_wall_ms(process);
 
+    process->measured_count = 0;
     expire_logs(process, now_ms);
     if (process->folder_first < process->kept_first) {
         process->folder_first = process->kept_first;
     }
     expire_folders(process, now_ms);
+    process_outputs_expire(process);
+    if (process->measured_count >= PROCESS_MEASURES_MAX) {
+        process->next_scan_ms = process_now_ms(process) + PROCESS_TRASH_MS;
+    }
     if (process->kept_first > process->kept.count / 2) {
         process->kept.count -= process->kept_first;
         memmove(process->kept.items, process->kept.items + process->kept_first,

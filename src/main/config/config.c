@@ -284,6 +284,22 @@ static const struct setting retention_keys[] = {
             .max = PROCESS_KEPT_RUNS_MAX,
             .about = "Ended runs whose working directories are kept; the "
                      "oldest go first."),
+    SETTING("outputs", DURATION, config_retention, outputs_ms, .min = MINUTE_MS,
+            .max = 20 * YEAR_MS,
+            .about = "How long files that a job left at its outputPath are "
+                     "kept after its end."),
+    SETTING("maxOutputs", INT, config_retention, output_count_max,
+            .max = PROCESS_KEPT_RUNS_MAX,
+            .about = "Ended jobs whose files at their outputPath are kept; "
+                     "the oldest go first."),
+    SETTING("maxOutputBytes", BYTES, config_retention, outputs_byte_count_max,
+            .max = (int64_t)1 << 50,
+            .about = "Space for the files that ended jobs left at their "
+                     "outputPath; the oldest go first."),
+    SETTING("maxOutputBytesPerJob", BYTES, config_retention,
+            output_byte_count_max, .max = (int64_t)1 << 50,
+            .about = "A job that leaves more than this at its outputPath "
+                     "keeps it no longer than its other folders."),
 };
 static const struct settings retention_table =
     SETTINGS(retention_keys, config_retention, NULL);
@@ -559,7 +575,11 @@ static void default_executor(struct config_executor *executor)
                                   .log_run_count_max = 10000,
                                   .log_byte_count_max = (int64_t)10 << 30,
                                   .folders_ms = 10 * MINUTE_MS,
-                                  .folder_count_max = 1000}},
+                                  .folder_count_max = 1000,
+                                  .outputs_ms = 7 * DAY_MS,
+                                  .output_count_max = 1000,
+                                  .outputs_byte_count_max = (int64_t)10 << 30,
+                                  .output_byte_count_max = (int64_t)1 << 30}},
         .kubernetes = {.pool_label = STR("armadaproject.io/pool"),
                        .node_type_label = STR("armadaproject.io/node-type"),
                        .hostname_suffix = STR("svc"),

@@ -128,6 +128,8 @@ struct config_store {
 struct config_retention {
     int64_t logs_ms, log_run_count_max, log_byte_count_max;
     int64_t folders_ms, folder_count_max;
+    int64_t outputs_ms, output_count_max, outputs_byte_count_max;
+    int64_t output_byte_count_max; /* of one job */
 };
 
 struct config_process {

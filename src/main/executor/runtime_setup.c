@@ -166,6 +166,10 @@ static int open_process(void *ctx, struct runtime **ret_runtime,
     process.keep_byte_count_max = config->retention.log_byte_count_max;
     process.folder_ms = config->retention.folders_ms;
     process.folder_count_max = (uint32_t)config->retention.folder_count_max;
+    process.output_ms = config->retention.outputs_ms;
+    process.output_count_max = (uint32_t)config->retention.output_count_max;
+    process.outputs_byte_count_max = config->retention.outputs_byte_count_max;
+    process.output_byte_count_max = config->retention.output_byte_count_max;
     int rc = process_open(&process, setup->clock, ret_runtime, ret_info, err);
     if (rc == 0) {
         say_others(*ret_runtime, &process.others);

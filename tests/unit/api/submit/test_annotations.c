@@ -179,7 +179,27 @@ static void test_unknown_own_annotations_are_refused(void **state)
         "berth.dev/fakeRunMs, berth.dev/fakeExitCode, berth.dev/hold, "
         "berth.dev/beginTime, berth.dev/maxWaitSeconds, berth.dev/dependsOn, "
         "berth.dev/retryPolicy, berth.dev/concurrencyGroup, "
-        "berth.dev/concurrencyLimit, berth.dev/notify; it says \"60\"");
+        "berth.dev/concurrencyLimit, berth.dev/notify, berth.dev/outputPath; "
+        "it says \"60\"");
+}
+
+static void test_output_paths_stay_where_they_can_be_mounted(void **state)
+{
+    static const char *const good[] = {"/a", "/a/b c", "/..a"};
+    static const char *const bad[] = {"",    "/",    "a",       "a/b", "/a/",
+                                      "//a", "/a:b", "/a/../b", "/."};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(good) + ARRAY_COUNT(bad); i++) {
+        bool is_good = i < ARRAY_COUNT(good);
+        auto_arena arena = {0};
+        Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+        sample_annotation(&arena, item, ANNOTATION_OUTPUT_PATH,
+                          is_good ? good[i] : bad[i - ARRAY_COUNT(good)]);
+        const char *text = text_of_rest(item, &arena);
+        assert_int_equal(*text == '\0', is_good);
+        assert_true(is_good || strstr(text, "must be an absolute path"));
+    }
 }
 
 static void a_job_names_only_targets_that_there_are(void **state)
@@ -282,6 +302,7 @@ int main(void)
         TEST(test_own_annotations),
         TEST(test_own_annotations_with_either_prefix),
         TEST(test_unknown_own_annotations_are_refused),
+        TEST(test_output_paths_stay_where_they_can_be_mounted),
         TEST(test_concurrency_groups),
         TEST(a_job_names_only_targets_that_there_are),
         TEST(test_lifetimes),

@@ -28,7 +28,8 @@ static void submit_sends_the_jobs_and_prints_their_ids(void **state)
               "queue: q\njobSetId: s\njobs:\n"
               "- priority: 3\n  namespace: n\n  clientId: c\n"
               "  podSpecs: [{containers: [{name: m, image: i}]}]\n"
-              "- podSpecs: [{restartPolicy: Never}]\n  unknownKey: 1\n",
+              "- podSpecs: [{restartPolicy: Never}]\n  outputPath: /r\n"
+              "  unknownKey: 1\n",
               "submit", "-"),
           CLI_FAILED,
           "Submitted job with id 01abc to job set s\n"
@@ -44,6 +45,11 @@ static void submit_sends_the_jobs_and_prints_their_ids(void **state)
     assert_string_equal(
         request->job_request_items[0]->pod_specs[0]->containers[0]->image, "i");
     assert_int_equal(request->job_request_items[1]->n_pod_specs, 1);
+    assert_int_equal(request->job_request_items[1]->n_annotations, 1);
+    assert_string_equal(request->job_request_items[1]->annotations[0]->key,
+                        "berth.dev/outputPath");
+    assert_string_equal(request->job_request_items[1]->annotations[0]->value,
+                        "/r");
     /* An id of its own, so that a repeated request makes no second job. */
     assert_int_equal(strlen(request->job_request_items[1]->client_id), 26);
 }

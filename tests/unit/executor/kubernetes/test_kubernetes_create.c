@@ -91,6 +91,18 @@ static void what_is_refused_for_good_fails_the_job(void **state)
     assert_int_equal(fake_api_made_count(f->api), 0);
 }
 
+static void a_job_with_results_to_keep_is_refused_by_name(void **state)
+{
+    struct cluster *f = *state;
+
+    job_annotate(&f->job, "berth.dev/outputPath", "/results");
+    cluster_begin(f);
+    const struct cluster_seen *seen = cluster_await(f, RUNTIME_REFUSED);
+    assert_non_null(strstr(seen->text, "outputPath is not supported by the "
+                                       "runtime kubernetes"));
+    assert_int_equal(fake_api_made_count(f->api), 0);
+}
+
 static void what_another_cluster_may_grant_goes_back(void **state)
 {
     struct cluster *f = *state;
@@ -185,6 +197,7 @@ int main(void)
         CLUSTER_TEST(who_is_too_busy_is_asked_again),
         CLUSTER_TEST(a_lease_goes_back_when_nobody_answers_for_long),
         CLUSTER_TEST(what_is_refused_for_good_fails_the_job),
+        CLUSTER_TEST(a_job_with_results_to_keep_is_refused_by_name),
         CLUSTER_TEST(what_another_cluster_may_grant_goes_back),
         CLUSTER_TEST(a_run_waits_for_the_pod_of_its_jobs_run_before),
         CLUSTER_TEST(only_named_namespaces_get_pods),

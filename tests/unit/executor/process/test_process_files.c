@@ -220,11 +220,13 @@ static void lists_have_bounds(void **state)
     struct job job;
 
     run_script(fixture, &job, 64,
-               "mkdir many; cd many; seq 10100 | xargs touch; cd ..; i=0; "
+               /* More than a megabyte of paths. */
+               "many=$(head -c 250 /dev/zero | tr '\\0' m); mkdir $many; "
+               "cd $many; seq -f %0250.0f 2200 | xargs touch; cd ..; i=0; "
                "while [ $i -lt 40 ]; do mkdir d; cd d; i=$((i+1)); done");
     const list_t *files = list(fixture, &job, "");
     assert_true(files->cut);
-    assert_int_equal(files->n_files, RUNTIME_FILES_MAX);
+    assert_in_range(files->n_files, 2000, 2199);
     files = list(fixture, &job, "d");
     assert_int_equal(files->n_files, RUNTIME_FILE_DEPTH_MAX + 1);
     assert_int_equal(files->passed_over, 1);
@@ -260,6 +262,159 @@ static void what_is_gone_says_by_what(void **state)
     job_free(&job);
 }
 
+static void reopen(struct fixture *fixture)
+{
+    runtime_close(fixture->runtime);
+    fixture_open(fixture);
+}
+
+/* Wait until what is asked of the job's files says `text`, or until it has a
+ * list if that is NULL. */
+static const char *wait_for(struct fixture *fixture, struct job *job,
+                            const char *text)
+{
+    const struct runtime_files_query query = {.path = STR("")};
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+    struct runtime_change change;
+    const list_t *files;
+    struct err err;
+
+    for (;;) {
+        int rc = ask(fixture, job, &query, &files, &err);
+        if (text ? rc == -ERR_NOT_FOUND && strstr(err.text, text) : rc == 0) {
+            return rc == 0 ? paths_of(job, files) : "";
+        }
+        if (machine_ms() >= until_ms) {
+            fail_msg("%d: %s", rc, err.text);
+        }
+        (void)fixture->runtime->ops->poll(fixture->runtime, &change, 1);
+        (void)poll(NULL, 0, 5);
+    }
+}
+
+static bool is_there(const struct fixture *fixture, const char *folder,
+                     const char *name)
+{
+    char path[512];
+
+    (void)snprintf(path, sizeof(path), "%s/%s/%s", fixture->dir, folder, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Until a file of ours is removed. */
+static void wait_gone(struct fixture *fixture, const char *folder,
+                      const char *name)
+{
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+    struct runtime_change change;
+
+    while (is_there(fixture, folder, name)) {
+        assert_true(machine_ms() < until_ms);
+        (void)fixture->runtime->ops->poll(fixture->runtime, &change, 1);
+        (void)poll(NULL, 0, 5);
+    }
+}
+
+/* A job that leaves results, and is done with. */
+static void leave_results(struct fixture *fixture, struct job *job, int number,
+                          const char *script)
+{
+    job_make(job, number, ARGS("sh", "-c", script));
+    job_annotate(job, "berth.dev/outputPath", "/results");
+    fixture_create(fixture, job);
+    assert_int_equal(fixture_wait_end(fixture, job), RECONCILE_SUCCEEDED);
+    fixture->runtime->ops->forget(fixture->runtime, job->run.run);
+}
+
+static void results_outlive_folders_and_logs(void **state)
+{
+    struct fixture *fixture = *state;
+    char run[ID_TEXT_BYTES_MAX], id[ID_TEXT_BYTES_MAX], space[64];
+    struct job job;
+
+    leave_results(fixture, &job, 70,
+                  "cd $BERTH_OUTPUT_DIR; mkdir d; echo 1 > d/model; "
+                  "echo 2 > $HOME/other; chmod 0 d");
+    (void)snprintf(space, sizeof(space), "%s/space",
+                   run_id_format(job.run.run, run));
+    job_id_format(job.run.job, id);
+    /* As they are while the folders are there, and kept after that. */
+    assert_string_equal(paths_of(&job, list(fixture, &job, "")), "d/ ");
+    fixture->options.folder_ms = 0;
+    reopen(fixture);
+    wait_gone(fixture, "runs", space);
+    assert_true(is_there(fixture, "outputs", id));
+    assert_string_equal(wait_for(fixture, &job, NULL), "d/ ");
+    /* The logs go first. */
+    fixture->options.keep_ms = 1;
+    reopen(fixture);
+    wait_gone(fixture, "runs", run);
+    assert_string_equal(wait_for(fixture, &job, NULL), "d/ ");
+    fixture->options.output_ms = 1;
+    reopen(fixture);
+    (void)wait_for(fixture, &job, "it has not started there, or");
+    assert_false(is_there(fixture, "outputs", id));
+    job_free(&job);
+}
+
+static void results_have_bounds_that_are_named(void **state)
+{
+    static const char big[] = "head -c 300000 /dev/urandom > $BERTH_OUTPUT_DIR/"
+                              "big; head -c 20000 /dev/zero > small";
+    struct fixture *fixture = *state;
+    struct job jobs[3];
+
+    runtime_close(fixture->runtime);
+    fixture->options.folder_ms = 0;
+    fixture->options.output_byte_count_max = 200000;
+    fixture_open(fixture);
+    leave_results(fixture, &jobs[0], 71, big);
+    reopen(fixture);
+    (void)wait_for(fixture, &jobs[0], "retention.maxOutputBytesPerJob");
+    runtime_close(fixture->runtime);
+    fixture->options.output_byte_count_max = 400000;
+    fixture->options.outputs_byte_count_max = 500000;
+    fixture_open(fixture);
+    /* The older of two goes. */
+    leave_results(fixture, &jobs[1], 72, big);
+    reopen(fixture);
+    leave_results(fixture, &jobs[2], 73, big);
+    reopen(fixture);
+    (void)wait_for(fixture, &jobs[1],
+                   "by executor.process.retention.maxOutput");
+    assert_string_equal(wait_for(fixture, &jobs[2], NULL), "big ");
+    runtime_close(fixture->runtime);
+    fixture->options.output_count_max = 0;
+    fixture_open(fixture);
+    (void)wait_for(fixture, &jobs[2], "retention.maxOutputs");
+    for (int i = 0; i < 3; i++) {
+        job_free(&jobs[i]);
+    }
+}
+
+/* The job may do with the folder what it likes: what is kept is a folder of
+ * the job's, and nothing else is touched. */
+static void results_are_the_jobs_own(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err;
+    struct job job;
+
+    leave_results(fixture, &job, 74,
+                  "rmdir $BERTH_OUTPUT_DIR || :; cd $BERTH_OUTPUT_DIR && "
+                  "ln -s /etc/passwd link && mkfifo fifo && echo 1 > own");
+    assert_string_equal(paths_of(&job, list(fixture, &job, "")), "own ");
+    fixture->options.folder_ms = 0;
+    reopen(fixture);
+    assert_string_equal(wait_for(fixture, &job, NULL), "own ");
+    job_free(&job);
+    job_make(&job, 75, ARGS("true"));
+    job_annotate(&job, "armadaproject.io/outputPath", "/a/../b");
+    err = fixture_refuse(fixture, &job);
+    assert_non_null(strstr(err.text, "outputPath \"/a/../b\" must be"));
+    job_free(&job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +424,9 @@ int main(void)
         PROCESS_TEST(a_hard_link_to_a_file_of_ours_stays_closed),
         PROCESS_TEST(lists_have_bounds),
         PROCESS_TEST(what_is_gone_says_by_what),
+        PROCESS_TEST(results_outlive_folders_and_logs),
+        PROCESS_TEST(results_have_bounds_that_are_named),
+        PROCESS_TEST(results_are_the_jobs_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
