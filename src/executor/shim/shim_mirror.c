@@ -205,16 +205,21 @@ bool shim_mirror_is_kernels(int fd)
         CGROUP2_SUPER_MAGIC, SECURITYFS_MAGIC, DEBUGFS_MAGIC,
         TRACEFS_MAGIC,       BPF_FS_MAGIC,     DEVPTS_SUPER_MAGIC,
     };
+    /* Memory as others are; what is mounted in them is another one.  The second
+     * is where control groups of version 1 are mounted. */
+    static const char *const folders[] = {"/dev", "/sys/fs/cgroup"};
     struct statfs fs;
-    struct stat st, dev, root;
+    struct stat st, folder, root;
     bool is_one = fstatfs(fd, &fs) < 0 || fstat(fd, &st) < 0;
 
     for (size_t i = 0; !is_one && i < ARRAY_COUNT(types); i++) {
         is_one = fs.f_type == types[i];
     }
-    /* /dev is memory as others are; what is mounted in it is another one. */
-    return is_one || (stat("/dev", &dev) == 0 && stat("/", &root) == 0 &&
-                      dev.st_dev != root.st_dev && st.st_dev == dev.st_dev);
+    for (size_t i = 0; !is_one && i < ARRAY_COUNT(folders); i++) {
+        is_one = stat(folders[i], &folder) == 0 && stat("/", &root) == 0 &&
+                 folder.st_dev != root.st_dev && st.st_dev == folder.st_dev;
+    }
+    return is_one;
 }
 
 size_t shim_mirror_existing(const char *target)

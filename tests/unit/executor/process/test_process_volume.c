@@ -346,10 +346,12 @@ static void a_mount_path_leads_below_the_root(void **state)
  * them. */
 static void what_the_kernel_shows_of_itself_is_not_covered(void **state)
 {
-    static const char *const paths[] = {
-        "/proc",           "/proc/self",     "/sys",     "/dev", "/dev/fd",
-        "/proc/not-there", "/dev/not-there", "/dev/shm", "/mnt"};
-    enum { REFUSED = 7 };
+    static const char *const paths[] = {"/proc",          "/proc/self",
+                                        "/sys",           "/dev",
+                                        "/dev/fd",        "/proc/not-there",
+                                        "/dev/not-there", "/sys/fs/cgroup",
+                                        "/dev/shm",       "/mnt"};
+    enum { REFUSED = 8 };
     struct fixture *fixture = *state;
 
     skip_unless_mounting(fixture);
