@@ -1,6 +1,7 @@
 #include "cli/shared/pod_remarks.h"
 
-/* What a pod spec may hold and Berth passes over, in the order of the bits. */
+/* What a pod spec may hold and Berth, or one of its runtimes, does not take, in
+ * the order of the bits. */
 enum passed_over {
     PASSED_RESTART_POLICY,
     PASSED_PRIORITY,
@@ -8,15 +9,18 @@ enum passed_over {
     PASSED_ANTI_AFFINITY,
     PASSED_SPREAD,
     PASSED_HOST_PORT,
+    PASSED_MOUNT_PATH,
 };
 
 static const char *const why[] = {
-    [PASSED_RESTART_POLICY] = "a failed pod is not started again",
-    [PASSED_PRIORITY] = "priorityClassName decides",
-    [PASSED_AFFINITY] = "preferences are not supported",
-    [PASSED_ANTI_AFFINITY] = "preferences are not supported",
-    [PASSED_SPREAD] = "preferences are not supported",
-    [PASSED_HOST_PORT] = "host ports are not scheduled",
+    [PASSED_RESTART_POLICY] = "ignored, a failed pod is not started again",
+    [PASSED_PRIORITY] = "ignored, priorityClassName decides",
+    [PASSED_AFFINITY] = "ignored, preferences are not supported",
+    [PASSED_ANTI_AFFINITY] = "ignored, preferences are not supported",
+    [PASSED_SPREAD] = "ignored, preferences are not supported",
+    [PASSED_HOST_PORT] = "ignored, host ports are not scheduled",
+    [PASSED_MOUNT_PATH] = "not absolute, and refused where jobs run as "
+                          "processes (runtime process)",
 };
 
 /* A pod spec, and what to call it: "jobs[0].podSpec". */
@@ -27,13 +31,13 @@ struct named_spec {
     const json_t *spec;
 };
 
-/* Remark that the member `path` is passed over. */
+/* Remark on the member `path`. */
 static void remark(const struct named_spec *pod, enum passed_over what,
                    const char *path)
 {
     if (!(pod->remarks->made & 1u << what)) {
         pod->remarks->made |= 1u << what;
-        cli_remark(pod->cli, "%s.%s: ignored, %s", pod->name, path, why[what]);
+        cli_remark(pod->cli, "%s.%s: %s", pod->name, path, why[what]);
     }
 }
 
@@ -103,6 +107,28 @@ static void look_at_ports(const struct named_spec *pod)
     }
 }
 
+/* Kubernetes takes such a path as one below the root. */
+static void look_at_mounts(const struct named_spec *pod, const char *key)
+{
+    const json_t *container, *mount;
+    size_t c, m;
+
+    json_array_foreach(json_object_get(pod->spec, key), c, container)
+    {
+        json_array_foreach(json_object_get(container, "volumeMounts"), m, mount)
+        {
+            const char *path =
+                json_string_value(json_object_get(mount, "mountPath"));
+            if (path && *path != '/') {
+                remark(pod, PASSED_MOUNT_PATH,
+                       cli_format(pod->cli,
+                                  "%s[%zu].volumeMounts[%zu].mountPath", key, c,
+                                  m));
+            }
+        }
+    }
+}
+
 static void look_at(struct pod_remarks *remarks, struct cli *cli,
                     const char *name, const json_t *spec)
 {
@@ -112,6 +138,8 @@ static void look_at(struct pod_remarks *remarks, struct cli *cli,
     look_at_affinity(&pod);
     look_at_spread(&pod);
     look_at_ports(&pod);
+    look_at_mounts(&pod, "initContainers");
+    look_at_mounts(&pod, "containers");
 }
 
 void pod_remarks_make(struct pod_remarks *remarks, struct cli *cli,
