@@ -151,6 +151,21 @@ static struct str encode(const struct log_query *query, uint64_t number,
     return wire_encode_arena(&message.base, arena);
 }
 
+/* With the mutex: how many questions of the same caller wait. */
+static uint32_t count_same(const struct session *session,
+                           const struct api_call *call)
+{
+    const struct question *question;
+    uint32_t count = 0;
+
+    TAILQ_FOREACH(question, &session->questions, of_session)
+    {
+        count += call->counted_as.p &&
+                 str_equal(question->call->counted_as, call->counted_as);
+    }
+    return count;
+}
+
 /* With the mutex: a code, or 0 when the question is in `session`. */
 static int put(struct log_hub *hub, struct session *session,
                struct question *question, const struct log_query *query,
@@ -161,6 +176,12 @@ static int put(struct log_hub *hub, struct session *session,
                        "%d requests for logs and files already wait for this "
                        "executor",
                        LOG_QUESTIONS_MAX);
+    }
+    if (count_same(session, question->call) >= LOG_QUESTIONS_EACH_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "%d of your requests for logs and files already wait "
+                       "for this executor; try again when one is answered",
+                       LOG_QUESTIONS_EACH_MAX);
     }
     question->number = ++hub->number;
     question->bytes = encode(query, question->number, &question->call->arena);

@@ -16,6 +16,9 @@
 
 enum {
     LOG_QUESTIONS_MAX = 64, /* of one executor, that wait */
+    /* Of these, from one caller who is no administrator: others come through
+     * whatever it asks. */
+    LOG_QUESTIONS_EACH_MAX = 16,
     LOG_SESSIONS_MAX = EXECUTORS_MAX,
     LOG_TIMEOUT_MS = 20000,
 };

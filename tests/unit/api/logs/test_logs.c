@@ -382,18 +382,23 @@ static void the_newest_stream_counts(void **state)
     fixture_fini(&f);
 }
 
-/* An executor that does not answer is not asked without end. */
-static void questions_that_wait_are_bounded(void **state)
+/* Ask `count` times, and once more, which is refused. */
+static void fill(bool is_administrator, int count)
 {
+    static const struct str everyone[] = {{"everyone", 8}};
     struct fixture f;
     struct asker askers[LOG_QUESTIONS_MAX], one_more;
 
-    (void)state;
-    begin(&f, 0);
+    fixture_init(&f);
+    if (is_administrator) {
+        f.config.auth.administrators = (struct permission_grant){everyone, 1};
+    }
+    fixture_start(&f);
+    fixture_queue(&f, "q");
     struct job_id job = leased_job(&f);
     struct rpc_stream *stream = serve(&f, "cluster");
     (void)ask_on(&f, job, stream, &askers[0]);
-    for (int i = 1; i < LOG_QUESTIONS_MAX; i++) {
+    for (int i = 1; i < count; i++) {
         ask(&f, job, 0, &askers[i]);
         (void)fixture_next(&f, stream, &berth__api__log_question__descriptor);
     }
@@ -401,11 +406,20 @@ static void questions_that_wait_are_bounded(void **state)
     assert_int_equal(outcome(&one_more), RPC_RESOURCE_EXHAUSTED);
     asker_fini(&one_more);
     rpc_stream_close(stream);
-    for (int i = 0; i < LOG_QUESTIONS_MAX; i++) {
+    for (int i = 0; i < count; i++) {
         assert_int_equal(outcome(&askers[i]), RPC_UNAVAILABLE);
         asker_fini(&askers[i]);
     }
     fixture_fini(&f);
+}
+
+/* An executor that does not answer is not asked without end, and nobody's
+ * questions take the place of all others'. */
+static void questions_that_wait_are_bounded(void **state)
+{
+    (void)state;
+    fill(true, LOG_QUESTIONS_MAX);
+    fill(false, LOG_QUESTIONS_EACH_MAX);
 }
 
 /* Who has gone away is not answered, and the next is. */
