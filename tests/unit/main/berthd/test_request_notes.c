@@ -124,8 +124,44 @@ static void refusals_are_limited_and_counted(void **state)
     assert_int_equal(count, REQUEST_NOTES_REFUSED_MAX);
     scene->clock.now_ns = 1000000000;
     say_calls(scene, 1);
-    assert_said(scene, "event=call.left_out count=3\n");
+    assert_said(scene, "event=call.left_out count=3 of=call.denied\n");
     assert_said(scene, "event=call.denied");
+}
+
+static int count_of(const char *text, const char *word)
+{
+    int count = 0;
+
+    for (; (text = strstr(text, word)); text++) {
+        count++;
+    }
+    return count;
+}
+
+/* Whoever may do nothing can ask for changes all the same. */
+static void changes_that_fail_are_limited_for_themselves(void **state)
+{
+    char id[1000];
+    struct scene *scene = *state;
+
+    memset(id, 'x', sizeof(id) - 1);
+    id[sizeof(id) - 1] = '\0';
+    scene->note.is_change = true;
+    scene->note.code = RPC_NOT_FOUND;
+    scene->note.request_id = id;
+    say_calls(scene, REQUEST_NOTES_REFUSED_MAX + 3);
+    assert_int_equal(count_of(scene->out, "event=call.done"),
+                     REQUEST_NOTES_REFUSED_MAX);
+    id[REQUEST_NOTES_ID_BYTES_MAX + 1] = '\0';
+    assert_null(strstr(scene->out, id));
+    /* Who was refused, and what was changed, is said beside them. */
+    scene->note.is_denied = true;
+    say_calls(scene, 1);
+    assert_said(scene, "event=call.denied");
+    scene->note.is_denied = false;
+    scene->note.code = RPC_OK;
+    say_calls(scene, 3);
+    assert_int_equal(count_of(scene->out, "event=call.done"), 3);
 }
 
 int main(void)
@@ -136,6 +172,7 @@ int main(void)
         SCENE_TEST(changes_are_said_and_other_calls_are_not),
         SCENE_TEST(credentials_count_only_when_shown),
         SCENE_TEST(refusals_are_limited_and_counted),
+        SCENE_TEST(changes_that_fail_are_limited_for_themselves),
     };
 
     return RUN_TESTS(tests);
