@@ -340,7 +340,7 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
 
 static bool has_key(struct str yaml, const char *key)
 {
-    return yaml.byte_count > 0 &&
+    return yaml.p && yaml.byte_count > 0 &&
            memmem(yaml.p, yaml.byte_count, key, strlen(key)) != NULL;
 }
 
