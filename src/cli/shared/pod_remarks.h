@@ -1,6 +1,6 @@
 /*
- * pod_remarks - remarks on parts of a job's pod spec that Berth ignores, or that
- * only some runtimes take.
+ * pod_remarks - remarks on parts of a job's pod spec that Berth ignores, or
+ * that only some runtimes take.
  *
  * The server refuses requirements that it cannot meet, such as required
  * affinity to other pods.  The rest are preferences or settings of a cluster:
