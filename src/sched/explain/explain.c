@@ -15,8 +15,7 @@ void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
     auto_arena arena = {0};
     struct question question;
 
-    explain_ask(sched, job, ret_explanation, &arena, &question);
-    question.now_ms = now_ms;
+    explain_ask(sched, job, now_ms, ret_explanation, &arena, &question);
     if (question.record->run == NONE) {
         explain_ask_for(&question, &arena);
         answer_waiting(&question);
@@ -82,8 +81,7 @@ void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
     auto_arena arena = {0};
     struct question question;
 
-    explain_ask(sched, job, ret_explanation, &arena, &question);
-    question.now_ms = now_ms;
+    explain_ask(sched, job, now_ms, ret_explanation, &arena, &question);
     *ret_need = (struct sched_need){.node = NONE};
     if (question.record->run == NONE) {
         explain_ask_for(&question, &arena);

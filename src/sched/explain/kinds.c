@@ -44,8 +44,7 @@ uint32_t sched_explain_kinds(struct sched *sched, uint32_t job, int64_t now_ms,
     struct question question;
     uint32_t count = 0;
 
-    explain_ask(sched, job, &answer, &arena, &question);
-    question.now_ms = now_ms;
+    explain_ask(sched, job, now_ms, &answer, &arena, &question);
     *ret_left_out_count = 0;
     for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
          seq_next(&sched->nodes_by_name, &at)) {
@@ -72,7 +71,7 @@ void sched_explain_nodes(struct sched *sched, uint32_t job,
     auto_arena arena = {0};
     struct question question;
 
-    explain_ask(sched, job, ret_explanation, &arena, &question);
+    explain_ask(sched, job, 0, ret_explanation, &arena, &question);
     explain_nodes(&question);
 }
 
@@ -82,7 +81,7 @@ bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks)
     struct sched_explanation answer;
     struct question question;
 
-    explain_ask(sched, job, &answer, &arena, &question);
+    explain_ask(sched, job, 0, &answer, &arena, &question);
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         (*ret_looks)++;
         if (sched->nodes.items[i].record) {

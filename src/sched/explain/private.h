@@ -49,8 +49,9 @@ struct question {
     struct closest_nodes closest;
 };
 
-/* Ask about a job; what the question points to lives in `arena`. */
-void explain_ask(struct sched *sched, uint32_t job,
+/* Ask about a job as of a time, which is 0 where maintenance windows are not to
+ * matter; what the question points to lives in `arena`. */
+void explain_ask(struct sched *sched, uint32_t job, int64_t now_ms,
                  struct sched_explanation *answer, struct arena *arena,
                  struct question *ret_question);
 /* An answer that says nothing yet. */

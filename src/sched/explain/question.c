@@ -38,12 +38,13 @@ static struct str unknown_of(const struct sched *sched,
 }
 
 /* What each pool keeps for jobs that ask for GPUs; NULL: nothing. */
-static struct gpu_nodes **ask_gpus(struct sched *sched, struct arena *arena)
+static struct gpu_nodes **ask_gpus(struct sched *sched, int64_t now_ms,
+                                   struct arena *arena)
 {
     struct gpu_nodes **gpus = NULL;
 
     for (uint32_t p = 0; p < sched->pools.count; p++) {
-        struct gpu_nodes *of_pool = gpu_nodes_make(sched, p, arena);
+        struct gpu_nodes *of_pool = gpu_nodes_make(sched, p, now_ms, arena);
         if (of_pool && !gpus) {
             gpus = arena_alloc_array(arena, sched->pools.count, sizeof(*gpus));
         }
@@ -54,7 +55,7 @@ static struct gpu_nodes **ask_gpus(struct sched *sched, struct arena *arena)
     return gpus;
 }
 
-void explain_ask(struct sched *sched, uint32_t job,
+void explain_ask(struct sched *sched, uint32_t job, int64_t now_ms,
                  struct sched_explanation *answer, struct arena *arena,
                  struct question *ret_question)
 {
@@ -73,7 +74,8 @@ void explain_ask(struct sched *sched, uint32_t job,
         .class = &sched->classes.items[list->class_index],
         .requirement = class_decode(sched, list->class_index, arena),
         .lacking = NONE,
-        .gpus = ask_gpus(sched, arena),
+        .gpus = ask_gpus(sched, now_ms, arena),
+        .now_ms = now_ms,
         .answer = answer,
     };
     if (record->gang != NONE) {

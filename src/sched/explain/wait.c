@@ -67,8 +67,7 @@ enum sched_wait sched_wait_of(struct sched *sched, uint32_t job, int64_t now_ms,
                      sched->gangs.items[record->gang].waiting.count))) {
         return SCHED_WAIT_NOT;
     }
-    explain_ask(sched, job, &answer, &arena, &question);
-    question.now_ms = now_ms;
+    explain_ask(sched, job, now_ms, &answer, &arena, &question);
     explain_ask_for(&question, &arena);
     question.is_brief = true;
     question.looks_left = looks_left;

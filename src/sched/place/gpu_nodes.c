@@ -8,6 +8,7 @@
 #include "sched/fairness/quota.h"
 #include "sched/state/borrowed.h"
 #include "sched/state/node_shapes.h"
+#include "sched/state/windows.h"
 
 enum fate { FATE_UNKNOWN, FATE_KEPT, FATE_FREE };
 
@@ -24,6 +25,7 @@ struct gpu_nodes {
     struct sched *sched;
     struct arena *arena;
     uint32_t pool;
+    int64_t now_ms;
     bool is_always;
     bool is_known;         /* what follows is */
     struct asker *waiters; /* classes that ask for GPUs, each once, the most
@@ -51,7 +53,7 @@ static bool has_gpus(const struct sched *sched,
 }
 
 struct gpu_nodes *gpu_nodes_make(struct sched *sched, uint32_t pool,
-                                 struct arena *arena)
+                                 int64_t now_ms, struct arena *arena)
 {
     const struct pool *record = &sched->pools.items[pool];
 
@@ -68,6 +70,7 @@ struct gpu_nodes *gpu_nodes_make(struct sched *sched, uint32_t pool,
         .sched = sched,
         .arena = arena,
         .pool = pool,
+        .now_ms = now_ms,
         .is_always = keeping == GPUS_KEPT_ALWAYS,
     };
     return gpus;
@@ -110,14 +113,16 @@ static bool is_match(struct gpu_nodes *gpus, struct asker *asker, uint32_t node)
     return *word >> shift & 2;
 }
 
-/* How many jobs of a class a node could hold when empty. */
+/* How many jobs of a class a node could hold when empty; none that would run
+ * into its maintenance window. */
 static uint32_t count_on(struct gpu_nodes *gpus, struct asker *asker,
                          uint32_t index)
 {
     const struct node *node = &gpus->sched->nodes.items[index];
     const struct class *class = &gpus->sched->classes.items[asker->class_index];
 
-    if (!node->is_accepting || node->pool != gpus->pool) {
+    if (!node->is_accepting || node->pool != gpus->pool ||
+        windows_bar(gpus->sched, class, index, gpus->now_ms)) {
         return 0;
     }
     uint32_t count = amounts_times(&class->request, &node->capacity);

@@ -31,7 +31,7 @@ struct gpu_nodes;
 /* What is kept in a pool now; NULL: nothing, by the policy, or since the pool
  * has no GPUs. */
 struct gpu_nodes *gpu_nodes_make(struct sched *sched, uint32_t pool,
-                                 struct arena *arena);
+                                 int64_t now_ms, struct arena *arena);
 /* Whether a node of the pool is kept from jobs of a class.  Adds to `looks`
  * what it looked at: each node, each class that waits and was compared with
  * one, and all else that waits, so that the bound of a plan holds. */

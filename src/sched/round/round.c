@@ -144,7 +144,7 @@ void round_plan(struct round *round)
     round->decision_first = sched->decisions.count;
     refusals_begin(round);
     make_tables(round, (uint32_t)sched->active.count);
-    round->gpus = gpu_nodes_make(sched, round->p, round->arena);
+    round->gpus = gpu_nodes_make(sched, round->p, round->now_ms, round->arena);
     round->starts = start_rules_of(sched, round->p);
     make_lanes(round);
     admission_pass(round);

@@ -15,9 +15,11 @@
  */
 #include <stdio.h>
 
+#include "berth/api.pb-c.h"
 #include "job/table/job_state.h"
 #include "leader_stage.h"
 #include "prop.h"
+#include "wire/message/message.h"
 
 enum {
     JOBS = 24,
@@ -476,6 +478,31 @@ static void cordon(struct world *world, const char *executor, bool is_cordoned)
     post_event(world, "", &event);
 }
 
+/* A maintenance window of a few seconds, about to come or open. */
+static void set_window(struct world *world, struct tape *tape)
+{
+    static char names[][2] = {"a", "b"};
+    struct event event = stage_event_make(EVENT_WINDOW_SET);
+    Google__Protobuf__Timestamp begin = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Google__Protobuf__Timestamp end = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Berth__Api__MaintenanceWindow window = BERTH__API__MAINTENANCE_WINDOW__INIT;
+    char node[] = "n0";
+    char *nodes[] = {node};
+    auto_arena arena = {0};
+
+    begin.seconds = world->stage.wall_ms / 1000 + pick(tape, 0, 8) - 2;
+    end.seconds = begin.seconds + pick(tape, 1, 6);
+    window.name = names[draw(tape, 0, 1)];
+    window.begin = &begin;
+    window.end = &end;
+    window.lead_seconds = pick(tape, 0, 3);
+    window.all_nodes = once_in(tape, 2);
+    window.nodes = nodes;
+    window.n_nodes = !window.all_nodes;
+    event.window.encoded = wire_encode_arena(&window.base, &arena);
+    post_event(world, "", &event);
+}
+
 /* An executor says truly which runs it should have. */
 static void exchange(struct world *world, const char *executor,
                      uint32_t node_count)
@@ -527,7 +554,7 @@ static void act(struct world *world, struct tape *tape)
 {
     struct stage *stage = &world->stage;
 
-    switch (draw(tape, 0, 15)) {
+    switch (draw(tape, 0, 16)) {
     case 0:
     case 1:
         submit(world, tape);
@@ -571,6 +598,9 @@ static void act(struct world *world, struct tape *tape)
         break;
     case 14:
         change_training(world, tape);
+        break;
+    case 15:
+        set_window(world, tape);
         break;
     default:
         /* A fault that is still to come would break the start. */

@@ -309,7 +309,7 @@ static uint64_t looks_for(struct world *w, uint32_t job, bool *ret_is_kept)
     auto_arena arena = {0};
     uint64_t looks = 0;
 
-    struct gpu_nodes *gpus = gpu_nodes_make(w->sched, 0, &arena);
+    struct gpu_nodes *gpus = gpu_nodes_make(w->sched, 0, 0, &arena);
     assert_non_null(gpus);
     *ret_is_kept = gpu_nodes_keep(gpus, class_of_job(w->sched, job), 1, &looks);
     return looks;

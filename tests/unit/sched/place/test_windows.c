@@ -140,6 +140,36 @@ static void nobody_is_preempted_for_a_place_that_closes(void **state)
     assert_false(w->is_gone[first_is_open ? low + 1 : low]);
 }
 
+/* Nodes with GPUs are kept for who waits for them, but not for who could not
+ * start there any more. */
+static void a_node_is_not_kept_for_who_would_run_into_its_window(void **state)
+{
+    struct world *w = *state;
+    struct world_node node = {.name = "gpus", .cores = 8, .gpus = 2};
+    struct world_job waiter = {
+        .queue = "A", .cores = 1, .gpus = 2, .deadline_s = 200};
+
+    w->policy.pools[0].gpu_keeping = GPUS_KEPT_WAITING;
+    world_restart(w);
+    world_queue(w, "A", 1);
+    uint32_t index = world_node(w, &node);
+    struct world_job one_gpu = waiter;
+    one_gpu.gpus = 1;
+    world_lease(w, world_submit(w, &one_gpu), index, 0);
+    (void)world_submit(w, &waiter);
+    uint32_t small = world_submit(
+        w, &(struct world_job){.queue = "A", .cores = 1, .deadline_s = 20});
+    world_node(w, &(struct world_node){.name = "plain", .cores = 1});
+    uint32_t other = reserve_submit(w, "A", 1, 20, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_not_equal(reserve_runs(w, small), reserve_runs(w, other));
+
+    node.closes_s = node.endless_closes_s = 100;
+    world_node(w, &node);
+    world_round(w, ROUND_BALANCE, 1 * S);
+    assert_true(reserve_runs(w, small) && reserve_runs(w, other));
+}
+
 static void a_gang_has_none_of_its_members_there(void **state)
 {
     struct world *w = *state;
@@ -252,6 +282,7 @@ int main(void)
         SCENARIO(nothing_starts_until_the_window_is_gone),
         SCENARIO(what_runs_stays),
         SCENARIO(nobody_is_preempted_for_a_place_that_closes),
+        SCENARIO(a_node_is_not_kept_for_who_would_run_into_its_window),
         SCENARIO(a_gang_has_none_of_its_members_there),
         SCENARIO(a_reservation_is_where_the_head_would_end_in_time),
         SCENARIO(the_reservation_of_a_gang_too),
