@@ -80,6 +80,17 @@ class Maintenance(unittest.TestCase):
         ctl("delete", "maintenance-window", "cables")
         self.assertEqual(self.windows(), [])
 
+    def test_a_forecast_knows_when_a_window_ends(self):
+        ctl = self.berth.ctl
+        ctl("create", "maintenance-window", "now", "--begin", time_in(-60),
+            "--duration", "30m", "--all-nodes")
+        harness.wait_for("the node is known",
+                         lambda: self.windows()[0].get("nodeCount") == 1)
+        self.assertTrue(self.windows()[0]["isOpen"])
+        said = ctl("submit", "-", "--when",
+                   input_text=job_file("q", 1, 60)).stdout
+        self.assertRegex(said, r"would start after about 2\dm")
+
     def test_what_makes_no_sense_is_refused(self):
         ctl = self.berth.ctl
         times = ("--begin", time_in(60), "--duration", "1h")
