@@ -1,5 +1,7 @@
 """What an operator gets beside the programs: units, packages, installation."""
 
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -79,6 +81,51 @@ class Units(unittest.TestCase):
                  str(DEPLOY / name)], capture_output=True, text=True,
                 check=False, timeout=harness.patient(20))
             self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+
+
+class Sbom(unittest.TestCase):
+    def package(self, folder, name, depends):
+        root = folder / name
+        (root / "DEBIAN").mkdir(parents=True)
+        (root / "DEBIAN" / "control").write_text(
+            f"Package: {name}\nVersion: 1.2\nArchitecture: all\n"
+            "Maintainer: Nobody <nobody@example.org>\n"
+            f"Description: a test\nDepends: {depends}\n")
+        path = folder / f"{name}_1.2_all.deb"
+        subprocess.run(["dpkg-deb", "--build", str(root), str(path)],
+                       check=True, capture_output=True)
+        return path
+
+    def test_it_says_what_packages_are_made_of(self):
+        if not shutil.which("dpkg-deb"):
+            self.skipTest("there is no dpkg-deb")
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-e2e-"))
+        self.addCleanup(shutil.rmtree, folder)
+        paths = [self.package(folder, "berth-a", "libc6 (>= 2.36)"),
+                 self.package(folder, "berth-b", "berth-a, libc6")]
+        texts = [subprocess.run(
+            [str(harness.ROOT / "tools" / "sbom"), "1.2", *map(str, given)],
+            check=True, capture_output=True,
+            env={**os.environ, "SOURCE_DATE_EPOCH": "1000000000"}).stdout
+            for given in (paths, paths[::-1])]
+        self.assertEqual(texts[0], texts[1])
+        told = json.loads(texts[0])
+        self.assertEqual(told["spdxVersion"], "SPDX-2.3")
+        self.assertEqual(told["creationInfo"]["created"],
+                         "2001-09-09T01:46:40Z")
+        rows = {row["name"]: row for row in told["packages"]}
+        self.assertEqual(sorted(rows), ["berth-a", "berth-b", "libc6"])
+        for path in paths:
+            row = rows[path.name.split("_")[0]]
+            self.assertEqual(row["checksums"][0]["checksumValue"],
+                             hashlib.sha256(path.read_bytes()).hexdigest())
+        links = {(one["spdxElementId"], one["relatedSpdxElement"])
+                 for one in told["relationships"]
+                 if one["relationshipType"] == "DEPENDS_ON"}
+        self.assertEqual(links, {
+            ("SPDXRef-berth-a", "SPDXRef-libc6"),
+            ("SPDXRef-berth-b", "SPDXRef-berth-a"),
+            ("SPDXRef-berth-b", "SPDXRef-libc6")})
 
 
 class Installation(unittest.TestCase):
