@@ -127,14 +127,16 @@ class ControlPlane:
             "--node-lease-duration-seconds=0", "--server-address=127.0.0.1:0"],
             HOME=str(self.dir))
 
-    def add_nodes(self, *names, cpu="8", memory="32Gi"):
-        amounts = {"cpu": cpu, "memory": memory, "pods": "110",
+    def add_nodes(self, *names, cpu="8", memory="32Gi", pods="110",
+                  taints=()):
+        amounts = {"cpu": cpu, "memory": memory, "pods": pods,
                    "ephemeral-storage": "100Gi"}
         for name in names:
             self.ask("POST", "/api/v1/nodes", {
                 "metadata": {"name": name,
                              "annotations": {"kwok.x-k8s.io/node": "fake"},
                              "labels": {"kubernetes.io/hostname": name}},
+                "spec": {"taints": list(taints)},
                 "status": {"capacity": amounts, "allocatable": amounts}})
 
     def restart_api(self):

@@ -220,6 +220,37 @@ class TestRuntime(unittest.TestCase):
             berth.ctl("watch", "q", "s", "--exit-code")
         self.wait_no_pods()
 
+    def test_a_node_gets_no_more_pods_than_it_takes(self):
+        only = {"key": "few", "value": "true", "effect": "NoSchedule"}
+        self.plane.add_nodes("few", pods="2", taints=[only])
+        self.addCleanup(self.plane.ask, "DELETE", "/api/v1/nodes/few")
+        small = job(FOR_EVER, cpu="10m")
+        small["podSpec"]["tolerations"] = [only]
+        small["podSpec"]["nodeSelector"] = {"kubernetes.io/hostname": "few"}
+        resources = [{"name": name} for name in (
+            "memory", "cpu", "ephemeral-storage", "nvidia.com/gpu", "pods")]
+        config = {"executor": {"id": "inside", "runtime": "kubernetes",
+                               "kubernetes": self.cluster.settings},
+                  "scheduling": {"supportedResourceTypes": resources}}
+        with harness.Berth(json.dumps(config)) as berth:
+            berth.ctl("create", "queue", "q")
+            berth.ctl("submit", "-", input_text=json.dumps(
+                {"queue": "q", "jobSetId": "s", "jobs": [small] * 3}))
+
+            def states():
+                jobs = json.loads(berth.ctl("get", "jobs", "-o",
+                                            "json").stdout)
+                return sorted(j.get("state", "QUEUED") for j in jobs)
+
+            harness.wait_for("two run", lambda: states() == [
+                "QUEUED", "RUNNING", "RUNNING"])
+            waiting, = json.loads(berth.ctl("get", "jobs", "--state", "QUEUED",
+                                            "-o", "json").stdout)
+            harness.wait_for("it says why", lambda: "pods" in berth.ctl(
+                "explain", waiting["jobId"]).stdout)
+            berth.ctl("cancel", "job-set", "q", "s")
+            self.wait_no_pods()
+
     def test_the_api_server_may_crash(self):
         running, = self.submit(job(FOR_EVER))
         self.wait_state(running, "RUNNING")

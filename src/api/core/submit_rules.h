@@ -79,6 +79,7 @@ struct submit_rules {
     int64_t grace_period_s_min;
     int64_t grace_period_s_max;
     struct str default_gang_uniformity_label; /* "": none */
+    bool counts_pods; /* each job asks for one of the resource `pods` */
     bool needs_fractional_init_cpu; /* init containers ask no whole cores */
     bool adds_gang_id_label;
     bool allows_custom_service_names;

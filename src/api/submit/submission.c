@@ -9,6 +9,8 @@
 #include "wire/log/log_codec.h"
 #include "wire/message/message.h"
 
+enum { POD_MILLI = 1000 /* of the resource `pods` */ };
+
 int submission_decode(struct str bytes, struct arena *arena,
                       Berth__Submission__Request **ret_request, struct err *err)
 {
@@ -39,6 +41,12 @@ static int keep_pod(struct submission_builder *builder, struct str raw,
     if (pod_requirement(view->message, &builder->scratch, &requirement, &err) <
         0) {
         return refuse_err(builder, "pod spec", &err);
+    }
+    if (builder->context->rules->counts_pods &&
+        resource_list_add(&requirement.requests, STR("pods"), POD_MILLI) < 0) {
+        return refusal_set(builder->refusal,
+                           "pod spec: more than %d resources with pods",
+                           RESOURCE_LIST_MAX - 1);
     }
     requirement.lifetime_ms = use.lifetime_ms;
     requirement_pack(&packed, &requirement);

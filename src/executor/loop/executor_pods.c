@@ -4,7 +4,7 @@
 #include "executor/loop/executor_private.h"
 #include "wire/kube/pod.h"
 
-enum { CHANGES_PER_POLL = 1024 };
+enum { CHANGES_PER_POLL = 1024, POD_MILLI = 1000 };
 
 /* Making pods. */
 
@@ -30,6 +30,16 @@ static bool request_of(struct executor *executor, const struct run *run,
     return true;
 }
 
+/* A node that says how many pods it takes has room for this one among them. */
+static void add_pod(const struct node_record *node,
+                    struct resource_list *request)
+{
+    if (node && resource_list_get(&node->total, STR("pods")) > 0) {
+        /* Of a pod with RESOURCE_LIST_MAX others it is not counted. */
+        (void)!resource_list_add(request, STR("pods"), POD_MILLI);
+    }
+}
+
 /* Find the pod a node that has room for it: that of the lease, or an equal
  * one.  1: it will have, and the lease waits. */
 static int find_room(struct executor *executor, uint32_t index, struct err *err)
@@ -44,6 +54,9 @@ static int find_room(struct executor *executor, uint32_t index, struct err *err)
     }
     const struct node_record *nodes = node_set_all(
         executor->runtime->ops->nodes(executor->runtime), &node_count);
+    add_pod(node_set_find(executor->runtime->ops->nodes(executor->runtime),
+                          run->node_name),
+            &request);
     if (!node_capacity_choose(executor->capacity, nodes, node_count,
                               run->node_name, &request, &node_name)) {
         return err_set(

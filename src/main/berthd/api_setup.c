@@ -69,6 +69,15 @@ static void set_classes(const struct config *config, struct submit_rules *rules,
     rules->default_class = config_default_class(config);
 }
 
+/* Who schedules `pods` counts them, and pod specs do not ask for them. */
+static void set_pods(const struct policy_form *from, struct submit_rules *rules)
+{
+    rules->counts_pods = false;
+    for (uint32_t i = 0; i < from->resource_count; i++) {
+        rules->counts_pods |= str_equal(from->resources[i].name, STR("pods"));
+    }
+}
+
 static void set_submission(const struct config_submission *from,
                            struct submit_rules *rules, struct arena *arena)
 {
@@ -200,6 +209,7 @@ struct api_config *api_setup(const struct config *config,
     api_config_defaults(api);
     set_classes(config, &api->submit, arena);
     set_submission(&config->submission, &api->submit, arena);
+    set_pods(&config->scheduling, &api->submit);
     set_notify(&config->notifications, &api->submit);
     set_training(config, &api->training);
     api->auth = (struct auth_config){

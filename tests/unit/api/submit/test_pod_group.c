@@ -23,6 +23,33 @@ static struct event submit_event(const struct command *command, uint32_t index,
     return event;
 }
 
+/* How many pods the first job of a command asks for, in thousandths. */
+static int64_t pods_of(const struct command *command, struct arena *arena)
+{
+    struct job_digest digest;
+    struct requirement requirement;
+
+    (void)submit_event(command, 0, arena, &digest);
+    assert_int_equal(requirement_unpack(digest.class_key, arena, &requirement),
+                     0);
+    return resource_list_get(&requirement.requests, STR("pods"));
+}
+
+static void a_job_is_a_pod_where_pods_are_counted(void **state)
+{
+    auto_arena arena = {0};
+    auto_ptr(command) plain = command_create(COMMAND_SUBMIT);
+    auto_ptr(command) counted = command_create(COMMAND_SUBMIT);
+    Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+
+    (void)state;
+    assert_string_equal(group_build(&item, 1, plain, &arena), "");
+    assert_string_equal(group_build_counted(&item, 1, counted, &arena), "");
+
+    assert_int_equal(pods_of(plain, &arena), 0);
+    assert_int_equal(pods_of(counted, &arena), 1000);
+}
+
 /* Every pod is a job of one gang, whose id is the first job's, and says of
  * which sub-group it is; all have the same terms. */
 static void every_pod_is_a_job_of_the_gang(void **state)
@@ -206,6 +233,7 @@ static void annotation_gangs_may_have_terms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_is_a_pod_where_pods_are_counted),
         TEST(every_pod_is_a_job_of_the_gang),
         TEST(onpreemption_fail_is_heard),
         TEST(pods_are_told_their_place),

@@ -81,6 +81,33 @@ static void bk_11_a_lease_goes_back_when_no_node_has_room(void **state)
     assert_int_equal(loop_stub.create_count, 0);
 }
 
+/* One node of 8 cores that takes two pods. */
+static void no_node_gets_more_pods_than_it_takes(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    struct resource_amount amounts[] = {{STR("cpu"), 8000},
+                                        {STR("memory"), 1000000000000},
+                                        {STR("pods"), 2000}};
+    struct fake_group group = {
+        .name = STR("node"),
+        .count = 1,
+        .node = {.total = {amounts, ARRAY_COUNT(amounts)}}};
+
+    fixture->fake.groups = &group;
+    fixture->fake.run_a_ms = 100000000;
+    loop_open(fixture);
+    fixture->server.cpu = "100m";
+    uint32_t jobs[] = {server_offer(&fixture->server, 1),
+                       server_offer(&fixture->server, 2),
+                       server_offer(&fixture->server, 3)};
+    loop_start(fixture);
+    loop_run_for(fixture, 20000);
+
+    assert_string_equal(loop_events_of(fixture, jobs[0]), "ar");
+    assert_string_equal(loop_events_of(fixture, jobs[1]), "ar");
+    assert_string_equal(loop_events_of(fixture, jobs[2]), "b");
+}
+
 /* One node of 8 cores.  A pod of 6 that runs for long was told to end, and
  * another of 6 is leased: the server counts the room as free. */
 static uint32_t lease_room_of_one_that_ends(struct loop_fixture *fixture)
@@ -163,6 +190,7 @@ int main(void)
         LOOP_TEST(bk_11_a_pod_stays_where_it_has_room),
         LOOP_TEST(bk_11_no_node_gets_more_than_it_has),
         LOOP_TEST(bk_11_a_lease_goes_back_when_no_node_has_room),
+        LOOP_TEST(no_node_gets_more_pods_than_it_takes),
         LOOP_TEST(a_pod_keeps_its_room_until_it_has_ended),
         LOOP_TEST(a_lease_that_waits_too_long_for_room_goes_back),
         LOOP_TEST(a_lease_that_waits_for_room_can_be_cancelled),
