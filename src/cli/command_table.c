@@ -186,6 +186,9 @@ static const struct option_spec run_options[] = {
      "do not start it before this time (RFC 3339)"},
     {"max-wait", 0, OPTION_TEXT, "TIME",
      "fail the job if it has not started after this time (90s, 1h30m)"},
+    {"file", 0, OPTION_LIST, "LOCAL[=PATH],...",
+     "send these files with the job, at most 64 with 64 KiB together; it finds "
+     "them in the folder in which it starts"},
     {"output-path", 0, OPTION_TEXT, "PATH",
      "keep the files that the job leaves at this path of its container, for "
      "get files and cp"},

@@ -117,6 +117,35 @@ class JobFiles(unittest.TestCase):
         self.assertEqual((outside / "kept").read_text(), "kept")
         self.assertEqual((target / "d" / "f").read_text(), "y")
 
+    def test_files_go_with_a_job(self):
+        one, two = self.here / "one", self.here / "two"
+        one.write_bytes(b"1\0\n")
+        two.write_text("two")
+        job = self.run_job("mkdir copy; cp -r one conf copy; echo more >> one",
+                           options=("--file", f"{one},{two}=conf/two"))
+        self.ends(0, "cp", f"{job}:", str(self.here / "all"))
+        self.assertEqual(self.tree(self.here / "all"), {
+            "one": b"1\0\nmore\n", "conf": None, "conf/two": b"two",
+            "copy": None, "copy/one": b"1\0\n", "copy/conf": None,
+            "copy/conf/two": b"two"})
+        text = json.dumps({"queue": "q", "jobSetId": "s", "jobs": [
+            {"namespace": "default", "inputFiles": {"a/b": "hello"},
+             "podSpec": {"containers": [{
+                 "name": "main", "image": "none",
+                 "command": ["grep", "-qx", "hello", "a/b"],
+                 "resources": {kind: {"cpu": "100m", "memory": "16Mi"}
+                               for kind in ("requests", "limits")}}]}}]})
+        job = self.ends(0, "submit", "-", input_text=text).stdout.split()[4]
+        self.ends(0, "wait", job)
+        for name in "../x", "/x", "a//b":
+            self.assertIn("must be names", self.ends(
+                6, "run", "-q", "q", *SMALL, "--file", f"{one}={name}", "--",
+                "true").stderr)
+        one.write_bytes(b"x" * (65 << 10))
+        self.assertIn("64 KiB", self.ends(
+            6, "run", "-q", "q", *SMALL, "--file", str(one), "--",
+            "true").stderr)
+
     def test_a_running_job_has_files(self):
         job = self.ends(0, "run", "-q", "q", *SMALL, "--", "sh", "-c",
                         "printf 1 > now; exec sleep 600").stdout.split()[4]
@@ -134,6 +163,7 @@ class JobResults(JobFiles):
     test_what_is_not_there_says_so = None
     test_nothing_leads_out = None
     test_a_running_job_has_files = None
+    test_files_go_with_a_job = None
 
     def gone(self, job):
         done = self.berth.ctl("get", "files", job, check=False)

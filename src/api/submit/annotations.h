@@ -44,6 +44,8 @@
 #define ANNOTATION_NOTIFY "berth.dev/notify"
 /* Where in its containers a job leaves files that are kept. */
 #define ANNOTATION_OUTPUT_PATH "berth.dev/outputPath"
+/* Files that it brings (wire/text/input_files.h). */
+#define ANNOTATION_INPUT_FILES "berth.dev/inputFiles"
 #define ANNOTATION_FREEZING_WINDOW "berth.dev/freezingWindowSeconds"
 /* Of YuniKorn and Spark (model.md 3.2). */
 #define ANNOTATION_APP_ID "yunikorn.apache.org/app-id"

@@ -2,6 +2,7 @@
 #include "api/submit/annotations.h"
 #include "model/quantity.h"
 #include "wire/text/inner_path.h"
+#include "wire/text/input_files.h"
 #include "wire/text/rfc3339.h"
 
 /* All that begin with berth.dev/. */
@@ -14,7 +15,7 @@ static const char *const own_keys[] = {
     ANNOTATION_MAX_WAIT,      ANNOTATION_DEPENDS_ON,
     ANNOTATION_RETRY_POLICY,  ANNOTATION_TURN_GROUP,
     ANNOTATION_TURN_LIMIT,    ANNOTATION_NOTIFY,
-    ANNOTATION_OUTPUT_PATH,
+    ANNOTATION_OUTPUT_PATH,   ANNOTATION_INPUT_FILES,
 };
 
 static int check_loss(const Berth__Submission__Item *item, const char *key,
@@ -238,6 +239,21 @@ static int check_output(const Berth__Submission__Item *item,
                                  OUTPUT_PATH_BYTES_MAX, STR_ARG(path));
 }
 
+static int check_input(const Berth__Submission__Item *item,
+                       struct refusal *refusal)
+{
+    struct str text = annotation_find_own(item, ANNOTATION_INPUT_FILES);
+    auto_arena arena = {0};
+    struct input_file *files;
+    struct err err;
+
+    return text.p && input_files_read(text, &arena, &files, &err) < 0
+               ? refusal_set(refusal, "annotation %s: %s",
+                             annotation_name(item, ANNOTATION_INPUT_FILES),
+                             err.text)
+               : 0;
+}
+
 int annotations_check_own(const Berth__Submission__Item *item,
                           struct refusal *refusal)
 {
@@ -247,6 +263,7 @@ int annotations_check_own(const Berth__Submission__Item *item,
     rc = rc < 0 ? rc : check_loss(item, ANNOTATION_ON_EXECUTOR_LOST, refusal);
     rc = rc < 0 ? rc : check_holds(item, refusal);
     rc = rc < 0 ? rc : check_output(item, refusal);
+    rc = rc < 0 ? rc : check_input(item, refusal);
     if (rc == 0 && !annotation_find(item, ANNOTATION_GANG_ID).p) {
         rc = annotations_check_no_terms(
             item, "it needs " ANNOTATION_GANG_ID " or a podGroup", refusal);

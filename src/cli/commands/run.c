@@ -5,6 +5,7 @@
 #include "cli/shared/job_file.h"
 #include "cli/shared/selection.h"
 #include "wire/settings/settings.h"
+#include "wire/text/input_files.h"
 
 enum {
     /* A script travels as one word of a command line, which Linux limits to
@@ -148,6 +149,39 @@ static json_t *make_pod(struct cli *cli, json_t *command, json_t *env)
     return pod;
 }
 
+/* The files of --file: LOCAL, or LOCAL=PATH in the job's folder. */
+static enum cli_exit add_files(struct cli *cli, json_t *annotations)
+{
+    struct cli_names files = cli_list(cli, "file");
+    auto_strbuf text = {0};
+    struct input_file *checked;
+    struct err err;
+
+    for (size_t i = 0; i < files.count; i++) {
+        char *equals = strchr(files.items[i], '=');
+        const char *slash = strrchr(files.items[i], '/');
+        const char *path = equals  ? equals + 1
+                           : slash ? slash + 1
+                                   : files.items[i];
+        struct str bytes;
+        if (equals) {
+            *equals = '\0';
+        }
+        enum cli_exit rc = cli_read_file(cli, files.items[i], &bytes);
+        if (rc != CLI_OK) {
+            return rc;
+        }
+        input_files_add(&text, str_of(path), bytes);
+    }
+    if (input_files_read(strbuf_str(&text), &cli->arena, &checked, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "--file: %s", err.text);
+    }
+    if (files.count > 0) {
+        add_label(annotations, "berth.dev/inputFiles", strbuf_text(&text));
+    }
+    return CLI_OK;
+}
+
 /* What the options ask for by annotations. */
 static enum cli_exit add_annotations(struct cli *cli, json_t *annotations)
 {
@@ -183,7 +217,7 @@ static enum cli_exit add_annotations(struct cli *cli, json_t *annotations)
         add_label(annotations, "berth.dev/maxWaitSeconds",
                   cli_format(cli, "%.3f", (double)wait_ms / 1000));
     }
-    return CLI_OK;
+    return add_files(cli, annotations);
 }
 
 /* The job as a file of jobs would say it. */

@@ -2,6 +2,7 @@
 
 #include "cli/shared/pod_remarks.h"
 #include "model/id.h"
+#include "wire/text/input_files.h"
 
 enum {
     REMARK_JOBS_MAX = 100, /* that are looked at for unknown keys */
@@ -69,27 +70,65 @@ static bool remark_unknown(struct cli *cli, const json_t *json, size_t index)
     return true;
 }
 
-/* The job as Armada has it, which the caller lets go: what a key of ours asks
- * for as an annotation, which counts less than one that is there. */
-static json_t *translate(json_t *json)
+/* An annotation, unless the job has it already. */
+static void annotate(json_t *job, const char *key, const char *value)
 {
-    const char *path = json_string_value(json_object_get(json, "outputPath"));
-
-    if (!path) {
-        return json_incref(json);
-    }
-    json_t *job = json_deep_copy(json);
     json_t *annotations = json_object_get(job, "annotations");
+
     if (!annotations) {
         annotations = json_object();
         (void)json_object_set_new(job, "annotations", annotations);
     }
-    if (!json_object_get(annotations, "berth.dev/outputPath")) {
-        (void)json_object_set_new(annotations, "berth.dev/outputPath",
-                                  json_string(path));
+    if (!json_object_get(annotations, key)) {
+        (void)json_object_set_new(annotations, key, json_string(value));
     }
-    (void)json_object_del(job, "outputPath");
-    return job;
+}
+
+/* inputFiles: a map of paths to texts. */
+static enum cli_exit translate_inputs(struct cli *cli, size_t index,
+                                      json_t *job)
+{
+    json_t *inputs = json_object_get(job, "inputFiles"), *value;
+    auto_strbuf text = {0};
+    const char *path;
+
+    json_object_foreach(inputs, path, value)
+    {
+        if (!json_is_string(value)) {
+            return cli_fail(cli, CLI_INVALID,
+                            "jobs[%zu].inputFiles: \"%s\" must be a text",
+                            index, path);
+        }
+        input_files_add(
+            &text, str_of(path),
+            str_make(json_string_value(value), json_string_length(value)));
+    }
+    if (text.byte_count > 0) {
+        annotate(job, "berth.dev/inputFiles", strbuf_text(&text));
+    }
+    (void)json_object_del(job, "inputFiles");
+    return CLI_OK;
+}
+
+/* The job as Armada has it, which the caller lets go: what keys of ours ask
+ * for as annotations. */
+static enum cli_exit translate(struct cli *cli, size_t index, json_t *json,
+                               json_t **ret_job)
+{
+    const char *path = json_string_value(json_object_get(json, "outputPath"));
+    bool has_inputs = json_is_object(json_object_get(json, "inputFiles"));
+
+    *ret_job = json_incref(json);
+    if (!path && !has_inputs) {
+        return CLI_OK;
+    }
+    json_decref(json);
+    *ret_job = json_deep_copy(json);
+    if (path) {
+        annotate(*ret_job, "berth.dev/outputPath", path);
+        (void)json_object_del(*ret_job, "outputPath");
+    }
+    return has_inputs ? translate_inputs(cli, index, *ret_job) : CLI_OK;
 }
 
 /* The server would round a fraction without a word, as Armada's does. */
@@ -182,8 +221,11 @@ enum cli_exit submission_read(struct cli *cli, const json_t *json,
                         "a queue is required, in the file or by --queue");
     }
     for (size_t i = 0; i < count; i++) {
-        auto_json_t *job = translate(json_array_get(jobs, i));
-        enum cli_exit rc = read_job(cli, job, i, &submission.items[i]);
+        auto_json_t *job = NULL;
+        enum cli_exit rc = translate(cli, i, json_array_get(jobs, i), &job);
+        if (rc == CLI_OK) {
+            rc = read_job(cli, job, i, &submission.items[i]);
+        }
         if (rc != CLI_OK) {
             return rc;
         }

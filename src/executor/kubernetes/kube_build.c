@@ -2,7 +2,7 @@
 
 #include "executor/kubernetes/kube_attached.h"
 #include "executor/kubernetes/kube_pod.h"
-#include "executor/port/output_path.h"
+#include "executor/port/job_folders.h"
 #include "k8s/core.pb-c.h"
 #include "kube/api/envelope.h"
 #include "wire/kube/entries.h"
@@ -273,6 +273,11 @@ static int check(const struct runtime_run *run, struct err *err)
         return err_set(err, -ERR_INVALID,
                        "outputPath is not supported by the runtime kubernetes: "
                        "let the job write to a persistent volume");
+    }
+    if (input_files_of(run)) {
+        return err_set(err, -ERR_INVALID,
+                       "inputFiles are not supported by the runtime "
+                       "kubernetes: put them into the image or a volume");
     }
     if (run->node_name.byte_count == 0) {
         return err_set(err, -ERR_INVALID, "the lease names no node");

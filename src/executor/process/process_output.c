@@ -13,7 +13,7 @@
 #include "executor/files/file.h"
 #include "executor/files/kv.h"
 #include "executor/files/run_file.h"
-#include "executor/port/output_path.h"
+#include "executor/port/job_folders.h"
 #include "executor/process/process_private.h"
 #include "executor/process/process_walk.h"
 

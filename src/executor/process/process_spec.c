@@ -447,6 +447,7 @@ int process_spec_build(const struct process_policy *policy,
         rc = process_volumes_make(job, err);
     }
     rc = rc < 0 ? rc : process_output_make(job, err);
+    rc = rc < 0 ? rc : process_input_make(job, err);
     if (rc < 0) {
         return rc;
     }

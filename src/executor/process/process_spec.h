@@ -133,6 +133,9 @@ int process_volumes_mount(struct process_job *job,
                           struct err *err) must_check;
 /* Whether something can be mounted at a path. */
 bool process_is_mount_path(const char *path) must_check;
+/* Write the files that the job brings (process_input.c).  -ERR_INVALID,
+ * -ERR_FULL, -ERR_IO. */
+int process_input_make(struct process_job *job, struct err *err) must_check;
 /* The folder whose files are kept after the job (process_output.c): make it,
  * if the job has one.  -ERR_INVALID, -ERR_IO. */
 int process_output_make(struct process_job *job, struct err *err) must_check;

@@ -179,8 +179,8 @@ static void test_unknown_own_annotations_are_refused(void **state)
         "berth.dev/fakeRunMs, berth.dev/fakeExitCode, berth.dev/hold, "
         "berth.dev/beginTime, berth.dev/maxWaitSeconds, berth.dev/dependsOn, "
         "berth.dev/retryPolicy, berth.dev/concurrencyGroup, "
-        "berth.dev/concurrencyLimit, berth.dev/notify, berth.dev/outputPath; "
-        "it says \"60\"");
+        "berth.dev/concurrencyLimit, berth.dev/notify, berth.dev/outputPath, "
+        "berth.dev/inputFiles; it says \"60\"");
 }
 
 static void test_output_paths_stay_where_they_can_be_mounted(void **state)
@@ -200,6 +200,20 @@ static void test_output_paths_stay_where_they_can_be_mounted(void **state)
         assert_int_equal(*text == '\0', is_good);
         assert_true(is_good || strstr(text, "must be an absolute path"));
     }
+}
+
+static void test_input_files_are_checked(void **state)
+{
+    auto_arena arena = {0};
+    Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+
+    (void)state;
+    sample_annotation(&arena, item, "armadaproject.io/inputFiles", "a:eA==\n");
+    assert_string_equal(text_of_rest(item, &arena), "");
+    sample_annotation(&arena, item, ANNOTATION_INPUT_FILES, "../a:");
+    assert_non_null(strstr(text_of_rest(item, &arena),
+                           "annotation berth.dev/inputFiles: input file "
+                           "\"../a\" must be names"));
 }
 
 static void a_job_names_only_targets_that_there_are(void **state)
@@ -303,6 +317,7 @@ int main(void)
         TEST(test_own_annotations_with_either_prefix),
         TEST(test_unknown_own_annotations_are_refused),
         TEST(test_output_paths_stay_where_they_can_be_mounted),
+        TEST(test_input_files_are_checked),
         TEST(test_concurrency_groups),
         TEST(a_job_names_only_targets_that_there_are),
         TEST(test_lifetimes),

@@ -29,6 +29,7 @@ static void submit_sends_the_jobs_and_prints_their_ids(void **state)
               "- priority: 3\n  namespace: n\n  clientId: c\n"
               "  podSpecs: [{containers: [{name: m, image: i}]}]\n"
               "- podSpecs: [{restartPolicy: Never}]\n  outputPath: /r\n"
+              "  inputFiles: {a/b: hi}\n"
               "  unknownKey: 1\n",
               "submit", "-"),
           CLI_FAILED,
@@ -45,11 +46,13 @@ static void submit_sends_the_jobs_and_prints_their_ids(void **state)
     assert_string_equal(
         request->job_request_items[0]->pod_specs[0]->containers[0]->image, "i");
     assert_int_equal(request->job_request_items[1]->n_pod_specs, 1);
-    assert_int_equal(request->job_request_items[1]->n_annotations, 1);
+    assert_int_equal(request->job_request_items[1]->n_annotations, 2);
     assert_string_equal(request->job_request_items[1]->annotations[0]->key,
                         "berth.dev/outputPath");
     assert_string_equal(request->job_request_items[1]->annotations[0]->value,
                         "/r");
+    assert_string_equal(request->job_request_items[1]->annotations[1]->value,
+                        "a/b:aGk=\n");
     /* An id of its own, so that a repeated request makes no second job. */
     assert_int_equal(strlen(request->job_request_items[1]->client_id), 26);
 }
