@@ -57,8 +57,9 @@ static bool is_of_it(const struct trials *trials,
 }
 
 static bool starts_if(struct trials *trials, int64_t now_ms,
-                      struct what_if *what_if)
+                      const struct what_if *asked)
 {
+    struct what_if what_if = *asked;
     struct sched_plan plan;
     bool is_leased = false;
 
@@ -66,9 +67,9 @@ static bool starts_if(struct trials *trials, int64_t now_ms,
     trials->work += base_work(trials->sched);
     uint64_t left =
         trials->work < NEED_LOOKS_MAX ? NEED_LOOKS_MAX - trials->work : 0;
-    what_if->grows = trials->sub_group != NONE;
-    what_if->work_max = left + 1;
-    plan_if(trials->sched, now_ms, what_if, &plan);
+    what_if.grows = trials->sub_group != NONE;
+    what_if.work_max = left + 1;
+    plan_if(trials->sched, now_ms, &what_if, &plan);
     for (uint32_t i = 0; i < plan.decision_count && !is_leased; i++) {
         is_leased = is_of_it(trials, &plan.decisions[i]);
     }
@@ -80,19 +81,19 @@ static bool starts_if(struct trials *trials, int64_t now_ms,
 
 bool trial_starts(struct trials *trials, int64_t now_ms)
 {
-    struct what_if what_if = {.cooldown_waived = NONE};
+    const struct what_if what_if = {.cooldown_waived = NONE};
 
     return starts_if(trials, now_ms, &what_if);
 }
 
-bool trial_starts_if(struct trials *trials, struct what_if what_if)
+bool trial_starts_if(struct trials *trials, const struct what_if *what_if)
 {
-    return starts_if(trials, trials->now_ms, &what_if);
+    return starts_if(trials, trials->now_ms, what_if);
 }
 
 bool trial_starts_with(struct trials *trials, const struct what_if_more *more)
 {
-    struct what_if what_if = {.more = *more, .cooldown_waived = NONE};
+    const struct what_if what_if = {.more = *more, .cooldown_waived = NONE};
 
     if (!trial_may(trials)) {
         trials->is_over = true;

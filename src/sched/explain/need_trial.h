@@ -38,7 +38,7 @@ bool trial_may(const struct trials *trials);
 bool trial_starts(struct trials *trials, int64_t now_ms);
 /* The same now and if `what_if` says so; of that the trial sets how much it may
  * work, and whether gangs grow. */
-bool trial_starts_if(struct trials *trials, struct what_if what_if);
+bool trial_starts_if(struct trials *trials, const struct what_if *what_if);
 /* The same with more of something; false also when that cannot be told. */
 bool trial_starts_with(struct trials *trials, const struct what_if_more *more);
 /* Bring what starts the job down to the least of each column that does, the

@@ -3,10 +3,10 @@
 #include "sched/explain/need_parts.h"
 
 /* Whether the next round starts the job without a rule, which it met. */
-static bool is_cause(struct trials *trials, struct what_if what_if)
+static bool is_cause(struct trials *trials, const struct what_if *what_if)
 {
     return trial_may(trials) && trial_starts_if(trials, what_if) &&
-           (what_if.met->reserved_job != NONE || what_if.met->gangs.count);
+           (what_if->met->reserved_job != NONE || what_if->met->gangs.count);
 }
 
 /* Whether it does with all rules; the decisions of the trial before are gone
@@ -26,8 +26,8 @@ static bool find_cooldown(struct trials *trials,
         !cooldown_holds(sched, trials->job, trials->now_ms, &until_ms)) {
         return false;
     }
-    struct what_if what_if = {.cooldown_waived = trials->job};
-    bool is = trial_starts_if(trials, what_if);
+    const struct what_if what_if = {.cooldown_waived = trials->job};
+    bool is = trial_starts_if(trials, &what_if);
     if (is) {
         explanation->wait = SCHED_WAIT_COOLDOWN;
         explanation->until_ms = until_ms == INT64_MAX ? 0 : until_ms;
@@ -65,10 +65,10 @@ static bool find_soon(struct trials *trials,
                       struct sched_explanation *explanation)
 {
     struct what_if_met met = {.reserved_job = NONE};
-    struct what_if what_if = {
+    const struct what_if what_if = {
         .cooldown_waived = NONE, .waives_reserved_soon = true, .met = &met};
 
-    if (!has_promise_soon(trials) || !is_cause(trials, what_if) ||
+    if (!has_promise_soon(trials) || !is_cause(trials, &what_if) ||
         starts_anyway(trials)) {
         return false;
     }
@@ -169,11 +169,11 @@ static void find_protected(struct trials *trials,
                            struct sched_explanation *explanation)
 {
     struct what_if_met met = {.reserved_job = NONE};
-    struct what_if what_if = {
+    const struct what_if what_if = {
         .cooldown_waived = NONE, .waives_gang_protection = true, .met = &met};
     struct sched_explanation told = *explanation;
 
-    if (has_gang_over_share(trials) && is_cause(trials, what_if)) {
+    if (has_gang_over_share(trials) && is_cause(trials, &what_if)) {
         tell_protected(trials, &met, &told);
         if (told.protected_count && !starts_anyway(trials)) {
             *explanation = told;
@@ -190,12 +190,12 @@ static bool find_price(struct trials *trials,
     enum { HOUR_MS = 3600000 };
     int index = trials->sched->pools.items[trials->pool].policy_index;
     struct what_if_met met = {.reserved_job = NONE};
-    struct what_if what_if = {
+    const struct what_if what_if = {
         .cooldown_waived = NONE, .price_of = trials->job + 1, .met = &met};
 
     if (index < 0 ||
         !trials->sched->policy->pools[index].preemption_price_milli ||
-        !trial_may(trials) || trial_starts_if(trials, what_if) ||
+        !trial_may(trials) || trial_starts_if(trials, &what_if) ||
         met.price_ms == 0) {
         return false;
     }
