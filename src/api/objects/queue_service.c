@@ -1,4 +1,4 @@
-/* QueueService, and its twin in Submit (armada-api.md 1.5). */
+/* QueueService, and the same methods in Submit (armada-api.md 1.5). */
 #include "api/objects/queue_service.h"
 
 #include "api/core/sequence.h"

@@ -63,12 +63,12 @@ static uint32_t elder_of(const struct jobs *jobs, uint32_t gang, uint32_t than,
 {
     uint32_t elder = JOBS_NONE;
 
-    for (uint32_t twin = jobs_gang_first_of_id(jobs, gang); twin != JOBS_NONE;
-         twin = jobs->gang_rows.items[twin].next_of_id) {
-        ASSERT(jobs->gang_rows.items[twin].of_id ==
+    for (uint32_t same = jobs_gang_first_of_id(jobs, gang); same != JOBS_NONE;
+         same = jobs->gang_rows.items[same].next_of_id) {
+        ASSERT(jobs->gang_rows.items[same].of_id ==
                jobs->gang_rows.items[gang].of_id);
-        uint32_t oldest = twin == gang ? JOBS_NONE : oldest_of(jobs, twin);
-        *look_count += jobs->gang_rows.items[twin].members.count;
+        uint32_t oldest = same == gang ? JOBS_NONE : oldest_of(jobs, same);
+        *look_count += jobs->gang_rows.items[same].members.count;
         if (oldest != JOBS_NONE && is_older(jobs, oldest, than) &&
             is_older(jobs, oldest, elder)) {
             elder = oldest;

@@ -242,7 +242,7 @@ void admitted_follow(struct sched *sched)
     }
 }
 
-/* Yielders. */
+/* Revocable runs. */
 
 void admitted_fini(struct sched *sched)
 {

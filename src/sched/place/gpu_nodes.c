@@ -10,7 +10,7 @@
 #include "sched/state/node_shapes.h"
 #include "sched/state/windows.h"
 
-enum fate { FATE_UNKNOWN, FATE_KEPT, FATE_FREE };
+enum verdict { VERDICT_UNKNOWN, VERDICT_KEPT, VERDICT_FREE };
 
 /* A class, and which kinds of nodes it may use: two bits each, known and then
  * allowed (node_shapes.h). */
@@ -32,11 +32,11 @@ struct gpu_nodes {
                               urgent first */
     uint32_t waiter_count;
     uint64_t waiter_mark; /* of all of them: see gpu_nodes_mark() */
-    int16_t *levels;  /* by node: 1 + that of the most urgent waiter that could
-                         have it; 0: none could; -1: nobody asked */
-    uint32_t *needed; /* by class: members of the largest gang, at least 1;
-                         NONE: it is not kept off */
-    uint8_t *fates;   /* by class: enum fate */
+    int16_t *levels;   /* by node: 1 + that of the most urgent waiter that could
+                          have it; 0: none could; -1: nobody asked */
+    uint32_t *needed;  /* by class: members of the largest gang, at least 1;
+                          NONE: it is not kept off */
+    uint8_t *verdicts; /* by class: enum verdict */
 };
 
 /* Amounts. */
@@ -290,7 +290,7 @@ static void gather(struct gpu_nodes *gpus, uint64_t *looks)
         arena_alloc_array(gpus->arena, class_count, sizeof(*gpus->waiters));
     gpus->needed =
         arena_alloc_array(gpus->arena, class_count, sizeof(*gpus->needed));
-    gpus->fates = arena_alloc_array(gpus->arena, class_count, 1);
+    gpus->verdicts = arena_alloc_array(gpus->arena, class_count, 1);
     gpus->levels = arena_alloc_array(gpus->arena, sched->nodes.count,
                                      sizeof(*gpus->levels));
     memset(gpus->levels, 0xff, sched->nodes.count * sizeof(*gpus->levels));
@@ -303,8 +303,8 @@ static void gather(struct gpu_nodes *gpus, uint64_t *looks)
 /* What is kept. */
 
 /* Whether nodes without GPUs could hold the jobs of a class. */
-static enum fate find_fate(struct gpu_nodes *gpus, uint32_t class_index,
-                           uint64_t *looks)
+static enum verdict find_verdict(struct gpu_nodes *gpus, uint32_t class_index,
+                                 uint64_t *looks)
 {
     const struct sched *sched = gpus->sched;
     struct asker asker = {.class_index = class_index};
@@ -318,11 +318,11 @@ static enum fate find_fate(struct gpu_nodes *gpus, uint32_t class_index,
         }
         uint32_t count = count_on(gpus, &asker, i);
         if (count >= left) {
-            return FATE_KEPT;
+            return VERDICT_KEPT;
         }
         left -= count;
     }
-    return FATE_FREE;
+    return VERDICT_FREE;
 }
 
 /* Whether jobs of a class are kept off anything. */
@@ -335,10 +335,11 @@ static bool is_kept_off(struct gpu_nodes *gpus, uint32_t class_index,
     if (gpus->waiter_count == 0) {
         return false;
     }
-    if (gpus->fates[class_index] == FATE_UNKNOWN) {
-        gpus->fates[class_index] = (uint8_t)find_fate(gpus, class_index, looks);
+    if (gpus->verdicts[class_index] == VERDICT_UNKNOWN) {
+        gpus->verdicts[class_index] =
+            (uint8_t)find_verdict(gpus, class_index, looks);
     }
-    return gpus->fates[class_index] == FATE_KEPT;
+    return gpus->verdicts[class_index] == VERDICT_KEPT;
 }
 
 /* How urgent the most urgent waiter is that could have a node. */
