@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/secret.h"
 #include "cli/parse.h"
 #include "cli/shared/command.h"
 
@@ -49,6 +50,10 @@ static enum cli_exit choose_context(struct cli *cli)
         return cli_fail(cli,
                         chosen == -ERR_NOT_FOUND ? CLI_NOT_FOUND : CLI_INVALID,
                         "configuration: %s", err.text);
+    }
+    if (cli->config_path && cli->context.password &&
+        secret_check(cli->config_path, &err) < 0) {
+        cli_remark(cli, "%s", err.text);
     }
     const char *url =
         cli_text(cli, "berthUrl", cli_text(cli, "armadaUrl", NULL));

@@ -123,11 +123,15 @@ labels:
         with tempfile.TemporaryDirectory() as folder:
             config = pathlib.Path(folder) / "ctl.yaml"
             config.write_text(CONTEXTS)
+            config.chmod(0o644)
+            self.assertIn("others can read or write", self.fails(
+                4, "get", "queues", "--config", str(config), "-c", "bad"))
             config.chmod(0o600)
             refused = self.fails(
                 4, "get", "queues", "--config", str(config), "-c", "bad")
             self.assertIn("UNAUTHENTICATED", refused)
             self.assertIn(f"under basicAuth in {config}:", refused)
+            self.assertNotIn("others can read", refused)
             self.assertIn("PERMISSION_DENIED", self.fails(
                 4, "delete", "queue", name, "--config", str(config), "-c",
                 "bob"))

@@ -300,7 +300,7 @@ class Notifications(unittest.TestCase):
                 check=False).stderr
 
         self.assertEqual(errors(), "")
-        self.assertIn("others can read", errors(mode=0o644))
+        self.assertIn("others can read or write", errors(mode=0o644))
         path = self.folder / "command.yaml"
         path.write_text("notifications: {commands: [{name: x, command: "
                         "[relative]}]}")
@@ -318,7 +318,7 @@ class Notifications(unittest.TestCase):
         self.assertIn(".name: \"a b\"", errors(name="a b"))
         self.assertIn("neither job nor jobSet", errors(events=["end"]))
         self.assertIn("is not succeeded, failed", errors(states=["well"]))
-        self.assertIn("chmod o-rw", errors(secretFile=self.secret(0o644)))
+        self.assertIn("chmod 600", errors(secretFile=self.secret(0o644)))
         (self.folder / "short").write_text("short")
         (self.folder / "short").chmod(0o600)
         self.assertIn("has 5 bytes",

@@ -4,8 +4,7 @@
 #include <libgen.h>
 #include <stdio.h>
 
-#include "base/strbuf.h"
-#include "kube/config/kube_file.h"
+#include "base/secret.h"
 #include "wire/json/json.h"
 #include "wire/text/base64.h"
 #include "wire/text/host.h"
@@ -49,8 +48,9 @@ static int read_file(struct reading *reading, const char *path, bool is_secret,
                      struct str *ret_bytes)
 {
     auto_strbuf buf = strbuf_make(KUBE_FILE_BYTES_MAX);
-    int rc = is_secret ? kube_file_read_secret(path, &buf, reading->err)
-                       : kube_file_read(path, &buf, reading->err);
+    bool is_public;
+    int rc = is_secret ? secret_read(path, &buf, reading->err)
+                       : secret_look(path, &buf, &is_public, reading->err);
 
     if (rc == 0) {
         *ret_bytes = arena_str(&reading->config->arena, strbuf_str(&buf));
@@ -327,7 +327,7 @@ static int parse(struct str text, const char *dir, const char *path,
         rc = rc ? rc : check_plain(&reading);
     }
     if (rc == 0 && path && reading.has_secret) {
-        rc = kube_file_refuse(path, err);
+        rc = secret_refuse(path, err);
     }
     if (rc < 0) {
         kube_config_fini(ret_config);
@@ -347,7 +347,7 @@ int kube_config_load(const char *path, struct str context,
     auto_strbuf text = strbuf_make(KUBE_CONFIG_BYTES_MAX);
     auto_arena arena = {0};
     bool is_public;
-    int rc = kube_file_look(path, &text, &is_public, err);
+    int rc = secret_look(path, &text, &is_public, err);
 
     return rc ? rc
               : parse(strbuf_str(&text),

@@ -3,7 +3,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "kube/config/kube_file.h"
+#include "base/secret.h"
 #include "kube/http/credential_private.h"
 
 struct credential *credential_create(const struct kube_config *config,
@@ -100,9 +100,10 @@ static int read_token(struct credential *credential, struct err *err)
 {
     auto_strbuf text = strbuf_make(KUBE_FILE_BYTES_MAX);
     const char *path = credential->config->token_file;
+    bool is_public;
     int rc = credential->config->is_account
-                 ? kube_file_read(path, &text, err)
-                 : kube_file_read_secret(path, &text, err);
+                 ? secret_look(path, &text, &is_public, err)
+                 : secret_read(path, &text, err);
 
     struct str token = strbuf_str(&text);
     while (rc == 0 && token.byte_count > 0 &&

@@ -1,13 +1,12 @@
 #include "main/berthd/notify_setup.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/secret.h"
 #include "notify/note.h"
 #include "notify/signature.h"
 #include "notify/url.h"
@@ -103,52 +102,22 @@ static uint32_t take_states(const struct finding *at)
     return states;
 }
 
-/* What a small file holds.  A key that everybody on the machine can read signs
- * nothing. */
-static int read_secret(const char *path, char text[FILE_BYTES_MAX],
-                       size_t *ret_bytes, struct err *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat about;
-    int rc = 0;
-
-    if (fd < 0 || fstat(fd, &about) != 0) {
-        rc = err_set(err, -ERR_IO, "%s: %s", path, strerror(errno));
-    } else if (!S_ISREG(about.st_mode)) {
-        rc = err_set(err, -ERR_INVALID, "%s is not a file", path);
-    } else if (about.st_mode & (S_IROTH | S_IWOTH)) {
-        rc = err_set(err, -ERR_INVALID,
-                     "everybody on this machine can read or write %s: chmod "
-                     "o-rw it",
-                     path);
-    }
-    ssize_t count = rc < 0 ? -1 : read(fd, text, FILE_BYTES_MAX);
-    if (rc == 0 && count < 0) {
-        rc = err_set(err, -ERR_IO, "%s: %s", path, strerror(errno));
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    *ret_bytes = count < 0 ? 0 : (size_t)count;
-    return rc;
-}
-
+/* A key that everybody on the machine can read signs nothing. */
 static int read_key(const struct config_notify_target *target,
                     struct strbuf *key, struct err *err)
 {
-    char text[FILE_BYTES_MAX];
-    size_t byte_count;
+    auto_strbuf text = strbuf_make(FILE_BYTES_MAX);
+    const char *path = target->secret_file.p;
     struct err why;
 
     if (target->secret_file.byte_count == 0) {
         return 0;
     }
-    int rc = read_secret(target->secret_file.p, text, &byte_count, err);
-    if (rc == 0 && signature_key(str_make(text, byte_count), key, &why) < 0) {
-        rc = err_set(err, -ERR_INVALID, "%s: %s", target->secret_file.p,
-                     why.text);
+    int rc = secret_read(path, &text, err);
+    if (rc == 0 && signature_key(strbuf_str(&text), key, &why) < 0) {
+        rc = err_set(err, -ERR_INVALID, "%s: %s", path, why.text);
     }
-    explicit_bzero(text, sizeof(text));
+    explicit_bzero(text.bytes, text.byte_count);
     return rc;
 }
 

@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/secret.h"
 #include "main/config/config.h"
 
 struct config *config_defaults(struct arena *arena)
@@ -99,19 +99,14 @@ struct config *config_read_all(const char *path, struct config_findings *out)
     return config;
 }
 
-/* A file that keeps a secret, read or written by anybody? */
+/* A file that keeps a secret, named by what says where it is. */
 static int check_mode(const char *what, const char *path, struct err *err)
 {
-    struct stat about;
+    struct err why;
 
-    if (stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
-        (about.st_mode & (S_IROTH | S_IWOTH))) {
-        return err_set(err, -ERR_INVALID,
-                       "%s: others can read %s, which holds a secret; give it "
-                       "mode 0600 (chmod 600) or 0640",
-                       what, path);
-    }
-    return 0;
+    return secret_check(path, &why) < 0
+               ? err_set(err, -ERR_INVALID, "%s: %s", what, why.text)
+               : 0;
 }
 
 int config_check_secrecy(const struct config *config, const char *path,

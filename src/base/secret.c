@@ -1,4 +1,4 @@
-#include "kube/config/kube_file.h"
+#include "base/secret.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,52 +25,53 @@ static int read_all(int fd, const char *path, struct strbuf *buf,
 }
 
 /* Of what is no plain file the owner has other ways to keep others out. */
-static bool is_open_to_all(int fd)
+static bool is_public(const struct stat *about)
 {
-    struct stat about;
-
-    return fstat(fd, &about) < 0 ||
-           (S_ISREG(about.st_mode) && (about.st_mode & (S_IROTH | S_IWOTH)));
+    return S_ISREG(about->st_mode) && (about->st_mode & (S_IROTH | S_IWOTH));
 }
 
-int kube_file_look(const char *path, struct strbuf *buf, bool *ret_is_public,
-                   struct err *err)
+int secret_look(const char *path, struct strbuf *buf, bool *ret_is_public,
+                struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat about;
 
     if (fd < 0) {
         return err_set(err, errno == ENOENT ? -ERR_NOT_FOUND : -ERR_IO,
                        "%s: %s", path, strerror(errno));
     }
-    *ret_is_public = is_open_to_all(fd);
+    *ret_is_public = fstat(fd, &about) < 0 || is_public(&about);
     int rc = read_all(fd, path, buf, err);
     close(fd);
     return rc;
 }
 
-int kube_file_read(const char *path, struct strbuf *buf, struct err *err)
+int secret_refuse(const char *path, struct err *err)
 {
-    bool is_public;
-
-    return kube_file_look(path, buf, &is_public, err);
+    return err_set(
+        err, -ERR_INVALID,
+        "others can read or write %s, which holds a secret; give it mode "
+        "0600 (chmod 600) or 0640",
+        path);
 }
 
-int kube_file_refuse(const char *path, struct err *err)
+int secret_read(const char *path, struct strbuf *buf, struct err *err)
 {
-    return err_set(err, -ERR_INVALID,
-                   "others can read %s, which holds a secret; give it mode "
-                   "0600 (chmod 600) or 0640",
-                   path);
-}
+    bool is_known_to_all;
+    int rc = secret_look(path, buf, &is_known_to_all, err);
 
-int kube_file_read_secret(const char *path, struct strbuf *buf, struct err *err)
-{
-    bool is_public;
-    int rc = kube_file_look(path, buf, &is_public, err);
-
-    if (rc == 0 && is_public) {
+    if (rc == 0 && is_known_to_all) {
         strbuf_clear(buf);
-        rc = kube_file_refuse(path, err);
+        rc = secret_refuse(path, err);
     }
     return rc;
+}
+
+int secret_check(const char *path, struct err *err)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && is_public(&about)
+               ? secret_refuse(path, err)
+               : 0;
 }
