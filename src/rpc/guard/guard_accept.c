@@ -223,10 +223,11 @@ void guard_accept(struct guard *guard, int listener)
         note_refusal(guard, false);
         bool is_probe = guard_is_probe(guard, &address);
         if (!take(guard, fd, is_probe, &address)) {
-            close(fd);
+            /* Before the other end hears of it. */
             if (!is_probe) {
                 guard_count(guard, &guard->counts.refused_count);
             }
+            close(fd);
         }
     }
 }
