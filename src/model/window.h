@@ -17,7 +17,8 @@ enum {
 struct window_record {
     struct str name, reason;
     int64_t begin_ms, end_ms; /* 0 < begin < end */
-    int64_t lead_ms; /* so long before it what has no limit starts no more */
+    int64_t repeat_ms; /* at its end it is moved on by so long; 0: it goes */
+    int64_t lead_ms;   /* so long before it what has no limit starts no more */
     /* Its nodes: all that is named must hold; without names it does. */
     const struct str *executors, *nodes, *pools; /* sorted */
     uint32_t executor_count, node_count, pool_count;
@@ -34,8 +35,8 @@ struct window_node {
 
 /* Whether a window is about a node. */
 bool window_record_covers(const struct window_record *window,
-                   const struct window_node *node) must_check;
+                          const struct window_node *node) must_check;
 /* Whether what would start now, with this time limit (INT64_MAX: none), would
  * run into the window. */
 bool window_record_bars(const struct window_record *window, int64_t now_ms,
-                 int64_t limit_ms) must_check;
+                        int64_t limit_ms) must_check;

@@ -83,10 +83,11 @@ class Maintenance(unittest.TestCase):
     def test_a_forecast_knows_when_a_window_ends(self):
         ctl = self.berth.ctl
         ctl("create", "maintenance-window", "now", "--begin", time_in(-60),
-            "--duration", "30m", "--all-nodes")
+            "--duration", "30m", "--all-nodes", "--repeat", "168h")
         harness.wait_for("the node is known",
                          lambda: self.windows()[0].get("nodeCount") == 1)
         self.assertTrue(self.windows()[0]["isOpen"])
+        self.assertIn("168h", ctl("get", "maintenance-windows").stdout)
         said = ctl("submit", "-", "--when",
                    input_text=job_file("q", 1, 60)).stdout
         self.assertRegex(said, r"would start after about 2\dm")

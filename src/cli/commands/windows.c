@@ -78,6 +78,9 @@ static enum cli_exit take_times(struct cli *cli,
     if (rc == CLI_OK && cli_has(cli, "lead")) {
         rc = read_seconds(cli, "lead", &window->lead_seconds);
     }
+    if (rc == CLI_OK && cli_has(cli, "repeat")) {
+        rc = read_seconds(cli, "repeat", &window->repeat_seconds);
+    }
     return rc;
 }
 
@@ -254,8 +257,9 @@ static void put_selection(struct strbuf *buf,
 static void print_table(struct cli *cli,
                         const Berth__Api__ListMaintenanceWindowsResponse *all)
 {
-    static const char *const headings[] = {
-        "NAME", "STATE", "BEGIN", "END", "LEAD", "NODES", "SELECTED", "REASON"};
+    static const char *const headings[] = {"NAME",  "STATE",    "BEGIN",
+                                           "END",   "REPEATS",  "LEAD",
+                                           "NODES", "SELECTED", "REASON"};
     struct table table = {.arena = &cli->arena,
                           .headings = headings,
                           .column_count = ARRAY_COUNT(headings)};
@@ -263,13 +267,15 @@ static void print_table(struct cli *cli,
     for (size_t i = 0; i < all->n_windows; i++) {
         const Berth__Api__MaintenanceWindowStatus *status = all->windows[i];
         const Berth__Api__MaintenanceWindow *window = status->window;
-        auto_strbuf selection = {0}, lead = {0};
+        auto_strbuf selection = {0}, lead = {0}, repeat = {0};
         put_selection(&selection, window);
         setting_print_duration(window->lead_seconds * MS_PER_S, &lead);
+        setting_print_duration(window->repeat_seconds * MS_PER_S, &repeat);
         table_add(&table, window->name);
         table_add(&table, status->is_open ? "open" : "planned");
         table_add(&table, cli_time(cli, window->begin));
         table_add(&table, cli_time(cli, window->end));
+        table_add(&table, window->repeat_seconds ? strbuf_text(&repeat) : "-");
         table_add(&table, strbuf_text(&lead));
         table_addf(&table, "%u", status->node_count);
         table_add(&table, cli_cell(cli, strbuf_text(&selection)));

@@ -113,7 +113,8 @@ bool batch_add_health(struct control *c);
 
 /* windows.c */
 
-/* Add to the batch the ends of maintenance windows; false if none ends. */
+/* Add to the batch what becomes of maintenance windows that are over: they are
+ * moved on, or deleted; false if none is. */
 bool batch_add_windows(struct control *c);
 
 /* plan.c */

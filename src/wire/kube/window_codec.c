@@ -10,6 +10,7 @@ enum {
     MS_PER_S = 1000,
     NS_PER_MS = 1000000,
     LEAD_S_MAX = 366 * 86400,
+    REPEAT_S_MAX = 366 * 86400,
 };
 
 /* The last second of the year 9999. */
@@ -34,6 +35,24 @@ static int64_t ms_of(const Google__Protobuf__Timestamp *time)
     return time ? time->seconds * MS_PER_S + time->nanos / NS_PER_MS : 0;
 }
 
+/* One must be over before the next begins. */
+static int check_repeat(const Berth__Api__MaintenanceWindow *window,
+                        struct err *err)
+{
+    int64_t length_ms = ms_of(window->end) - ms_of(window->begin);
+
+    if (window->repeat_seconds < 0 || window->repeat_seconds > REPEAT_S_MAX) {
+        return err_set(err, -ERR_INVALID,
+                       "repeatSeconds: must be from 0 to %d, not %" PRId64,
+                       REPEAT_S_MAX, window->repeat_seconds);
+    }
+    return window->repeat_seconds &&
+                   window->repeat_seconds * MS_PER_S <= length_ms
+               ? err_set(err, -ERR_INVALID,
+                         "repeatSeconds: must be longer than the window")
+               : 0;
+}
+
 static int check_times(const Berth__Api__MaintenanceWindow *window,
                        struct err *err)
 {
@@ -49,7 +68,7 @@ static int check_times(const Berth__Api__MaintenanceWindow *window,
                      "leadSeconds: must be from 0 to %d, not %" PRId64,
                      LEAD_S_MAX, window->lead_seconds);
     }
-    return rc;
+    return rc < 0 ? rc : check_repeat(window, err);
 }
 
 static int check_names(char *const *names, size_t count, const char *field,
@@ -145,6 +164,7 @@ int window_decode(struct str encoded, struct arena *arena,
         .begin_ms = ms_of(window->begin),
         .end_ms = ms_of(window->end),
         .lead_ms = window->lead_seconds * MS_PER_S,
+        .repeat_ms = window->repeat_seconds * MS_PER_S,
         .executors =
             entries_names(window->executors, window->n_executors, arena),
         .nodes = entries_names(window->nodes, window->n_nodes, arena),
@@ -156,4 +176,27 @@ int window_decode(struct str encoded, struct arena *arena,
     ret_record->labels = entries_labels(window->labels, window->n_labels, arena,
                                         &ret_record->label_count);
     return 0;
+}
+
+struct str window_encode_next(struct str encoded, int64_t now_ms,
+                              struct arena *arena)
+{
+    ProtobufCMessage *message;
+
+    int rc = wire_decode(&berth__api__maintenance_window__descriptor, encoded,
+                         &wire_request_limits, arena, &message, NULL);
+    ASSERT(rc == 0); /* it was checked */
+    Berth__Api__MaintenanceWindow *window = (void *)message;
+    ASSERT(window->repeat_seconds > 0 && ms_of(window->end) <= now_ms);
+    int64_t repeat_ms = window->repeat_seconds * MS_PER_S;
+    int64_t count = (now_ms - ms_of(window->end)) / repeat_ms + 1;
+    int64_t by_s = count * window->repeat_seconds;
+
+    if (window->end->seconds + by_s > TIME_S_MAX) {
+        return (struct str){0};
+    }
+    window->begin->seconds += by_s;
+    window->end->seconds += by_s;
+    ASSERT(ms_of(window->end) > now_ms);
+    return wire_encode_arena(message, arena);
 }

@@ -21,3 +21,7 @@ int window_check(const Berth__Api__MaintenanceWindow *window,
 /* The record of an encoded message, in the arena. */
 int window_decode(struct str encoded, struct arena *arena,
                   struct window_record *ret_record, struct err *err) must_check;
+/* The encoding of a window that repeats and is over, moved on to the first time
+ * at which it ends in the future; in the arena.  "": there is no such time. */
+struct str window_encode_next(struct str encoded, int64_t now_ms,
+                              struct arena *arena) must_check;

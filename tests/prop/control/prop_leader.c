@@ -497,6 +497,7 @@ static void set_window(struct world *world, struct tape *tape)
     window.end = &end;
     window.lead_seconds = pick(tape, 0, 3);
     window.all_nodes = once_in(tape, 2);
+    window.repeat_seconds = once_in(tape, 3) ? pick(tape, 7, 20) : 0;
     window.nodes = nodes;
     window.n_nodes = !window.all_nodes;
     event.window.encoded = wire_encode_arena(&window.base, &arena);

@@ -24,8 +24,9 @@ static int teardown(void **state)
 
 /* A window that begins so many seconds from now and lasts an hour, of what
  * `nodes` says; NULL: of all nodes. */
-static struct command *window_command(const struct stage *s, const char *name,
-                                      int64_t begin_s, const char *node)
+static struct command *repeated_command(const struct stage *s, const char *name,
+                                        int64_t begin_s, const char *node,
+                                        int64_t repeat_s)
 {
     auto_arena arena = {0};
     struct event event = stage_event_make(EVENT_WINDOW_SET);
@@ -40,12 +41,19 @@ static struct command *window_command(const struct stage *s, const char *name,
     window.begin = &begin;
     window.end = &end;
     window.lead_seconds = 2 * HOUR_S;
+    window.repeat_seconds = repeat_s;
     window.all_nodes = node == NULL;
     window.n_nodes = node != NULL;
     window.nodes = nodes;
     window.reason = arena_strdup(&arena, STR("new cables"));
     event.window.encoded = wire_encode_arena(&window.base, &arena);
     return stage_event_command("", "", "olaf", &event);
+}
+
+static struct command *window_command(const struct stage *s, const char *name,
+                                      int64_t begin_s, const char *node)
+{
+    return repeated_command(s, name, begin_s, node, 0);
 }
 
 static void put(struct stage *s, const char *name, int64_t begin_s,
@@ -199,6 +207,29 @@ static void one_ends_by_itself(void **state)
     assert_true(is_leased(s, job));
 }
 
+/* The windows are seconds apart: a limit of a minute fits between two. */
+static void one_that_repeats_moves_on(void **state)
+{
+    struct stage *s = *state;
+
+    stage_do(s, repeated_command(s, "a", 60, NULL, HOUR_S + 120));
+    stage_pass(s, (60 + HOUR_S + 1) * S);
+    stage_exchange(s, "e", 1, NULL, 0);
+    stage_settle(s);
+    assert_windows(s, "a 1 planned");
+    assert_int_equal(stage_count(s, EVENT_WINDOW_DELETED), 0);
+    assert_int_equal(stage_count(s, EVENT_WINDOW_SET), 2);
+    struct job_id in_time =
+        stage_submit(s, "q", (struct stage_job){.deadline_ms = 60 * S});
+    struct job_id late =
+        stage_submit(s, "q", (struct stage_job){.deadline_ms = 180 * S});
+    stage_settle(s);
+    assert_true(is_leased(s, in_time));
+    assert_false(is_leased(s, late));
+    stage_pass(s, 120 * S);
+    assert_windows(s, "a 1 open");
+}
+
 static void nothing_starts_in_the_batch_that_makes_one(void **state)
 {
     struct stage *s = *state;
@@ -252,6 +283,7 @@ int main(void)
         OF_LEADER(what_would_run_into_one_does_not_start),
         OF_LEADER(explain_names_it),
         OF_LEADER(one_ends_by_itself),
+        OF_LEADER(one_that_repeats_moves_on),
         OF_LEADER(nothing_starts_in_the_batch_that_makes_one),
         OF_LEADER(of_two_who_make_one_at_once_one_is_refused),
         OF_LEADER(there_are_only_so_many),

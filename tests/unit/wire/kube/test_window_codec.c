@@ -57,6 +57,35 @@ static void a_record_says_what_the_message_does(void **state)
     assert_int_equal(record.executor_count, 0);
 }
 
+static void one_that_repeats_ends_in_the_future(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct sample sample;
+    struct window_record record;
+    struct err err;
+
+    make(&sample);
+    sample.window.repeat_seconds = BEGIN_S;
+    struct str encoded = wire_encode_arena(&sample.window.base, &arena);
+    /* Its end is at 2000 s; at 4000 s it would be over once more. */
+    for (int64_t now_ms = 2000000; now_ms <= 4000000; now_ms += 1000000) {
+        struct str next = window_encode_next(encoded, now_ms, &arena);
+        assert_int_equal(window_decode(next, &arena, &record, &err), 0);
+        assert_int_equal(record.end_ms, now_ms + BEGIN_S * 1000);
+        assert_int_equal(record.begin_ms, now_ms + 500);
+        assert_int_equal(record.repeat_ms, BEGIN_S * 1000);
+    }
+    /* The year 10000 is no time. */
+    sample.end.seconds = INT64_C(253402300799);
+    sample.begin.seconds = sample.end.seconds - 1;
+    assert_int_equal(
+        window_encode_next(wire_encode_arena(&sample.window.base, &arena),
+                           sample.end.seconds * 1000, &arena)
+            .byte_count,
+        0);
+}
+
 #define REFUSED(sample, field)                                  \
     do {                                                        \
         struct err err_;                                        \
@@ -87,6 +116,12 @@ static void what_is_wrong_is_named_by_its_field(void **state)
     sample.window.lead_seconds = -1;
     REFUSED(sample, "leadSeconds:");
     make(&sample);
+    sample.window.repeat_seconds = -1;
+    REFUSED(sample, "repeatSeconds:");
+    make(&sample);
+    sample.window.repeat_seconds = BEGIN_S - 1; /* the window is longer */
+    REFUSED(sample, "repeatSeconds: must be longer");
+    make(&sample);
     sample.names[1] = empty;
     REFUSED(sample, "nodes[1]:");
     make(&sample);
@@ -106,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_says_what_the_message_does),
+        cmocka_unit_test(one_that_repeats_ends_in_the_future),
         cmocka_unit_test(what_is_wrong_is_named_by_its_field),
     };
 
