@@ -13,26 +13,39 @@
 
 enum { LINE_BYTES = RUN_ID_TEXT_BYTES + 1 };
 
+/* The id that a line ends with: before it may stand what a full disk or the
+ * loss of power left of another. */
+static void take_forgotten(struct process *process, struct str line)
+{
+    struct run_id run;
+
+    if (line.byte_count >= RUN_ID_TEXT_BYTES &&
+        run_id_parse(str_make(line.p + line.byte_count - RUN_ID_TEXT_BYTES,
+                              RUN_ID_TEXT_BYTES),
+                     &run) == 0) {
+        VEC_PUSH(&process->forgotten, run);
+    }
+}
+
 /* The last ids of the file; a file that has grown too long is cut to them. */
 static void read_forgotten(struct process *process)
 {
     auto_strbuf text = strbuf_make(64 << 20);
+    size_t keep = (size_t)PROCESS_FORGOTTEN_MAX * LINE_BYTES;
     struct err err;
 
     if (file_read(process->data_fd, "forgotten", &text, &err) < 0) {
         return;
     }
-    size_t keep = (size_t)PROCESS_FORGOTTEN_MAX * LINE_BYTES;
-    size_t whole = text.byte_count - text.byte_count % LINE_BYTES;
-    struct str kept = str_make(text.bytes, whole);
-    if (whole > keep) {
-        kept = str_make(text.bytes + whole - keep, keep);
+    struct str kept = strbuf_str(&text);
+    if (kept.byte_count > keep) {
+        kept = str_make(kept.p + kept.byte_count - keep, keep);
         (void)!file_replace(process->data_fd, "forgotten", kept, 0600, &err);
     }
-    for (size_t at = 0; at + LINE_BYTES <= kept.byte_count; at += LINE_BYTES) {
-        struct run_id run;
-        if (run_id_parse(str_make(kept.p + at, RUN_ID_TEXT_BYTES), &run) == 0) {
-            VEC_PUSH(&process->forgotten, run);
+    for (size_t at = 0, end = 0; end < kept.byte_count; end++) {
+        if (kept.p[end] == '\n') {
+            take_forgotten(process, str_make(kept.p + at, end - at));
+            at = end + 1;
         }
     }
 }

@@ -202,6 +202,42 @@ static void a_run_without_a_spec_never_started_and_may(void **state)
     job_free(&job);
 }
 
+static void note_forgotten(void *ctx, const struct runtime_pod *pod)
+{
+    struct run_id *runs = ctx;
+
+    if (pod->phase == RECONCILE_FORGOTTEN) {
+        runs[runs[0].v.lo != 0 ? 1 : 0] = pod->run;
+    }
+}
+
+/* Half a line, as a full disk leaves it, takes no other with it. */
+static void a_torn_line_of_what_is_forgotten_hides_no_other(void **state)
+{
+    struct fixture *fixture = *state;
+    struct run_id runs[2] = {{{0, 0}}, {{0, 0}}};
+    struct job one, other;
+    char path[512], id[ID_TEXT_BYTES_MAX];
+    job_make(&one, 65, ARGS("true"));
+    job_make(&other, 66, ARGS("true"));
+
+    runtime_close(fixture->runtime);
+    snprintf(path, sizeof(path), "%s/forgotten", fixture->dir);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fprintf(file, "%s\n", run_id_format(one.run.run, id));
+    fprintf(file, "%.20s", id);
+    fprintf(file, "%s\n", run_id_format(other.run.run, id));
+    assert_int_equal(fclose(file), 0);
+    fixture_open(fixture);
+    fixture->runtime->ops->list(fixture->runtime, note_forgotten, runs);
+
+    assert_int_equal(key128_compare(runs[0].v, one.run.run.v), 0);
+    assert_int_equal(key128_compare(runs[1].v, other.run.run.v), 0);
+    job_free(&one);
+    job_free(&other);
+}
+
 /* Flip a bit in the middle of a file of the run, or lose the file. */
 static void damage(const struct fixture *fixture, const struct job *job,
                    const char *name, bool is_lost)
@@ -494,6 +530,7 @@ int main(void)
         PROCESS_TEST(a_run_whose_state_is_damaged_is_lost),
         PROCESS_TEST(a_damaged_acknowledgement_is_none),
         PROCESS_TEST(what_ended_the_executor_twice_is_refused),
+        PROCESS_TEST(a_torn_line_of_what_is_forgotten_hides_no_other),
         PROCESS_TEST(an_executor_that_is_not_root_says_what_its_jobs_can_do),
         PROCESS_TEST(a_data_directory_has_one_executor),
         PROCESS_TEST(what_is_forgotten_is_removed_in_time),
