@@ -107,7 +107,7 @@ static struct world *make_world(uint32_t job_count, struct given *given)
     struct world_config config = {
         .policy = &policy,
         .seed = 1,
-        .watch = {.ctx = given},
+        .what_if_ctx = given,
         .what_if = take,
     };
     struct world *world = world_create(&config, &err);

@@ -95,7 +95,8 @@ def scenario(window, profile, queue_count, work, pool=""):
         shape = (f"resources: {{cpu: 1}}, gang: {{size: {row.size}}}"
                  if is_gang else f"resources: {{cpu: {row.size}}}")
         page.append(
-            f"  - {{name: j{row.job}, queue: {queue}, count: 1, "
+            f"  - {{name: j{row.job}, queue: {queue}, user: u{row.user}, "
+            f"count: 1, "
             f"first: {row.submit - window.rows[0].submit}s, {shape}, "
             f"runTime: {{a: {row.run}s}}, deadline: {row.estimate}s, "
             f"{WORKS[work]}}}")

@@ -157,8 +157,8 @@ static struct forecast_quality *quality_at(struct forecasts *forecasts,
     return &hour->quality;
 }
 
-static void judge(struct forecast_quality *quality,
-                  const struct forecast *forecast, int64_t at_ms)
+void forecast_judge(struct forecast_quality *quality,
+                    const struct forecast *forecast, int64_t at_ms)
 {
     int64_t off_ms = at_ms - forecast->p50_ms;
 
@@ -181,7 +181,7 @@ void forecasts_started(struct forecasts *forecasts, struct job_id job,
     /* Whose clock was set back is not judged. */
     if (row && !row->has_started && at_ms >= row->first.made_ms) {
         note_started(forecasts, row);
-        judge(quality_at(forecasts, at_ms), &row->first, at_ms);
+        forecast_judge(quality_at(forecasts, at_ms), &row->first, at_ms);
     }
     pthread_mutex_unlock(&forecasts->lock);
 }

@@ -37,6 +37,10 @@ struct forecast_quality {
     int64_t error_ms_sum, wait_ms_sum;
 };
 
+/* Count a job that started `at_ms`. */
+void forecast_judge(struct forecast_quality *quality,
+                    const struct forecast *forecast, int64_t at_ms);
+
 struct forecasts;
 
 /* Empty.  The caller owns it. */

@@ -16,6 +16,7 @@ enum {
     OPTION_JOBS,
     OPTION_LOG,
     OPTION_QUIET,
+    OPTION_FORECASTS,
     OPTION_MANUAL,
 };
 
@@ -33,6 +34,8 @@ static const struct usage_option usage_options[] = {
     [OPTION_LOG - 1] = {"log", "FILE",
                         "write the log to a new file, for berth-sim replay"},
     [OPTION_QUIET - 1] = {"quiet", NULL, "show no progress"},
+    [OPTION_FORECASTS - 1] = {"forecasts", NULL,
+                              "forecast starts at each sample, and judge them"},
     [OPTION_MANUAL -
         1] = {"print-manual", NULL,
               "print the keys of scenarios as a Markdown table and exit"},
@@ -40,6 +43,7 @@ static const struct usage_option usage_options[] = {
 
 struct run_options {
     struct sim_output output;
+    bool has_forecasts;
     const char *path, *log_path;
     int64_t seed;  /* -1: the scenario's */
     int64_t scale; /* 1: whole */
@@ -99,6 +103,9 @@ static int take(int code, void *of)
     case OPTION_QUIET:
         options->output.is_quiet = true;
         return 0;
+    case OPTION_FORECASTS:
+        options->has_forecasts = true;
+        return 0;
     case OPTION_MANUAL:
         print_manual();
         return 1;
@@ -123,13 +130,15 @@ const struct sim_syntax sim_run_syntax = {
 };
 
 static int play_and_report(const struct scenario *scenario, struct elog *log,
-                           const struct sim_output *output)
+                           const struct run_options *asked)
 {
+    const struct sim_output *output = &asked->output;
     struct tally tally = {0};
     struct sim_progress progress = {.duration_ms = scenario->duration_ms};
     bool is_watched = !output->is_quiet && sim_has_watcher();
     struct play_options options = {
         .log = log,
+        .has_forecasts = asked->has_forecasts,
         .progress = is_watched ? sim_on_progress : NULL,
         .ctx = &progress,
     };
@@ -188,5 +197,5 @@ int sim_run_main(int argument_count, char **arguments)
             return SIM_EXIT_FAILURE;
         }
     }
-    return play_and_report(scenario, log, &options.output);
+    return play_and_report(scenario, log, &options);
 }

@@ -1,5 +1,6 @@
 #include "sim/play/play.h"
 
+#include "sim/play/forecasting.h"
 #include "sim/scenario/arrivals.h"
 #include "sim/world/cluster.h"
 
@@ -12,6 +13,7 @@ struct playing {
     struct world *world;
     struct policy *policy;
     struct arrivals *arrivals;
+    struct forecasting *forecasting; /* NULL: none are made */
 };
 
 /* Setting up. */
@@ -90,6 +92,8 @@ static int set_up(struct playing *p, struct err *err)
         .seed = (uint64_t)scenario->seed,
         .log = p->options->log,
         .watch = tally_watch(p->tally),
+        .what_if_ctx = p->forecasting,
+        .what_if = p->forecasting ? forecasting_take : NULL,
     };
 
     int rc = policy_from_form(&scenario->scheduling, p->policy, err);
@@ -133,6 +137,9 @@ static int go_on(struct playing *p, struct err *err)
             continue;
         }
         rc = tally_sample(p->tally, err);
+        if (rc == 0 && p->forecasting) {
+            rc = forecasting_make(p->forecasting, p->world, err);
+        }
         if (rc < 0) {
             return rc;
         }
@@ -159,10 +166,15 @@ int play(const struct scenario *scenario, const struct play_options *options,
         .policy = mem_alloc(sizeof(struct policy)),
     };
 
+    p.forecasting = options->has_forecasts ? forecasting_create() : NULL;
     int rc = set_up(&p, err);
     if (rc == 0) {
         rc = go_on(&p, err);
     }
+    if (rc == 0 && p.forecasting) {
+        forecasting_judge(p.forecasting, p.world, &tally->forecasts);
+    }
+    forecasting_destroy(p.forecasting);
     arrivals_destroy(p.arrivals);
     mem_free(p.policy);
     if (rc < 0) {

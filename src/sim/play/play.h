@@ -14,6 +14,9 @@
 
 struct play_options {
     struct elog *log; /* see world_config */
+    /* Forecast starts at each sample, and judge the first of each job, in
+     * tally.forecasts. */
+    bool has_forecasts;
     /* Told now and then how far it is; NULL: nobody. */
     void (*progress)(void *ctx, const struct world *world,
                      const struct tally *tally);

@@ -105,6 +105,32 @@ static void add_utilisation(const struct report *report, struct strbuf *out)
     strbuf_add_char(out, '\n');
 }
 
+static double part(uint64_t count, uint64_t of)
+{
+    return of ? (double)count / (double)of : 0;
+}
+
+static double mean_s(int64_t ms_sum, uint64_t count)
+{
+    return count ? (double)ms_sum / MS_PER_S / (double)count : 0;
+}
+
+static void add_forecasts(const struct report *report, struct strbuf *out)
+{
+    const struct forecast_quality *q = &report->tally->forecasts;
+
+    if (q->started_count) {
+        strbuf_addf(out,
+                    "%-13s of %" PRIu64 " starts: %.1f %% by p50, %.1f %% by "
+                    "p90; error %.0f s, wait %.0f s\n",
+                    "forecasts", q->started_count,
+                    PERCENT * part(q->within_p50_count, q->started_count),
+                    PERCENT * part(q->within_p90_count, q->p90_count),
+                    mean_s(q->error_ms_sum, q->started_count),
+                    mean_s(q->wait_ms_sum, q->started_count));
+    }
+}
+
 void report_text(const struct report *report, struct strbuf *out)
 {
     const struct tally_result *result = &report->result;
@@ -123,6 +149,7 @@ void report_text(const struct report *report, struct strbuf *out)
                 "preemptions", result->preemption_count,
                 lost_h(report, STR("cpu")),
                 lost_h(report, STR("nvidia.com/gpu")));
+    add_forecasts(report, out);
     strbuf_addf(out, "%-13s %016" PRIx64 "\n", "log digest", report->digest);
     add_queues(report, out);
 }
@@ -220,6 +247,24 @@ static void add_json_utilisation(const struct report *report,
     strbuf_add_text(out, "}, ");
 }
 
+static void add_json_forecasts(const struct report *report, struct strbuf *out)
+{
+    const struct forecast_quality *q = &report->tally->forecasts;
+
+    if (q->started_count) {
+        strbuf_addf(out,
+                    "\"forecasts\": {\"started\": %" PRIu64
+                    ", \"within_p50\": %.6f, \"with_p90\": %" PRIu64
+                    ", \"within_p90\": %.6f, \"error_s\": %.3f, "
+                    "\"wait_s\": %.3f}, ",
+                    q->started_count,
+                    part(q->within_p50_count, q->started_count), q->p90_count,
+                    part(q->within_p90_count, q->p90_count),
+                    mean_s(q->error_ms_sum, q->started_count),
+                    mean_s(q->wait_ms_sum, q->started_count));
+    }
+}
+
 void report_json(const struct report *report, struct strbuf *out)
 {
     const struct tally_result *result = &report->result;
@@ -242,6 +287,7 @@ void report_json(const struct report *report, struct strbuf *out)
                 lost_h(report, STR("cpu")),
                 lost_h(report, STR("nvidia.com/gpu")), report->took_s,
                 report->digest);
+    add_json_forecasts(report, out);
     add_json_queues(report, out);
     strbuf_add_text(out, "}\n");
 }

@@ -41,6 +41,7 @@ static uint32_t add_kind(struct arrivals *a, const struct scenario_stream *of,
     struct world_kind kind = {
         .queue = of->queue,
         .job_set = of->name,
+        .user = of->user,
         .priority = (uint32_t)of->priority,
         .gang_uniformity = of->gang.uniformity,
         .application = of->application,

@@ -268,6 +268,9 @@ static const struct setting stream_keys[] = {
             .table = &gang_table),
     SETTING("podGroup", RECORD, scenario_stream, pod_group, .about = "",
             .table = &pod_group_table),
+    SETTING("user", TEXT, scenario_stream, user,
+            .about = "User who submits the jobs; run times are predicted by "
+                     "user. Empty: all jobs are of one user."),
     SETTING(
         "application", TEXT, scenario_stream, application,
         .about =

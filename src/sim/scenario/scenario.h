@@ -113,6 +113,7 @@ struct scenario_stream {
     bool is_requeued;
     struct scenario_gang gang;
     struct scenario_pod_group pod_group;
+    struct str user;        /* "": sim */
     struct str application; /* "": the stream is one */
     struct str pool;        /* "": any of the configuration's */
 };

@@ -25,6 +25,7 @@
 #pragma once
 
 #include "base/intern.h"
+#include "control/command/forecasts.h"
 #include "sim/world/world.h"
 
 /* Where nothing happens for so long, all is over. */
@@ -85,6 +86,7 @@ struct tally {
     uint32_t jain_count;
     int64_t progress_ms; /* when something happened last */
     uint64_t progress_starts;
+    struct forecast_quality forecasts; /* of starts; if any were made */
 };
 
 /* What a world's config.watch is to be, for a tally that is zeroed. */

@@ -130,7 +130,7 @@ static void on_what_if(void *ctx, struct command *command, char *bytes,
 {
     const struct world *world = ctx;
 
-    world->config.what_if(world->config.watch.ctx, command, bytes, byte_count,
+    world->config.what_if(world->config.what_if_ctx, command, bytes, byte_count,
                           now_ms);
 }
 

@@ -47,6 +47,7 @@ enum world_event {
 /* What jobs have in common. */
 struct world_kind {
     struct str queue, job_set;
+    struct str user;                /* "": sim */
     struct requirement requirement; /* canonical */
     uint32_t priority;
     struct str gang_uniformity;
@@ -115,7 +116,8 @@ struct world_config {
      * a log in memory that forgets. */
     struct elog *log;
     struct world_watch watch;
-    /* What control_hooks.what_if is, with `watch.ctx`; or NULL. */
+    /* What control_hooks.what_if is, with `what_if_ctx`; or NULL. */
+    void *what_if_ctx;
     void (*what_if)(void *ctx, struct command *command, char *bytes,
                     size_t byte_count, int64_t now_ms);
 };

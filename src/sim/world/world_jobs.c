@@ -10,7 +10,7 @@ enum {
 /* A kind with what its jobs' events are made of. */
 struct world_kind_entry {
     struct arena arena;
-    struct str queue, job_set, class_key, gang_uniformity;
+    struct str queue, job_set, user, class_key, gang_uniformity;
     struct str application, pool;
     uint32_t priority;
     struct resource_vec request;
@@ -52,6 +52,8 @@ uint32_t world_add_kind(struct world *world, const struct world_kind *kind)
     };
     entry->queue = arena_str(&entry->arena, kind->queue);
     entry->job_set = arena_str(&entry->arena, kind->job_set);
+    entry->user = arena_str(&entry->arena,
+                            kind->user.byte_count ? kind->user : STR("sim"));
     entry->class_key = arena_str(&entry->arena, strbuf_str(&key));
     entry->gang_uniformity = arena_str(&entry->arena, kind->gang_uniformity);
     entry->application = arena_str(&entry->arena, kind->application);
@@ -85,7 +87,7 @@ struct event_scope world_scope(const struct world *world, uint32_t kind)
 {
     const struct world_kind_entry *entry = world->kinds.items[kind];
 
-    return (struct event_scope){entry->queue, entry->job_set, STR("sim")};
+    return (struct event_scope){entry->queue, entry->job_set, entry->user};
 }
 
 uint32_t world_job_number(struct job_id id)

@@ -71,6 +71,25 @@ static void a_log_that_is_kept_has_the_same_digest(void **state)
     elog_memory_storage_destroy(storage);
 }
 
+static void forecasts_are_judged_and_change_nothing(void **state)
+{
+    struct play_options options = {.has_forecasts = true};
+    struct played one, foreseen;
+
+    (void)state;
+    play_it(&one, two_queues, 5);
+    play_with(&foreseen, two_queues, 5, &options);
+    assert_true(played_digest(&one) == played_digest(&foreseen));
+    const struct forecast_quality *quality = &foreseen.tally.forecasts;
+    assert_true(quality->started_count > 100);
+    assert_in_range(quality->within_p50_count, 1, quality->started_count - 1);
+    assert_true(quality->within_p90_count > quality->within_p50_count);
+    assert_true(quality->error_ms_sum < quality->wait_ms_sum);
+    assert_int_equal(one.tally.forecasts.started_count, 0);
+    played_fini(&one);
+    played_fini(&foreseen);
+}
+
 static void a_log_with_records_is_refused(void **state)
 {
     struct elog_memory_storage *storage = elog_memory_storage_create();
@@ -338,6 +357,7 @@ int main(void)
         TEST(all_jobs_come_to_their_end),
         TEST(the_same_seed_gives_the_same_log),
         TEST(a_log_that_is_kept_has_the_same_digest),
+        TEST(forecasts_are_judged_and_change_nothing),
         TEST(a_log_with_records_is_refused),
         TEST(a_job_that_runs_alone_waits_for_the_start_of_its_pod),
         TEST(reports_say_what_was_tallied),
