@@ -24,6 +24,17 @@ static bool annotation(const struct runtime_run *run, const char *key,
     return false;
 }
 
+/* As the runtime process says it. */
+static void tell_what_is_not_made(const struct fake_pod *pod,
+                                  const struct runtime_run *run)
+{
+    if (run->submit && run->submit->n_objects > 0 &&
+        pod->end->kind == RUNTIME_CREATED && !*pod->end->text) {
+        fake_set_end(pod->end, pod->end->kind, pod->end->scope,
+                     STR("services and ingresses are not created\n"));
+    }
+}
+
 static void fake_create(struct runtime *runtime, const struct runtime_run *run)
 {
     struct fake *fake = fake_of(runtime);
@@ -35,6 +46,7 @@ static void fake_create(struct runtime *runtime, const struct runtime_run *run)
     }
     struct fake_pod *pod = fake_add(fake, run->run, run->node_name);
     fake_foresee_end(fake, pod, run->node_name);
+    tell_what_is_not_made(pod, run);
     (void)annotation(run, run_ms_annotation, &pod->run_ms);
     pod->run_ms = pod->run_ms < 0 ? 0 : pod->run_ms;
     if (annotation(run, exit_code_annotation, &exit_code)) {

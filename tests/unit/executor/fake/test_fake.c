@@ -154,6 +154,32 @@ static void annotations_decide_where_they_are(void **state)
     job_free(&job);
 }
 
+static void services_are_not_left_out_in_silence(void **state)
+{
+    (void)state;
+    struct test_clock clock;
+    struct fake_options options;
+    struct runtime *runtime;
+    struct runtime_change changes[2];
+    struct job job;
+    struct err err;
+    test_clock_init(&clock);
+    fake_options_default(&options);
+    assert_int_equal(fake_open(&options, &clock.clock, &runtime, &err), 0);
+    job_make(&job, 1, NULL);
+    job_service(&job, "service");
+    job.run.node_name = STR("fake-node-0");
+
+    runtime->ops->create(runtime, &job.run);
+    assert_int_equal(runtime->ops->poll(runtime, changes, 2), 2);
+
+    assert_int_equal(changes[1].kind, RUNTIME_CREATED);
+    assert_true(str_equal(changes[1].text,
+                          STR("services and ingresses are not created\n")));
+    runtime_close(runtime);
+    job_free(&job);
+}
+
 static void a_pod_that_runs_for_ever_never_ends(void **state)
 {
     (void)state;
@@ -216,6 +242,7 @@ int main(void)
         TEST(what_happens_depends_on_seed_and_run_alone),
         TEST(run_times_and_failures_are_spread_as_asked),
         TEST(annotations_decide_where_they_are),
+        TEST(services_are_not_left_out_in_silence),
         TEST(a_pod_that_runs_for_ever_never_ends),
         TEST(nodes_are_named_and_labelled),
     };
