@@ -232,7 +232,7 @@ static struct control *make_control(struct leader *leader)
         .hooks = {.ctx = leader,
                   .stored_seq = stored_seq,
                   .find_client_id = find_client_id,
-                  .leased = judge_forecast,
+                  .leased = options->forecasts ? judge_forecast : NULL,
                   .duplicate_id = warn_of_duplicate,
                   .executor_changed = say_executor,
                   .may_trim = options->jumps ? may_trim : NULL,
@@ -299,7 +299,7 @@ struct leader *leader_start(const struct leader_options *options,
         leader_destroy(leader);
         return NULL;
     }
-    if (options->forecast_period_ms > 0) {
+    if (options->forecasts && options->forecast_period_ms > 0) {
         leader->forecaster =
             forecaster_start(leader->inbox, options->forecast_period_ms, err);
         if (!leader->forecaster) {

@@ -25,7 +25,7 @@ struct leader_options {
     struct jump_watch *jumps; /* NULL: the clock is right */
     uint64_t checkpoint_record_count;
     uint32_t planner_thread_count; /* 0: one for each core */
-    struct forecasts *forecasts;   /* filled */
+    struct forecasts *forecasts;   /* filled; NULL: none are made */
     int64_t forecast_period_ms;    /* 0: none are made */
     void (*failed)(void *ctx);     /* told once if it cannot go on */
     void *ctx;

@@ -10,6 +10,7 @@
 #include "executor/loop/log_server.h"
 #include "executor/loop/transport.h"
 #include "main/berthd/checkpointer.h"
+#include "main/berthd/forecaster.h"
 #include "main/berthd/what_if_thread.h"
 #include "main/common/machine.h"
 #include "rpc/rpc_server.h"
@@ -204,6 +205,18 @@ static void test_a_what_if_thread_without_a_thread_is_none(void **state)
     assert_said(&err);
 }
 
+static void test_a_forecaster_without_a_thread_is_none(void **state)
+{
+    struct inbox *inbox = inbox_create(NULL, NULL);
+    struct err err;
+
+    (void)state;
+    threads_left = 0;
+    assert_null(forecaster_start(inbox, 1000, &err));
+    assert_said(&err);
+    inbox_destroy(inbox);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +229,7 @@ int main(void)
         TEST(test_a_log_server_without_a_thread_is_none),
         TEST(test_a_checkpointer_without_a_thread_is_none),
         TEST(test_a_what_if_thread_without_a_thread_is_none),
+        TEST(test_a_forecaster_without_a_thread_is_none),
     };
 
     return RUN_TESTS(tests);
