@@ -35,8 +35,13 @@ class Folders:
         self.programs = {}
         self.grpc, self.http, self.prometheus = (
             f"localhost:{free_port()}" for _ in range(3))
-        self.bins = [harness.CLIENTS / "src/main", harness.BUILD / "src/main",
-                     pathlib.Path(promtool.program("promtool")).parent]
+        self.bins = [harness.CLIENTS / "src/main", harness.BUILD / "src/main"]
+        self.missing = None  # why there is no Prometheus
+        try:
+            self.bins.append(
+                pathlib.Path(promtool.program("promtool")).parent)
+        except unittest.SkipTest as error:
+            self.missing = str(error)
         for machine in (shared_page.SERVER, *shared_page.NODES):
             self.make(machine)
 
@@ -108,11 +113,13 @@ class SharedServer(unittest.TestCase):
     def test_every_step_works(self):
         place = Folders()
         self.addCleanup(place.close)
-        shared_page.follow(place)
+        shared_page.follow(place, "prom" if place.missing else None)
         made = list((place.folder / shared_page.SERVER / "backups").glob(
             "berth-*/log.db"))
         self.assertEqual(len(made), 1)
-        self.assertEqual(len(place.programs), 5)
+        self.assertEqual(len(place.programs), 4 if place.missing else 5)
+        if place.missing:
+            self.skipTest(f"all but the monitoring works; {place.missing}")
 
 
 if __name__ == "__main__":
