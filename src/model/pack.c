@@ -1,12 +1,18 @@
 #include "model/pack.h"
 
+enum { NUMBER_BYTES_MAX = 10 };
+
 void pack_u64(struct strbuf *buf, uint64_t v)
 {
+    char bytes[NUMBER_BYTES_MAX];
+    size_t count = 0;
+
     while (v >= 0x80) {
-        strbuf_add_char(buf, (char)(v | 0x80));
+        bytes[count++] = (char)(v | 0x80);
         v >>= 7;
     }
-    strbuf_add_char(buf, (char)v);
+    bytes[count++] = (char)v;
+    strbuf_add(buf, bytes, count); /* at once: a checkpoint has millions */
 }
 
 void pack_i64(struct strbuf *buf, int64_t v)
