@@ -56,7 +56,7 @@ static enum cli_exit write_config(struct cli *cli, const json_t *config)
 
 enum cli_exit cmd_config_use_context(struct cli *cli)
 {
-    const json_t *contexts;
+    const json_t *contexts = NULL;
     auto_json_t *config = NULL;
     const char *name = cli_argument(cli, 0);
 

@@ -43,7 +43,7 @@ static enum cli_exit read_seconds(struct cli *cli, const char *option,
 static enum cli_exit take_end(struct cli *cli,
                               Berth__Api__MaintenanceWindow *window)
 {
-    int64_t seconds;
+    int64_t seconds = 0;
 
     if (cli_has(cli, "end") && cli_has(cli, "duration")) {
         return cli_fail(cli, CLI_USAGE, "give --end or --duration, not both");
