@@ -52,7 +52,7 @@ int kube_attached_pack(const Armadaevents__SubmitJob *submit,
 
 struct maker {
     const struct kube_attached_owner *owner;
-    const struct kube_suffixes *suffixes;
+    const struct kube_attached_rules *rules;
     struct arena *arena;
 };
 
@@ -151,15 +151,15 @@ static struct str make_ingress(const struct maker *maker, meta_message *meta,
 
     for (size_t i = 0; i < spec->n_rules; i++) {
         spec->rules[i]->host = complete(maker, spec->rules[i]->host, '.',
-                                        maker->suffixes->hostname);
+                                        maker->rules->hostname_suffix);
     }
     for (size_t i = 0; i < spec->n_tls; i++) {
         K8s__Io__Api__Networking__V1__IngressTLS *tls = spec->tls[i];
-        tls->secretname =
-            complete(maker, tls->secretname, '-', maker->suffixes->certificate);
+        tls->secretname = complete(maker, tls->secretname, '-',
+                                   maker->rules->certificate_suffix);
         for (size_t h = 0; h < tls->n_hosts; h++) {
-            tls->hosts[h] =
-                complete(maker, tls->hosts[h], '.', maker->suffixes->hostname);
+            tls->hosts[h] = complete(maker, tls->hosts[h], '.',
+                                     maker->rules->hostname_suffix);
         }
     }
     ingress.metadata = meta;
@@ -235,11 +235,11 @@ static int make(const struct maker *maker, object_message *object,
 
 int kube_attached_unpack(struct str text,
                          const struct kube_attached_owner *owner,
-                         const struct kube_suffixes *suffixes,
+                         const struct kube_attached_rules *rules,
                          struct arena *arena, struct kube_attached **ret_items,
                          uint32_t *ret_count, struct err *err)
 {
-    const struct maker maker = {owner, suffixes, arena};
+    const struct maker maker = {owner, rules, arena};
     auto_strbuf bytes = strbuf_make(KUBE_ATTACHED_BYTES_MAX);
     ProtobufCMessage *base = NULL;
 
@@ -258,6 +258,8 @@ int kube_attached_unpack(struct str text,
         return err_set(err, -ERR_LIMIT, "annotation %s has %zu objects",
                        KUBE_OBJECTS_ANNOTATION, kept->n_objects);
     }
+    /* Again, for the list may be shorter now, or another wrote the pod. */
+    rc = kube_allowed_check(kept, &rules->annotations, err);
     *ret_items = arena_alloc_array(arena, kept->n_objects, sizeof(**ret_items));
     *ret_count = (uint32_t)kept->n_objects;
     for (uint32_t i = 0; rc == 0 && i < kept->n_objects; i++) {

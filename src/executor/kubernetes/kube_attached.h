@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/strbuf.h"
+#include "executor/kubernetes/kube_allowed.h"
 #include "executor/runtime.h"
 
 /* The annotation: base64 of a SubmitJob with nothing but objects. */
@@ -28,9 +29,10 @@ enum {
     KUBE_EXPOSED_MAX = 256,
 };
 
-/* What is appended to names in ingresses. */
-struct kube_suffixes {
-    struct str hostname, certificate;
+/* What is appended to names in ingresses, and which annotations there are. */
+struct kube_attached_rules {
+    struct str hostname_suffix, certificate_suffix;
+    struct kube_allowed annotations;
 };
 
 /* Whose they are. */
@@ -61,10 +63,11 @@ int kube_attached_pack(const Armadaevents__SubmitJob *submit,
                        struct err *err) must_check;
 
 /* The objects of such a text, which anybody may have written, in the arena.
- * -ERR_INVALID, -ERR_CORRUPT, -ERR_LIMIT. */
+ * -ERR_INVALID (also: an annotation is not allowed), -ERR_CORRUPT,
+ * -ERR_LIMIT. */
 int kube_attached_unpack(struct str text,
                          const struct kube_attached_owner *owner,
-                         const struct kube_suffixes *suffixes,
+                         const struct kube_attached_rules *rules,
                          struct arena *arena, struct kube_attached **ret_items,
                          uint32_t *ret_count, struct err *err) must_check;
 

@@ -233,17 +233,25 @@ static const struct runtime_ops kubernetes_ops = {
     .close = close_runtime,
 };
 
+static const struct str *copy_texts(struct kubernetes *k,
+                                    const struct str *texts, uint32_t count)
+{
+    struct str *copies = arena_alloc_array(&k->arena, count, sizeof(*copies));
+
+    for (uint32_t i = 0; i < count; i++) {
+        copies[i] = arena_str(&k->arena, texts[i]);
+    }
+    return copies;
+}
+
 static void copy_options(struct kubernetes *k,
                          const struct kubernetes_options *options)
 {
-    struct str *namespaces = arena_alloc_array(
-        &k->arena, options->namespace_count, sizeof(*namespaces));
-
     k->options = *options;
-    for (uint32_t i = 0; i < options->namespace_count; i++) {
-        namespaces[i] = arena_str(&k->arena, options->namespaces[i]);
-    }
-    k->options.namespaces = namespaces;
+    k->options.namespaces =
+        copy_texts(k, options->namespaces, options->namespace_count);
+    k->options.annotations.keys =
+        copy_texts(k, options->annotations.keys, options->annotations.count);
     k->options.executor_id = arena_str(&k->arena, options->executor_id);
     k->options.pool_label = arena_str(&k->arena, options->pool_label);
     k->options.node_type_label = arena_str(&k->arena, options->node_type_label);

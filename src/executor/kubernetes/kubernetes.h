@@ -39,6 +39,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "executor/kubernetes/kube_allowed.h"
 #include "executor/runtime.h"
 #include "kube/config/kube_config.h"
 #include "kube/http/kube_port.h"
@@ -61,6 +62,7 @@ struct kubernetes_options {
     struct str certificate_suffix; /* of their TLS secrets that end in '-' */
     const struct str *namespaces;  /* where pods may be made; none: anywhere */
     uint32_t namespace_count;
+    struct kube_allowed annotations; /* of what belongs to jobs */
     int64_t create_ms_max;
     int64_t retention_ms; /* of pods that are forgotten, for their logs */
     int attempts_fd;      /* a folder for attempt.h; borrowed; -1: none */
@@ -73,7 +75,7 @@ struct kubernetes_stats {
     uint32_t own_count;                  /* pods now */
 };
 
-/* The defaults: all namespaces, no labels. */
+/* The defaults: all namespaces, no labels, no annotations of users. */
 void kubernetes_options_default(struct kubernetes_options *ret_options);
 
 /* A runtime over an API server, which it borrows; options are copied.

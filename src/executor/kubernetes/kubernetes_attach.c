@@ -189,13 +189,14 @@ static void begin(struct kubernetes *k, struct kube_row *row,
     const struct kube_attached_owner owner = {
         row->pod_name, row->namespace_, str_of(row->uid),
         str_of(job_id_format(row->job, id)), row->queue};
-    const struct kube_suffixes suffixes = {k->options.hostname_suffix,
-                                           k->options.certificate_suffix};
+    const struct kube_attached_rules rules = {k->options.hostname_suffix,
+                                              k->options.certificate_suffix,
+                                              k->options.annotations};
     struct err err;
 
     row->attach = attach;
     attach->host_ip = "";
-    if (kube_attached_unpack(pod->objects, &owner, &suffixes, &attach->arena,
+    if (kube_attached_unpack(pod->objects, &owner, &rules, &attach->arena,
                              &attach->items, &attach->count, &err) < 0) {
         attach->count = 0;
         kubernetes_doom(k, row, RUNTIME_CAUSE_REFUSED, str_of(err.text));

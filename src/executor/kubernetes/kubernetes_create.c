@@ -232,6 +232,10 @@ static int check(const struct kubernetes *k, const struct runtime_run *run,
                        "may use (executor.kubernetes.namespaces)",
                        STR_ARG(run->namespace_));
     }
+    rc = kube_allowed_check(run->submit, &k->options.annotations, err);
+    if (rc < 0) {
+        return rc;
+    }
     *ret_kind = RUNTIME_RETURNED;
     *ret_scope = RUNTIME_SCOPE_NODE;
     return run->node_name.byte_count > 0 &&

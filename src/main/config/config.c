@@ -369,6 +369,10 @@ static const struct setting kubernetes_keys[] = {
             certificate_suffix,
             .about = "End of the names of their TLS secrets, which begin with "
                      "the namespace and a dash; for ingresses that name none."),
+    SETTING("ingressAnnotations", TEXTS, config_kubernetes, ingress_annotations,
+            .about = "Annotations that the ingresses of jobs may have; one "
+                     "that ends in * stands for all that begin so; []: none. "
+                     "A job with another fails."),
     SETTING("retention", DURATION, config_kubernetes, retention_ms,
             .max = YEAR_MS,
             .about = "How long ended pods stay in the cluster, so that their "

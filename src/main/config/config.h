@@ -173,7 +173,8 @@ struct config_kubernetes {
     struct str pool_label, node_type_label; /* of nodes; "": none */
     struct str priority_class; /* of all pods; "": each job's own */
     struct str hostname_suffix, certificate_suffix; /* in ingresses */
-    int64_t retention_ms;                           /* of ended pods */
+    struct setting_texts ingress_annotations; /* keys, or prefixes and '*' */
+    int64_t retention_ms;                     /* of ended pods */
 };
 
 /* Exit codes that a rule of a failure category looks for. */

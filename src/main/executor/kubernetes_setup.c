@@ -164,6 +164,8 @@ int kubernetes_setup_open(const struct executor_thread_options *options,
     kubernetes.attempts_fd = options->attempts_fd;
     kubernetes.namespaces = from->namespaces.items;
     kubernetes.namespace_count = from->namespaces.count;
+    kubernetes.annotations = (struct kube_allowed){
+        from->ingress_annotations.items, from->ingress_annotations.count};
     int rc = kubernetes_connect(&kubernetes, options->kube, options->clock,
                                 &machine_rng, ret_runtime, err);
     if (rc == 0) {

@@ -200,6 +200,97 @@ static void only_the_executor_writes_the_annotation(void **state)
     assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_NONE);
 }
 
+/* An ingress that its user has annotated. */
+static void add_annotated(struct cluster *f, const char *key)
+{
+    static const char *const names[] = {"ingress-0", "ingress-1", "ingress-2",
+                                        "ingress-3"};
+    struct arena *arena = &f->job.arena;
+    Armadaevents__ObjectMeta__AnnotationsEntry *entry = wire_new(
+        &armadaevents__object_meta__annotations_entry__descriptor, arena);
+
+    add_ingress(f, names[f->job.submit->n_objects]);
+    Armadaevents__ObjectMeta *meta =
+        f->job.submit->objects[f->job.submit->n_objects - 1]->objectmeta;
+    entry->key = arena_strdup(arena, str_of(key));
+    entry->value = arena_strdup(arena, STR("other.example"));
+    meta->n_annotations = 1;
+    meta->annotations = arena_alloc(arena, sizeof(entry));
+    meta->annotations[0] = entry;
+}
+
+static void allow(struct cluster *f, const struct str *keys, uint32_t count)
+{
+    f->options.annotations = (struct kube_allowed){keys, count};
+    cluster_reopen_with_retention(f, 0);
+}
+
+static void assert_refused(struct cluster *f, const char *key)
+{
+    cluster_begin(f);
+    const char *text = cluster_await(f, RUNTIME_REFUSED)->text;
+
+    assert_non_null(strstr(text, key));
+    assert_non_null(strstr(text, "ingress-0"));
+    assert_non_null(strstr(text, "executor.kubernetes.ingressAnnotations"));
+    assert_int_equal(fake_api_count(f->api, "POST"), 0);
+}
+
+static void annotations_of_users_are_refused(void **state)
+{
+    struct cluster *f = *state;
+    add_annotated(f, "nginx.ingress.kubernetes.io/server-alias");
+
+    assert_refused(f, "nginx.ingress.kubernetes.io/server-alias");
+}
+
+static void an_annotation_is_allowed_by_its_whole_name(void **state)
+{
+    static const struct str keys[] = {{"a.b/c", 5}, {"", 0}, {"a.b/serve", 9}};
+    struct cluster *f = *state;
+    allow(f, keys, ARRAY_COUNT(keys));
+    add_annotated(f, "a.b/server");
+
+    assert_refused(f, "a.b/server");
+}
+
+static void annotations_that_are_listed_pass(void **state)
+{
+    static const struct str keys[] = {{"a.b/c", 5}, {"cert-manager.io/*", 17}};
+    struct cluster *f = *state;
+    allow(f, keys, ARRAY_COUNT(keys));
+    add_annotated(f, "a.b/c");
+    add_annotated(f, "cert-manager.io/issuer");
+    /* The server's own. */
+    add_annotated(f, "armada_jobset_id");
+    add_annotated(f, "armada_owner");
+
+    cluster_run(f);
+    cluster_turns(f, 100);
+
+    assert_int_equal(fake_api_made_other_count(f->api), 4);
+    assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_NONE);
+}
+
+static void what_is_made_later_is_checked_again(void **state)
+{
+    static const struct str keys[] = {{"*", 1}};
+    struct cluster *f = *state;
+    allow(f, keys, ARRAY_COUNT(keys));
+    add_annotated(f, "a.b/c");
+    fake_api_answer(f->api, "POST", 1000000, 503, "", "not now", false);
+    fake_api_answer_only(f->api, "/ingresses");
+    cluster_run(f);
+    cluster_turns(f, 10);
+    fake_api_answer_no_more(f->api);
+
+    allow(f, NULL, 0);
+    cluster_await_phase(f, RECONCILE_FAILED);
+
+    assert_int_equal(fake_api_made_other_count(f->api), 0);
+    assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_REFUSED);
+}
+
 static void more_than_an_annotation_holds_is_refused(void **state)
 {
     struct cluster *f = *state;
@@ -225,6 +316,10 @@ int main(void)
         CLUSTER_TEST(one_of_another_pod_is_waited_for),
         CLUSTER_TEST(names_that_lead_elsewhere_are_not_asked_for),
         CLUSTER_TEST(only_the_executor_writes_the_annotation),
+        CLUSTER_TEST(annotations_of_users_are_refused),
+        CLUSTER_TEST(an_annotation_is_allowed_by_its_whole_name),
+        CLUSTER_TEST(annotations_that_are_listed_pass),
+        CLUSTER_TEST(what_is_made_later_is_checked_again),
         CLUSTER_TEST(more_than_an_annotation_holds_is_refused),
     };
 
