@@ -67,9 +67,10 @@ void guard_watch(struct guard *guard, struct connection *connection)
         return;
     }
     uint64_t data = guard_data_of(guard, connection, OF_INNER);
-    if (connection->watched_inner == 0) {
+    if (!connection->is_inner_watched) {
         struct epoll_event event = {.events = of_inner, .data.u64 = data};
         connection->watched_inner = of_inner;
+        connection->is_inner_watched = true;
         int rc =
             epoll_ctl(guard->epoll, EPOLL_CTL_ADD, connection->inner, &event);
         ASSERT(rc == 0);
@@ -85,10 +86,11 @@ static void linger(struct guard *guard, struct connection *connection)
     struct epoll_event event = {.events = EPOLLIN,
                                 .data.u64 =
                                     guard_data_of(guard, connection, OF_INNER)};
-    bool is_new = connection->watched_inner == 0;
+    bool is_new = !connection->is_inner_watched;
 
     connection_part(connection);
     connection->watched_inner = EPOLLIN;
+    connection->is_inner_watched = true;
     int rc = epoll_ctl(guard->epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD,
                        connection->inner, &event);
     ASSERT(rc == 0);

@@ -45,6 +45,7 @@ struct connection {
     bool is_probe;       /* it is our own, and in no count */
     uint32_t generation; /* of the slot: events of the one before are stale */
     uint32_t watched_fd, watched_inner; /* what epoll watches for */
+    bool is_inner_watched;              /* epoll has it, if only for nothing */
     uint32_t bucket;
     int64_t since_ms;   /* accepted */
     int64_t handed_ms;  /* handed over, and not answered yet; 0: it is */

@@ -67,6 +67,46 @@ static void a_request_finds_its_connection(void **state)
     stage_end(&stage);
 }
 
+/* Say what the other side does not read, until no more is taken; how much. */
+static size_t say_all_that_is_taken(int fd)
+{
+    enum { STEP_BYTES = 1 << 16, WAIT_MS = 300 };
+    static const char bytes[STEP_BYTES];
+    struct pollfd wait = {.fd = fd, .events = POLLOUT};
+    size_t said = 0;
+
+    while (poll(&wait, 1, WAIT_MS) == 1) {
+        ssize_t count =
+            send(fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL);
+        assert_true(count > 0);
+        said += (size_t)count;
+    }
+    return said;
+}
+
+/* A client that reads late gets all, and what it says meanwhile arrives. */
+static void a_client_may_read_late(void **state)
+{
+    struct stage stage;
+    char bytes[GUARD_HELLO_BYTES], answer[4];
+
+    (void)state;
+    stage_begin(&stage, 8, 8);
+    int fd = stage_dial(&stage);
+    stage_say(fd, guard_hello, GUARD_HELLO_BYTES);
+    int inner = stage_handed(&stage, 0);
+    for (size_t left = say_all_that_is_taken(inner); left > 0;) {
+        size_t n = left < sizeof(bytes) ? left : sizeof(bytes);
+        stage_hear(fd, bytes, n);
+        left -= n;
+    }
+    stage_say(inner, "more", 4);
+    stage_hear(fd, answer, 4);
+    assert_memory_equal(answer, "more", 4);
+    close(fd);
+    stage_end(&stage);
+}
+
 /* Over its limit a user's connections are closed, and others are not. */
 static void connections_are_limited(void **state)
 {
@@ -215,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_request_finds_its_connection),
+        TEST(a_client_may_read_late),
         TEST(connections_are_limited),
         TEST(the_silent_give_way),
         TEST(what_a_flood_sends_ends_it),
