@@ -11,7 +11,7 @@ struct walk {
     process_walk_fn *each;
     void *ctx;
     dev_t device;
-    char path[INNER_PATH_BYTES_MAX + 1];
+    char path[INNER_PATH_BYTES_MAX + 2]; /* a slash behind it, and the end */
     int64_t visit_count;
     struct process_walk_rest rest;
 };
@@ -98,7 +98,8 @@ void process_walk(int dir_fd, struct str prefix, process_walk_fn *each,
     struct walk walk = {.each = each, .ctx = ctx};
     struct stat st;
 
-    ASSERT(prefix.byte_count <= INNER_PATH_BYTES_MAX);
+    /* The longest path that a folder can have, and its slash. */
+    ASSERT(prefix.byte_count <= INNER_PATH_BYTES_MAX + 1);
     if (prefix.byte_count > 0) {
         memcpy(walk.path, prefix.p, prefix.byte_count);
     }

@@ -12,6 +12,7 @@
 #include "process_fixture.h"
 #include "unit.h"
 #include "wire/message/message.h"
+#include "wire/text/inner_path.h"
 
 typedef Berth__Api__ListJobFilesResponse list_t;
 typedef Berth__Api__ReadJobFileResponse part_t;
@@ -234,6 +235,28 @@ static void lists_have_bounds(void **state)
     job_free(&job);
 }
 
+/* A folder whose path is as long as a path can be is listed, and lists none. */
+static void the_longest_path_is_listed(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[INNER_PATH_BYTES_MAX + 1];
+    struct job job;
+
+    for (size_t i = 0; i < INNER_PATH_BYTES_MAX; i++) {
+        path[i] = i % 256 == 255 ? '/' : 'n';
+    }
+    path[INNER_PATH_BYTES_MAX] = '\0';
+    run_script(fixture, &job, 69,
+               "name=$(head -c 255 /dev/zero | tr '\\0' n); path=$name; i=1; "
+               "while [ $i -lt 16 ]; do path=$path/$name; i=$((i+1)); done; "
+               "mkdir -p $path; env -C $path touch file");
+    const list_t *files = list(fixture, &job, path);
+    assert_int_equal(files->n_files, 0);
+    assert_int_equal(files->passed_over, 1);
+    assert_false(files->cut);
+    job_free(&job);
+}
+
 static void what_is_gone_says_by_what(void **state)
 {
     struct fixture *fixture = *state;
@@ -423,6 +446,7 @@ int main(void)
         PROCESS_TEST(nothing_leads_out_of_the_folder),
         PROCESS_TEST(a_hard_link_to_a_file_of_ours_stays_closed),
         PROCESS_TEST(lists_have_bounds),
+        PROCESS_TEST(the_longest_path_is_listed),
         PROCESS_TEST(what_is_gone_says_by_what),
         PROCESS_TEST(results_outlive_folders_and_logs),
         PROCESS_TEST(results_have_bounds_that_are_named),
