@@ -25,11 +25,24 @@ static bool collide(struct str a, struct str b)
             longer.p[shorter.byte_count] == '/');
 }
 
+static int count_folders(struct str path)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < path.byte_count; i++) {
+        count += path.p[i] == '/';
+    }
+    return count;
+}
+
 static int check_path(const struct input_file *files, int count,
                       struct str path, struct err *err)
 {
     if (!inner_path_is_good(path)) {
         return refuse(path, "must be " INNER_PATH_RULE, err);
+    }
+    if (count_folders(path) > INPUT_FILE_FOLDERS_MAX) {
+        return refuse(path, "lies in more than 31 folders", err);
     }
     for (int i = 0; i < count; i++) {
         if (collide(files[i].path, path)) {
@@ -66,13 +79,31 @@ static int read_line(struct str line, struct arena *arena,
     return 0;
 }
 
+/* Of what has been read so far. */
+static int check_sums(int64_t byte_count, int folder_count, struct err *err)
+{
+    if (byte_count > INPUT_FILES_BYTES_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "the input files have together more than the %d KiB "
+                       "allowed",
+                       INPUT_FILES_BYTES_MAX >> 10);
+    }
+    if (folder_count > INPUT_FOLDERS_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "the paths of the input files name together more than "
+                       "the %d folders allowed",
+                       INPUT_FOLDERS_MAX);
+    }
+    return 0;
+}
+
 int input_files_read(struct str text, struct arena *arena,
                      struct input_file **ret_files, struct err *err)
 {
     struct input_file *files =
         arena_alloc_array(arena, INPUT_FILES_MAX, sizeof(*files));
     int64_t byte_count = 0;
-    int count = 0, rc = 0;
+    int folder_count = 0, count = 0, rc = 0;
 
     while (rc == 0 && text.byte_count > 0) {
         const char *end = memchr(text.p, '\n', text.byte_count);
@@ -85,11 +116,9 @@ int input_files_read(struct str text, struct arena *arena,
         count++;
         n += end != NULL;
         text = str_make(text.p + n, text.byte_count - n);
-        if (rc == 0 && byte_count > INPUT_FILES_BYTES_MAX) {
-            rc = err_set(err, -ERR_LIMIT,
-                         "the input files have together more than the %d KiB "
-                         "allowed",
-                         INPUT_FILES_BYTES_MAX >> 10);
+        if (rc == 0) {
+            folder_count += count_folders(files[count - 1].path);
+            rc = check_sums(byte_count, folder_count, err);
         }
     }
     *ret_files = files;

@@ -3,7 +3,8 @@
  * a line PATH:BASE64 for each.
  *
  * A path is an inner_path.h without colons and line feeds.  No two are the
- * same, and none lies in another.
+ * same, and none lies in another.  Folders are counted, too: who puts the files
+ * into place makes them one by one.
  *
  * Pure.
  */
@@ -15,6 +16,8 @@
 enum {
     INPUT_FILES_MAX = 64,
     INPUT_FILES_BYTES_MAX = 64 << 10, /* of all of a job together */
+    INPUT_FILE_FOLDERS_MAX = 31, /* that a file lies in, one in the other */
+    INPUT_FOLDERS_MAX = 256,     /* the same, of all files together */
 };
 
 /* A file; both are in the arena, the path terminated. */

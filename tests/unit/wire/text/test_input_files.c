@@ -77,12 +77,45 @@ static void they_are_few_and_small(void **state)
                      -ERR_LIMIT);
 }
 
+/* Each folder is made by itself, so they are counted like the files. */
+static void their_folders_are_few_too(void **state)
+{
+    auto_arena arena = {0};
+    auto_strbuf deep = {0}, many = {0};
+    struct input_file *files;
+    struct err err;
+
+    (void)state;
+    for (int i = 0; i < INPUT_FILE_FOLDERS_MAX; i++) {
+        strbuf_add_text(&deep, "d/");
+    }
+    strbuf_add_text(&deep, "f:");
+    assert_int_equal(input_files_read(strbuf_str(&deep), &arena, &files, &err),
+                     1);
+    auto_strbuf deeper = {0};
+    strbuf_addf(&deeper, "d/%s", strbuf_text(&deep));
+    assert_int_equal(
+        input_files_read(strbuf_str(&deeper), &arena, &files, &err),
+        -ERR_INVALID);
+    assert_non_null(strstr(err.text, "lies in more than 31 folders"));
+    for (int i = 0; i < INPUT_FOLDERS_MAX / 8; i++) {
+        strbuf_addf(&many, "%d/2/3/4/5/6/7/8/f:\n", i);
+    }
+    assert_int_equal(input_files_read(strbuf_str(&many), &arena, &files, &err),
+                     INPUT_FOLDERS_MAX / 8);
+    strbuf_add_text(&many, "one/more:");
+    assert_int_equal(input_files_read(strbuf_str(&many), &arena, &files, &err),
+                     -ERR_LIMIT);
+    assert_non_null(strstr(err.text, "256 folders"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(what_breaks_a_rule_is_refused_by_name),
         cmocka_unit_test(they_are_few_and_small),
+        cmocka_unit_test(their_folders_are_few_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
