@@ -8,6 +8,7 @@
 enum {
     PERIOD_MS_MIN = 1000,
     REST_TIMES = 20, /* it rests as many times as long as it took */
+    LOOK_MS = 200,   /* for the answer */
 };
 
 struct forecaster {
@@ -44,22 +45,28 @@ static void ask(struct forecaster *forecaster)
     }
 }
 
-static int pause_ms(struct forecaster *forecaster)
+/* How long to rest after an answer. */
+static int64_t rest_ms(struct forecaster *forecaster)
 {
-    int64_t rest_ms = atomic_load(&forecaster->took_ms) * REST_TIMES;
+    int64_t rest = atomic_load(&forecaster->took_ms) * REST_TIMES;
 
-    return (int)(rest_ms > forecaster->period_ms ? rest_ms
-                                                 : forecaster->period_ms);
+    return rest > forecaster->period_ms ? rest : forecaster->period_ms;
 }
 
 static void *run(void *ctx)
 {
     struct forecaster *forecaster = ctx;
+    int64_t wait_ms = forecaster->period_ms;
+    bool has_asked = false;
 
-    while (!stopper_wait(&forecaster->stopper, pause_ms(forecaster))) {
-        if (!atomic_load(&forecaster->is_asked)) {
+    while (!stopper_wait(&forecaster->stopper, (int)wait_ms)) {
+        if (!has_asked) {
             ask(forecaster);
+            has_asked = true;
         }
+        bool is_answered = !atomic_load(&forecaster->is_asked);
+        wait_ms = is_answered ? rest_ms(forecaster) : LOOK_MS;
+        has_asked = !is_answered;
     }
     return NULL;
 }
