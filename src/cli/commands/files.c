@@ -90,7 +90,9 @@ static void print_list(struct cli *cli, const list_t *list)
             table_addf(&table, "%" PRId64, file->byte_count);
         }
         table_add(&table, cli_when(cli, file->modified));
-        table_addf(&table, "%s%s", file->path, file->folder ? "/" : "");
+        /* Whole: it is what cp takes. */
+        table_add(&table,
+                  cli_format(cli, "%s%s", file->path, file->folder ? "/" : ""));
     }
     cli_print_table(cli, &table);
     VEC_FREE(&table.cells);
