@@ -1,6 +1,7 @@
 """Transcripts of berthctl against the real server."""
 
 import json
+import os
 import pathlib
 import re
 import stat
@@ -538,6 +539,8 @@ labels:
         self.fails(2, "watch")
         self.fails(5, "get", "queues", "--berthUrl", "127.0.0.1:1")
 
+    @unittest.skipIf("BERTH_SANITIZED" in os.environ,
+                     "a sanitizer needs more memory than that")
     def test_little_memory_never_makes_it_hang(self):
         """As in a small job, whose memory is limited by RLIMIT_DATA."""
         line = (f"ulimit -d %d; exec {harness.program('berthctl')}"
