@@ -180,7 +180,8 @@ static const struct metric_row rows[] = {
     {"berth_scrub_progress", "gauge", "", "",
      "How far the pass under way has come, 0 to 1."},
     {"berth_store_behind_bytes", "gauge", "bytes", "",
-     "Memory of these submissions, see store.maxBehindBytes."},
+     "Memory of submissions that are not in the query store yet, see "
+     "store.maxBehindBytes."},
     {"berth_store_behind_jobs", "gauge", "", "",
      "Jobs that were submitted and are not in the query store yet."},
     {"berth_store_seq", "gauge", "", "", "Last record in the query store."},
@@ -202,7 +203,7 @@ static const struct metric_row rows[] = {
     {"process_virtual_memory_bytes", "gauge", "bytes", "",
      "Address space that berthd uses."},
     {"scheduler_pod_preemption_victims", "gauge", "", "",
-     "Runs preempted by the last of these decisions."},
+     "Runs preempted by the last decision that preempted any."},
     {"scheduler_pool_features", "gauge", "", "pool, feature",
      "Whether a feature of a pool is on."},
     {"scheduler_pool_figures_age_seconds", "gauge", "seconds", "pool",
