@@ -52,8 +52,9 @@ struct kube_attached {
 /* A port of a pod that can be reached from outside. */
 struct kube_exposed {
     int32_t port;
-    int32_t node_port;  /* on the address of the pod's node; 0: */
-    struct str address; /* there */
+    int32_t node_port;  /* on the address of the pod's node; 0: of an ingress,
+                         * and reached at `address` */
+    struct str address; /* HOST/PATH of an ingress; "" with a node_port */
 };
 
 /* The text of the annotation, in the arena; "": the job has no objects.
@@ -74,7 +75,8 @@ int kube_attached_unpack(struct str text,
 /* What the API server sent of an object: whether it is owned by this pod. */
 bool kube_attached_is_of(struct str answer, struct str uid) must_check;
 
-/* Append the ports that it exposes to `items`, of KUBE_EXPOSED_MAX: sorted by
- * port, each once, the last counts.  Texts are in the arena. */
+/* Add the ports that it exposes to the `items`, which have room for
+ * KUBE_EXPOSED_MAX: sorted by port, each once, the last counts.  New ports are
+ * dropped when all are taken.  Texts are in the arena. */
 void kube_attached_expose(struct str answer, struct arena *arena,
                           struct kube_exposed *items, uint32_t *count);
