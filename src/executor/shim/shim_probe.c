@@ -16,7 +16,7 @@
 #include "executor/shim/shim_fence.h"
 
 /* Better ones first. */
-static const int64_t ladder[] = {
+static const int64_t choices[] = {
     RUN_LAYER_MOUNT | RUN_LAYER_PID | RUN_LAYER_IPC,
     RUN_LAYER_MOUNT | RUN_LAYER_PID,
     RUN_LAYER_MOUNT | RUN_LAYER_IPC,
@@ -129,17 +129,17 @@ static bool holds(bool (*is_so)(const struct run_spec *),
 
 /* The best namespaces that are to be had, for root without one of users if that
  * does. */
-static int64_t try_ladder(struct run_spec *spec, struct err *ret_why)
+static int64_t try_choices(struct run_spec *spec, struct err *ret_why)
 {
     bool is_root = geteuid() == 0;
     int64_t layers = 0;
 
     ret_why->text[0] = '\0';
-    for (size_t i = 0; layers == 0 && i < 2 * ARRAY_COUNT(ladder); i++) {
+    for (size_t i = 0; layers == 0 && i < 2 * ARRAY_COUNT(choices); i++) {
         struct err err = {""};
-        bool has_user = i >= ARRAY_COUNT(ladder);
+        bool has_user = i >= ARRAY_COUNT(choices);
         spec->layers =
-            ladder[i % ARRAY_COUNT(ladder)] | (has_user ? RUN_LAYER_USER : 0);
+            choices[i % ARRAY_COUNT(choices)] | (has_user ? RUN_LAYER_USER : 0);
         if (!has_user && !is_root) {
             continue;
         }
@@ -158,7 +158,7 @@ int shim_probe(const char *space_dir, const char *hidden_dir,
     struct err why = {""};
 
     (void)signal(SIGPIPE, SIG_IGN);
-    int64_t layers = has_namespaces ? try_ladder(&spec, &why) : 0;
+    int64_t layers = has_namespaces ? try_choices(&spec, &why) : 0;
     /* Of root's directories jobs are kept by their owner; where namespaces are
      * not wanted, they want to share files elsewhere. */
     bool wants_fence = layers == 0 && (has_namespaces || geteuid() != 0);

@@ -1,4 +1,4 @@
-/* The gaits of planning agree with each other, and come to rest. */
+/* The kinds of rounds agree with each other, and come to rest. */
 #include <stdlib.h>
 #include <string.h>
 

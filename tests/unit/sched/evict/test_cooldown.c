@@ -1,4 +1,4 @@
-/* Truces: who took a place for fairness takes none again at once. */
+/* Cooldowns: who took a place for fairness takes none again at once. */
 #include "sched/evict/cooldown.h"
 #include "world_fixture.h"
 
