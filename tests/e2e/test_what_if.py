@@ -128,15 +128,15 @@ class WhatIf(unittest.TestCase):
     def test_a_job_that_is_submitted_takes_the_place_it_was_said_to(self):
         text = job_file("a", 1, "production", "1")
         told = self.ask("--submit", "-", input_text=text)
-        fates = self.effects(told, "starts")
+        outcomes = self.effects(told, "starts")
         victims = self.effects(told, "preempted")
-        self.assertEqual((len(fates), len(victims)), (1, 1))
+        self.assertEqual((len(outcomes), len(victims)), (1, 1))
         before = self.running()
         out = self.berth.ctl("submit", "-", input_text=text).stdout
         job_id = out.split("id ")[1].split()[0]
         harness.wait_for("the job to run", lambda: job_id in self.running())
         self.assertEqual(self.running()[job_id]["node"],
-                         list(fates.values())[0]["whatIf"]["node"])
+                         list(outcomes.values())[0]["whatIf"]["node"])
         self.assertEqual(set(before) - set(self.running()), set(victims))
 
     def test_a_node_that_is_drained_loses_what_it_was_said_to(self):

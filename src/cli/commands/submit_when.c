@@ -25,13 +25,15 @@ enum start {
 
 static enum start start_of(const Berth__Api__WhatIfSubmitted *job)
 {
+    const Berth__Api__WhatIfOutcome *outcome = job->fate;
+
     if (job->refused) {
         return START_NEVER;
     }
-    if (job->fate->started_ms < 0) {
+    if (outcome->started_ms < 0) {
         return START_NOT_YET;
     }
-    return job->fate->started_ms < AT_ONCE_MS ? START_AT_ONCE : START_LATER;
+    return outcome->started_ms < AT_ONCE_MS ? START_AT_ONCE : START_LATER;
 }
 
 /* So long, in whole seconds; at least one. */
@@ -48,14 +50,15 @@ static const char *sentence(struct cli *cli,
                             const Berth__Api__WhatIfSubmitted *job,
                             int64_t span_ms)
 {
+    const Berth__Api__WhatIfOutcome *outcome = job->fate;
+
     switch (start_of(job)) {
     case START_AT_ONCE:
         return cli_format(cli, "would start at once, on node %s",
-                          job->fate->node);
+                          outcome->node);
     case START_LATER:
         return cli_format(cli, "would start after about %s, on node %s",
-                          duration(cli, job->fate->started_ms),
-                          job->fate->node);
+                          duration(cli, outcome->started_ms), outcome->node);
     case START_NOT_YET:
         return cli_format(cli, "would not start within %s",
                           duration(cli, span_ms));

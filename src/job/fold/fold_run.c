@@ -13,7 +13,7 @@ static bool is_not_of_the_program(const struct event_error *error)
            str_equal(error->subcategory, STR("externally-deleted"));
 }
 
-/* Keep what the job's fate will be decided by. */
+/* Keep what the job's outcome will be decided by. */
 static void keep_error(struct jobs *jobs, uint32_t job,
                        const struct event_error *error)
 {
@@ -133,7 +133,7 @@ void fold_on_enter(struct jobs *jobs, uint32_t job,
     default:
         break;
     }
-    /* The run has ended, and stays until the job's fate is decided. */
+    /* The run has ended, and stays until the job's outcome is decided. */
     ASSERT(row->run != JOBS_NONE && jobs->runs.items[row->run].job == job);
     run_unlist(jobs, row->run);
     if (event->type == EVENT_RUN_ERRORS) {

@@ -21,7 +21,7 @@ enum job_state {
     JOB_LEASED = 2,
     JOB_PENDING = 3,
     JOB_RUNNING = 4,
-    JOB_RUN_SUCCEEDED = 5, /* the run ended; the job's fate is due */
+    JOB_RUN_SUCCEEDED = 5, /* the run ended; the job's outcome is due */
     JOB_RUN_FAILED = 6,
     JOB_RUN_RETURNED = 7,
     JOB_RUN_EXPIRED = 8,

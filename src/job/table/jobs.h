@@ -34,7 +34,7 @@ enum {
               waiting for others; 6: nobody held; 5: errors without category and
               exit code; 4: nobody is unproven; 3: nothing counted of gangs; 2:
               no terms of gangs; 1: neither admission nor applications */
-    /* Of an error's encoding that is kept until the job's fate is decided;
+    /* Of an error's encoding that is kept until the job's outcome is decided;
      * a longer one is made anew from its message. */
     JOBS_ERROR_BYTES_MAX = 64 << 10,
     JOBS_MESSAGE_BYTES_MAX = 16 << 10,

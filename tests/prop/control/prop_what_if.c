@@ -246,7 +246,7 @@ static void really_do(struct world *world, const struct change *change,
 struct truth {
     struct world *world;
     int64_t began_ms, time_ms;
-    struct what_if_outcome fates[JOBS + 1];
+    struct what_if_outcome outcomes[JOBS + 1];
     bool had_run[JOBS + 1];
     char nodes[JOBS + 1][32];
 };
@@ -258,22 +258,22 @@ static int tell(const struct log_item *item, void *ctx)
     int64_t at_ms = truth->time_ms - truth->began_ms;
 
     for (uint32_t i = 0; i < truth->world->job_count; i++) {
-        struct what_if_outcome *fate = &truth->fates[i];
+        struct what_if_outcome *outcome = &truth->outcomes[i];
         if (key128_compare(truth->world->jobs[i].v, event->job.v) != 0) {
             continue;
         }
         if (event->type == EVENT_LEASED && !truth->had_run[i] &&
-            fate->started_ms < 0) {
-            fate->started_ms = at_ms;
+            outcome->started_ms < 0) {
+            outcome->started_ms = at_ms;
             snprintf(truth->nodes[i], sizeof(truth->nodes[i]), "%.*s",
                      STR_ARG(event->leased.node_name));
         }
         if (event->type == EVENT_RUN_PREEMPTED) {
-            fate->preempted_ms =
-                fate->preempted_ms < 0 ? at_ms : fate->preempted_ms;
-            fate->preempted_count++;
+            outcome->preempted_ms =
+                outcome->preempted_ms < 0 ? at_ms : outcome->preempted_ms;
+            outcome->preempted_count++;
         }
-        fate->is_refused |=
+        outcome->is_refused |=
             event->type == EVENT_FAILED && event->error.kind == ERROR_REJECTED;
     }
     return 0;
@@ -296,35 +296,37 @@ static bool is_near(int64_t said_ms, int64_t true_ms)
 
 /* A place that a fast round gives and the next full round takes back is none:
  * which of the two comes first is a matter of the moment. */
-static void pass_over_brief(struct what_if_outcome *fate)
+static void pass_over_brief(struct what_if_outcome *outcome)
 {
-    if (fate->started_ms >= 0 && fate->preempted_ms >= fate->started_ms &&
-        fate->preempted_ms - fate->started_ms <= SLACK_MS) {
-        fate->started_ms = fate->preempted_ms = -1;
+    if (outcome->started_ms >= 0 &&
+        outcome->preempted_ms >= outcome->started_ms &&
+        outcome->preempted_ms - outcome->started_ms <= SLACK_MS) {
+        outcome->started_ms = outcome->preempted_ms = -1;
     }
 }
 
 static bool is_told_truly(struct truth *truth, uint32_t i,
                           const struct what_if *what_if)
 {
-    struct what_if_outcome *fate = &truth->fates[i];
+    struct what_if_outcome *outcome = &truth->outcomes[i];
     struct what_if_outcome said;
 
     (void)what_if_outcome_of(what_if, truth->world->jobs[i], &said);
-    pass_over_brief(fate);
+    pass_over_brief(outcome);
     pass_over_brief(&said);
-    bool is_true =
-        is_near(said.started_ms, fate->started_ms) &&
-        is_near(said.preempted_ms, fate->preempted_ms) &&
-        said.is_refused == fate->is_refused &&
-        (fate->started_ms < 0 || str_equal(said.node, str_of(truth->nodes[i])));
+    bool is_true = is_near(said.started_ms, outcome->started_ms) &&
+                   is_near(said.preempted_ms, outcome->preempted_ms) &&
+                   said.is_refused == outcome->is_refused &&
+                   (outcome->started_ms < 0 ||
+                    str_equal(said.node, str_of(truth->nodes[i])));
     if (!is_true) {
         fprintf(stderr,
                 "  job %u: said %lld %lld %u %d %.*s, is %lld %lld %u %d %s\n",
                 i, (long long)said.started_ms, (long long)said.preempted_ms,
                 said.preempted_count, said.is_refused, STR_ARG(said.node),
-                (long long)fate->started_ms, (long long)fate->preempted_ms,
-                fate->preempted_count, fate->is_refused, truth->nodes[i]);
+                (long long)outcome->started_ms,
+                (long long)outcome->preempted_ms, outcome->preempted_count,
+                outcome->is_refused, truth->nodes[i]);
     }
     return is_true;
 }
@@ -333,8 +335,8 @@ static void note_runs(struct truth *truth)
 {
     const struct jobs *jobs = truth->world->stage.control->jobs;
 
-    for (uint32_t i = 0; i < ARRAY_COUNT(truth->fates); i++) {
-        truth->fates[i].started_ms = truth->fates[i].preempted_ms = -1;
+    for (uint32_t i = 0; i < ARRAY_COUNT(truth->outcomes); i++) {
+        truth->outcomes[i].started_ms = truth->outcomes[i].preempted_ms = -1;
     }
     for (uint32_t i = 0; i < truth->world->job_count; i++) {
         uint32_t job = jobs_find(jobs, truth->world->jobs[i]);
