@@ -4,7 +4,7 @@
 #include "api/core/state.h"
 
 void object_post(struct api_call *call, const struct event *event,
-                 enum pool_wish wish)
+                 enum object_wish wish)
 {
     struct event_scope scope = {.user = call->principal.name};
     struct sequence sequence = {0};
@@ -12,7 +12,7 @@ void object_post(struct api_call *call, const struct event *event,
     sequence_begin(&sequence, &scope);
     sequence_add(&sequence, event);
     struct command *command = sequence_command(&sequence, &scope);
-    command->events.pool_wish = wish;
+    command->events.object_wish = wish;
     api_call_post(call, command, api_call_done_empty);
 }
 

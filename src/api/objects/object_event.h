@@ -12,4 +12,4 @@ struct event event_now(const struct api_call *call, enum event_type type);
 /* Post it in the caller's name; the call ends with the leader's answer.
  * `wish` says whether the object is to be there. */
 void object_post(struct api_call *call, const struct event *event,
-                 enum pool_wish wish);
+                 enum object_wish wish);

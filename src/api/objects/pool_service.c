@@ -14,7 +14,7 @@
 enum { MS_PER_S = 1000 };
 
 static void put_pool(struct api_call *call, struct str request,
-                     enum pool_wish wish)
+                     enum object_wish wish)
 {
     Berth__Api__Pool *pool;
     struct err err;
@@ -38,12 +38,12 @@ static void put_pool(struct api_call *call, struct str request,
 
 void handle_create_pool(struct api_call *call, struct str request)
 {
-    put_pool(call, request, POOL_WISH_NEW);
+    put_pool(call, request, OBJECT_WISH_NEW);
 }
 
 void handle_update_pool(struct api_call *call, struct str request)
 {
-    put_pool(call, request, POOL_WISH_THERE);
+    put_pool(call, request, OBJECT_WISH_THERE);
 }
 
 void handle_delete_pool(struct api_call *call, struct str request)
@@ -62,7 +62,7 @@ void handle_delete_pool(struct api_call *call, struct str request)
     }
     struct event event = event_now(call, EVENT_POOL_DELETED);
     event.pool.record.name = name;
-    object_post(call, &event, POOL_WISH_THERE);
+    object_post(call, &event, OBJECT_WISH_THERE);
 }
 
 /* Listing. */

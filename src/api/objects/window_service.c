@@ -11,7 +11,7 @@
 enum { MS_PER_S = 1000 };
 
 static void put_window(struct api_call *call, struct str request,
-                       enum pool_wish wish)
+                       enum object_wish wish)
 {
     Berth__Api__MaintenanceWindow *window;
     struct err err;
@@ -43,12 +43,12 @@ static void put_window(struct api_call *call, struct str request,
 
 void handle_create_maintenance_window(struct api_call *call, struct str request)
 {
-    put_window(call, request, POOL_WISH_NEW);
+    put_window(call, request, OBJECT_WISH_NEW);
 }
 
 void handle_update_maintenance_window(struct api_call *call, struct str request)
 {
-    put_window(call, request, POOL_WISH_THERE);
+    put_window(call, request, OBJECT_WISH_THERE);
 }
 
 void handle_delete_maintenance_window(struct api_call *call, struct str request)
@@ -66,7 +66,7 @@ void handle_delete_maintenance_window(struct api_call *call, struct str request)
         api_call_fail(call, RPC_INVALID_ARGUMENT, "name: must be given");
         return;
     }
-    object_post(call, &event, POOL_WISH_THERE);
+    object_post(call, &event, OBJECT_WISH_THERE);
 }
 
 static Berth__Api__MaintenanceWindowStatus *

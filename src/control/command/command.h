@@ -171,11 +171,11 @@ struct command {
             uint32_t executor_count;
             /* Of events about pools or maintenance windows, which the leader
              * decides by: several requests may come at once. */
-            enum pool_wish {
-                POOL_WISH_NONE,
-                POOL_WISH_NEW,   /* else COMMAND_EXISTS */
-                POOL_WISH_THERE, /* else COMMAND_NOT_FOUND */
-            } pool_wish;
+            enum object_wish {
+                OBJECT_WISH_NONE,
+                OBJECT_WISH_NEW,   /* else COMMAND_EXISTS */
+                OBJECT_WISH_THERE, /* else COMMAND_NOT_FOUND */
+            } object_wish;
         } events;
         struct {
             struct exchange_request request;

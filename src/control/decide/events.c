@@ -212,7 +212,7 @@ bool batch_add_events(struct control *c, struct command *command,
                       bool *ret_must_wait)
 {
     struct looking l = {
-        .c = c, .command = command, .pool_wish = command->events.pool_wish};
+        .c = c, .command = command, .object_wish = command->events.object_wish};
     uint32_t before = c->batch.log.event_count;
     struct judged *judged = arena_alloc_array(
         &c->batch.arena, command->events.sequence_count, sizeof(*judged));

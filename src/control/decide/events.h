@@ -17,7 +17,7 @@ struct looking {
     enum command_result result;
     const char *text; /* NULL: nothing is wrong */
     bool must_wait;   /* it changes pools while some are being planned */
-    enum pool_wish pool_wish;
+    enum object_wish object_wish;
     struct err err;
 };
 

@@ -87,8 +87,8 @@ static bool is_pool_amiss(struct looking *l, const struct event *event)
     struct str name = event->pool.record.name;
     bool is_there = pool_table_find(&l->c->pool_table, name) != NULL;
 
-    if (l->pool_wish == POOL_WISH_NONE ||
-        is_there == (l->pool_wish == POOL_WISH_THERE)) {
+    if (l->object_wish == OBJECT_WISH_NONE ||
+        is_there == (l->object_wish == OBJECT_WISH_THERE)) {
         return false;
     }
     (void)err_set(&l->err, -ERR_INVALID,
@@ -113,8 +113,8 @@ static bool is_window_amiss(struct looking *l, const struct event *event)
                       WINDOWS_MAX);
         return events_refuse(l, COMMAND_OVERLOADED, l->err.text);
     }
-    if (l->pool_wish == POOL_WISH_NONE ||
-        is_there == (l->pool_wish == POOL_WISH_THERE)) {
+    if (l->object_wish == OBJECT_WISH_NONE ||
+        is_there == (l->object_wish == OBJECT_WISH_THERE)) {
         return false;
     }
     (void)err_set(&l->err, -ERR_INVALID,

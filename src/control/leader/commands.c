@@ -98,7 +98,7 @@ static bool belongs_to_next(struct control *c, const struct command *command)
     if ((command->kind == COMMAND_EXCHANGE && exchange_must_wait(c, command)) ||
         (command->kind == COMMAND_SUBMIT && c->batch.deletes_a_queue) ||
         (is_about_training(command) && c->batch.has_training) ||
-        (command->kind == COMMAND_EVENTS && command->events.pool_wish &&
+        (command->kind == COMMAND_EVENTS && command->events.object_wish &&
          (c->batch.changes_pools || c->batch.changes_windows)) ||
         rounds_must_wait(c, command)) {
         return true;

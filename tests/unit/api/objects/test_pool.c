@@ -99,11 +99,11 @@ static void whether_a_pool_is_there_is_the_leaders_to_say(void **state)
     begin(&f, &known, false);
     fixture_start(&f);
     assert_int_equal(create(&f, "gpu"), RPC_OK);
-    assert_int_equal(f.pool_wish, POOL_WISH_NEW);
+    assert_int_equal(f.object_wish, OBJECT_WISH_NEW);
     assert_int_equal(update(&f, "gpu"), RPC_OK);
-    assert_int_equal(f.pool_wish, POOL_WISH_THERE);
+    assert_int_equal(f.object_wish, OBJECT_WISH_THERE);
     assert_int_equal(delete (&f, "gpu"), RPC_OK);
-    assert_int_equal(f.pool_wish, POOL_WISH_THERE);
+    assert_int_equal(f.object_wish, OBJECT_WISH_THERE);
     fixture_trouble(&f, COMMAND_NOT_FOUND, STR("could not find it"));
     assert_int_equal(update(&f, "gpu"), RPC_NOT_FOUND);
     assert_int_equal(delete (&f, "gpu"), RPC_NOT_FOUND);

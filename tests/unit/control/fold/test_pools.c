@@ -88,7 +88,7 @@ static void pools_outlive_the_leader_by_a_checkpoint(void **state)
 }
 
 static struct command *wish_command(const char *name, enum event_type type,
-                                    enum pool_wish wish)
+                                    enum object_wish wish)
 {
     auto_arena arena = {0};
     struct pool_record record = {.name = str_of(name)};
@@ -98,7 +98,7 @@ static struct command *wish_command(const char *name, enum event_type type,
     event.pool.encoded =
         wire_encode_arena(&pool_message_of(&record, &arena)->base, &arena);
     struct command *command = stage_event_command("", "", "anna", &event);
-    command->events.pool_wish = wish;
+    command->events.object_wish = wish;
     return command;
 }
 
@@ -107,11 +107,11 @@ of_two_who_make_a_pool_at_once_one_is_told_that_it_exists(void **state)
 {
     struct stage *s = *state;
 
-    stage_post(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_NEW));
-    stage_do(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_NEW));
+    stage_post(s, wish_command("a", EVENT_POOL_SET, OBJECT_WISH_NEW));
+    stage_do(s, wish_command("a", EVENT_POOL_SET, OBJECT_WISH_NEW));
     assert_int_equal(s->answer->result, COMMAND_EXISTS);
     assert_int_equal(stage_count(s, EVENT_POOL_SET), 1);
-    stage_do(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_THERE));
+    stage_do(s, wish_command("a", EVENT_POOL_SET, OBJECT_WISH_THERE));
     assert_int_equal(s->answer->result, COMMAND_OK);
 }
 
@@ -119,11 +119,11 @@ static void of_two_who_delete_a_pool_at_once_one_finds_none(void **state)
 {
     struct stage *s = *state;
 
-    stage_do(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_THERE));
+    stage_do(s, wish_command("a", EVENT_POOL_SET, OBJECT_WISH_THERE));
     assert_int_equal(s->answer->result, COMMAND_NOT_FOUND);
-    stage_do(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_NEW));
-    stage_post(s, wish_command("a", EVENT_POOL_DELETED, POOL_WISH_THERE));
-    stage_do(s, wish_command("a", EVENT_POOL_DELETED, POOL_WISH_THERE));
+    stage_do(s, wish_command("a", EVENT_POOL_SET, OBJECT_WISH_NEW));
+    stage_post(s, wish_command("a", EVENT_POOL_DELETED, OBJECT_WISH_THERE));
+    stage_do(s, wish_command("a", EVENT_POOL_DELETED, OBJECT_WISH_THERE));
     assert_int_equal(s->answer->result, COMMAND_NOT_FOUND);
     pools_assert_all(s, "default");
 }

@@ -247,12 +247,12 @@ static void of_two_who_make_one_at_once_one_is_refused(void **state)
     struct command *first = window_command(s, "a", 60, NULL);
     struct command *second = window_command(s, "a", 90, NULL);
 
-    first->events.pool_wish = second->events.pool_wish = POOL_WISH_NEW;
+    first->events.object_wish = second->events.object_wish = OBJECT_WISH_NEW;
     stage_post(s, first);
     stage_do(s, second);
     assert_int_equal(s->answer->result, COMMAND_EXISTS);
     second = window_command(s, "b", 90, NULL);
-    second->events.pool_wish = POOL_WISH_THERE;
+    second->events.object_wish = OBJECT_WISH_THERE;
     stage_do(s, second);
     assert_int_equal(s->answer->result, COMMAND_NOT_FOUND);
     assert_windows(s, "a 1 planned");
