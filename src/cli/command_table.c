@@ -290,7 +290,7 @@ static const struct option_spec window_options[] = {
     {"end", 0, OPTION_TEXT, "TIME", "when it ends"},
     {"duration", 0, OPTION_TEXT, "D", "the same, from its beginning: 90m, 4h"},
     {"repeat", 0, OPTION_TEXT, "D",
-     "move it on by so long whenever it is over: 24h, 168h"},
+     "move it on by so long whenever it is over: 24h, 168h; at least 1h"},
     {"lead", 0, OPTION_TEXT, "D",
      "how long before it jobs without a time limit start no more (24h)"},
     {"executors", 0, OPTION_LIST, "E,...", "only nodes of these executors"},

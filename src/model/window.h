@@ -10,8 +10,11 @@
 
 enum {
     WINDOWS_MAX = 256,
-    WINDOW_NAMES_MAX = 1000, /* of executors, of nodes and of pools */
+    WINDOW_NAMES_MAX = 1000,     /* of executors, of nodes and of pools */
+    WINDOW_NAME_BYTES_MAX = 253, /* of such a name */
     WINDOW_REASON_BYTES_MAX = 512,
+    WINDOW_BYTES_MAX = 64 << 10, /* of a window, encoded: of its records */
+    WINDOW_REPEAT_S_MIN = 3600,  /* each time is a record, and a fold of all */
 };
 
 struct window_record {

@@ -1,7 +1,6 @@
 /* berth.api.Berth: maintenance windows.  The leader decides whether a window
  * exists, since requests may come at the same time. */
 #include "api/core/message.h"
-#include "api/core/refusal.h"
 #include "api/core/state.h"
 #include "api/handlers.h"
 #include "api/objects/object_event.h"
@@ -18,12 +17,6 @@ static void put_window(struct api_call *call, struct str request,
 
     if (!api_call_decode(call, &berth__api__maintenance_window__descriptor,
                          request, &window)) {
-        return;
-    }
-    if (protobuf_c_message_get_packed_size(&window->base) > OBJECT_BYTES_MAX) {
-        api_call_fail(call, RPC_INVALID_ARGUMENT,
-                      "a maintenance window may have %d bytes",
-                      OBJECT_BYTES_MAX);
         return;
     }
     if (window_check(window, &err) < 0) {

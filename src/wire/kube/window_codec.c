@@ -36,15 +36,16 @@ static int64_t ms_of(const Google__Protobuf__Timestamp *time)
 }
 
 /* One must be over before the next begins. */
-static int check_repeat(const Berth__Api__MaintenanceWindow *window,
-                        struct err *err)
+static int check_record_repeat(const Berth__Api__MaintenanceWindow *window,
+                               struct err *err)
 {
     int64_t length_ms = ms_of(window->end) - ms_of(window->begin);
 
     if (window->repeat_seconds < 0 || window->repeat_seconds > REPEAT_S_MAX) {
-        return err_set(err, -ERR_INVALID,
-                       "repeatSeconds: must be from 0 to %d, not %" PRId64,
-                       REPEAT_S_MAX, window->repeat_seconds);
+        return err_set(
+            err, -ERR_INVALID,
+            "repeatSeconds: must be 0 or from %d to %d, not %" PRId64,
+            WINDOW_REPEAT_S_MIN, REPEAT_S_MAX, window->repeat_seconds);
     }
     return window->repeat_seconds &&
                    window->repeat_seconds * MS_PER_S <= length_ms
@@ -68,7 +69,7 @@ static int check_times(const Berth__Api__MaintenanceWindow *window,
                      "leadSeconds: must be from 0 to %d, not %" PRId64,
                      LEAD_S_MAX, window->lead_seconds);
     }
-    return rc < 0 ? rc : check_repeat(window, err);
+    return rc < 0 ? rc : check_record_repeat(window, err);
 }
 
 static int check_names(char *const *names, size_t count, const char *field,
@@ -129,7 +130,9 @@ static int check_nodes(const Berth__Api__MaintenanceWindow *window,
     return rc < 0 ? rc : check_labels(window, err);
 }
 
-int window_check(const Berth__Api__MaintenanceWindow *window, struct err *err)
+/* What every window holds to, also one that older rules let in. */
+static int check_record(const Berth__Api__MaintenanceWindow *window,
+                        struct err *err)
 {
     if (!kube_is_subdomain(str_of(window->name))) {
         return err_set(err, -ERR_INVALID,
@@ -146,6 +149,52 @@ int window_check(const Berth__Api__MaintenanceWindow *window, struct err *err)
     return rc;
 }
 
+static int check_lengths(char *const *names, size_t count, const char *field,
+                         struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(names[i]) > WINDOW_NAME_BYTES_MAX) {
+            return err_set(err, -ERR_LIMIT,
+                           "%s[%zu]: at most %d bytes, not %zu", field, i,
+                           WINDOW_NAME_BYTES_MAX, strlen(names[i]));
+        }
+    }
+    return 0;
+}
+
+/* Each time that it repeats the whole window is a record of the log. */
+static int check_costs(const Berth__Api__MaintenanceWindow *window,
+                       struct err *err)
+{
+    int rc =
+        check_lengths(window->executors, window->n_executors, "executors", err);
+    rc = rc < 0 ? rc
+                : check_lengths(window->nodes, window->n_nodes, "nodes", err);
+    rc = rc < 0 ? rc
+                : check_lengths(window->pools, window->n_pools, "pools", err);
+    size_t byte_count = protobuf_c_message_get_packed_size(&window->base);
+    if (rc == 0 && byte_count > WINDOW_BYTES_MAX) {
+        rc = err_set(err, -ERR_LIMIT,
+                     "it has %zu bytes, and at most %d are allowed: name fewer "
+                     "nodes, or select them by labels",
+                     byte_count, WINDOW_BYTES_MAX);
+    }
+    if (rc == 0 && window->repeat_seconds &&
+        window->repeat_seconds < WINDOW_REPEAT_S_MIN) {
+        rc = err_set(err, -ERR_INVALID,
+                     "repeatSeconds: must be 0 or from %d to %d, not %" PRId64,
+                     WINDOW_REPEAT_S_MIN, REPEAT_S_MAX, window->repeat_seconds);
+    }
+    return rc;
+}
+
+int window_check(const Berth__Api__MaintenanceWindow *window, struct err *err)
+{
+    int rc = check_record(window, err);
+
+    return rc < 0 ? rc : check_costs(window, err);
+}
+
 int window_decode(struct str encoded, struct arena *arena,
                   struct window_record *ret_record, struct err *err)
 {
@@ -154,7 +203,7 @@ int window_decode(struct str encoded, struct arena *arena,
     int rc = wire_decode(&berth__api__maintenance_window__descriptor, encoded,
                          &wire_request_limits, arena, &message, err);
     const Berth__Api__MaintenanceWindow *window = (void *)message;
-    rc = rc < 0 ? rc : window_check(window, err);
+    rc = rc < 0 ? rc : check_record(window, err);
     if (rc < 0) {
         return rc;
     }
@@ -188,6 +237,9 @@ struct str window_encode_next(struct str encoded, int64_t now_ms,
     ASSERT(rc == 0); /* it was checked */
     Berth__Api__MaintenanceWindow *window = (void *)message;
     ASSERT(window->repeat_seconds > 0 && ms_of(window->end) <= now_ms);
+    if (window->repeat_seconds < WINDOW_REPEAT_S_MIN) {
+        window->repeat_seconds = WINDOW_REPEAT_S_MIN; /* from an older log */
+    }
     int64_t repeat_ms = window->repeat_seconds * MS_PER_S;
     int64_t count = (now_ms - ms_of(window->end)) / repeat_ms + 1;
     int64_t by_s = count * window->repeat_seconds;
