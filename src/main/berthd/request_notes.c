@@ -1,10 +1,16 @@
 #include "main/berthd/request_notes.h"
 
+#include "base/hash.h"
 #include "main/common/say.h"
+
+enum { NEVER = -1 }; /* a second that is none */
 
 void request_notes_init(struct request_notes *notes, const struct clock *clock)
 {
     *notes = (struct request_notes){.clock = clock};
+    for (size_t i = 0; i < REQUEST_NOTES_PRINCIPALS; i++) {
+        notes->principals[i].bound.second = NEVER;
+    }
     (void)pthread_mutex_init(&notes->lock, NULL);
 }
 
@@ -20,28 +26,64 @@ static const struct {
     [REQUEST_NOTES_DENIED] = {SAY_WARN, "call.denied"},
     [REQUEST_NOTES_UNKNOWN] = {SAY_WARN, "auth.refused"},
     [REQUEST_NOTES_FAILED] = {SAY_INFO, "call.done"},
+    [REQUEST_NOTES_DONE] = {SAY_INFO, "call.done"},
 };
 
-/* Whether one more of a kind may be said in this second; `ret_left_out` is what
- * was left out before, if it is to be said now. */
-static bool may_say(struct request_notes *notes, enum request_notes_kind kind,
-                    uint32_t *ret_left_out)
+/* The bound of a principal; who was heard of first gives way to a new one. */
+static struct request_notes_bound *
+principal_bound(struct request_notes *notes, struct str user, int64_t second)
 {
+    uint64_t hash = hash_bytes(user.p, user.byte_count, 0);
+    size_t oldest = 0;
+
+    for (size_t i = 0; i < REQUEST_NOTES_PRINCIPALS; i++) {
+        struct request_notes_bound *bound = &notes->principals[i].bound;
+        if (bound->second != NEVER && notes->principals[i].hash == hash) {
+            return bound;
+        }
+        if (bound->second < notes->principals[oldest].bound.second) {
+            oldest = i;
+        }
+    }
+    /* In a second with too many the last ones share, for memory is bounded. */
+    if (notes->principals[oldest].bound.second != second) {
+        notes->principals[oldest].hash = hash;
+    }
+    return &notes->principals[oldest].bound; /* what it left out is told yet */
+}
+
+/* Whether one more may be said in this second; `ret_left_out` is what was left
+ * out before, if it is to be said now. */
+static bool take_line(struct request_notes_bound *bound, int64_t second,
+                      uint32_t count_max, uint32_t *ret_left_out)
+{
+    if (second != bound->second) {
+        bound->second = second;
+        bound->said_count = 0;
+    }
+    bool may = bound->said_count < count_max;
+    bound->said_count += may;
+    bound->left_out_count += !may;
+    *ret_left_out = may ? bound->left_out_count : 0;
+    if (may) {
+        bound->left_out_count = 0;
+    }
+    return may;
+}
+
+/* The same of one more of a kind by a principal. */
+static bool may_say(struct request_notes *notes, enum request_notes_kind kind,
+                    struct str user, uint32_t *ret_left_out)
+{
+    bool is_done = kind == REQUEST_NOTES_DONE;
+
+    pthread_mutex_lock(&notes->lock); /* else seconds would go back */
     int64_t second =
         (int64_t)(notes->clock->mono_ns(notes->clock) / 1000000000);
-
-    pthread_mutex_lock(&notes->lock);
-    if (second != notes->kinds[kind].second) {
-        notes->kinds[kind].second = second;
-        notes->kinds[kind].said_count = 0;
-    }
-    bool may = notes->kinds[kind].said_count < REQUEST_NOTES_REFUSED_MAX;
-    notes->kinds[kind].said_count += may;
-    notes->kinds[kind].left_out_count += !may;
-    *ret_left_out = may ? notes->kinds[kind].left_out_count : 0;
-    if (may) {
-        notes->kinds[kind].left_out_count = 0;
-    }
+    bool may = take_line(
+        is_done ? principal_bound(notes, user, second) : &notes->kinds[kind],
+        second, is_done ? REQUEST_NOTES_DONE_MAX : REQUEST_NOTES_REFUSED_MAX,
+        ret_left_out);
     pthread_mutex_unlock(&notes->lock);
     return may;
 }
@@ -68,7 +110,8 @@ static void say_limited(struct request_notes *notes,
 {
     uint32_t left_out;
 
-    if (!say_is_on(kinds[kind].level) || !may_say(notes, kind, &left_out)) {
+    if (!say_is_on(kinds[kind].level) ||
+        !may_say(notes, kind, note->user, &left_out)) {
         return;
     }
     if (left_out > 0) {
@@ -95,9 +138,10 @@ void request_notes_say(void *ctx, const struct api_note *note)
     } else if (say_is_on(SAY_DEBUG) || !note->is_change || is_unknown) {
         say_call(note->is_change && !is_unknown ? SAY_INFO : SAY_DEBUG,
                  "call.done", note);
-    } else if (note->code == RPC_OK) {
-        say_call(SAY_INFO, "call.done", note);
     } else {
-        say_limited(notes, REQUEST_NOTES_FAILED, note);
+        say_limited(notes,
+                    note->code == RPC_OK ? REQUEST_NOTES_DONE
+                                         : REQUEST_NOTES_FAILED,
+                    note);
     }
 }

@@ -8,7 +8,7 @@
 #include "main/common/say.h"
 #include "unit.h"
 
-enum { OUT_BYTES_MAX = 16384 };
+enum { OUT_BYTES_MAX = 32768 };
 
 struct still_clock {
     struct clock clock;
@@ -164,6 +164,51 @@ static void changes_that_fail_are_limited_for_themselves(void **state)
     assert_int_equal(count_of(scene->out, "event=call.done"), 3);
 }
 
+/* Who cancels what has ended succeeds each time, and changes nothing. */
+static void changes_of_one_principal_are_limited_and_hide_nobody(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->note.is_change = true;
+    say_calls(scene, REQUEST_NOTES_DONE_MAX + 3);
+    assert_int_equal(count_of(scene->out, "event=call.done"),
+                     REQUEST_NOTES_DONE_MAX);
+    scene->note.user = STR("ben");
+    say_calls(scene, 1);
+    assert_int_equal(count_of(scene->out, "event=call.done"), 1);
+    assert_null(strstr(scene->out, "event=call.left_out"));
+    scene->note.user = STR("anna");
+    scene->clock.now_ns = 1000000000;
+    say_calls(scene, 1);
+    assert_said(scene, "event=call.left_out count=3 of=call.done\n");
+    assert_said(scene, " user=anna ");
+}
+
+/* With more than are remembered, the last of them share; none is lost. */
+static void of_many_principals_who_was_first_gives_way(void **state)
+{
+    struct scene *scene = *state;
+    char name[16];
+
+    scene->note.is_change = true;
+    say_calls(scene, REQUEST_NOTES_DONE_MAX + 3);
+    for (int second = 1; second <= 2; second++) {
+        scene->clock.now_ns = (uint64_t)second * 1000000000;
+        for (int i = 0; i < REQUEST_NOTES_PRINCIPALS; i++) {
+            (void)snprintf(name, sizeof(name), "u%d-%d", second, i);
+            scene->note.user = str_of(name);
+            say_calls(scene, 1);
+            assert_int_equal(count_of(scene->out, "event=call.done"), 1);
+            assert_int_equal(count_of(scene->out, "left_out count=3"),
+                             second == 1 && i == REQUEST_NOTES_PRINCIPALS - 1);
+        }
+    }
+    scene->note.user = STR("anna"); /* beside one of them */
+    say_calls(scene, REQUEST_NOTES_DONE_MAX + 3);
+    assert_int_equal(count_of(scene->out, "event=call.done"),
+                     REQUEST_NOTES_DONE_MAX - 1);
+}
+
 int main(void)
 {
 #define SCENE_TEST(name) \
@@ -173,6 +218,8 @@ int main(void)
         SCENE_TEST(credentials_count_only_when_shown),
         SCENE_TEST(refusals_are_limited_and_counted),
         SCENE_TEST(changes_that_fail_are_limited_for_themselves),
+        SCENE_TEST(changes_of_one_principal_are_limited_and_hide_nobody),
+        SCENE_TEST(of_many_principals_who_was_first_gives_way),
     };
 
     return RUN_TESTS(tests);
