@@ -1,4 +1,6 @@
 /* Creates, updates, deletes and gets maintenance windows. */
+#include <inttypes.h>
+
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 #include "wire/kube/window_codec.h"
@@ -55,13 +57,20 @@ static enum cli_exit take_end(struct cli *cli,
         return CLI_OK;
     }
     enum cli_exit rc = read_seconds(cli, "duration", &seconds);
-    if (rc == CLI_OK && window->begin) {
-        window->end =
-            wire_new(&google__protobuf__timestamp__descriptor, &cli->arena);
-        window->end->seconds = window->begin->seconds + seconds;
-        window->end->nanos = window->begin->nanos;
+    if (rc != CLI_OK || !window->begin) {
+        return rc;
     }
-    return rc;
+    window->end =
+        wire_new(&google__protobuf__timestamp__descriptor, &cli->arena);
+    window->end->nanos = window->begin->nanos;
+    /* Of an update the beginning is what the server says. */
+    return __builtin_add_overflow(window->begin->seconds, seconds,
+                                  &window->end->seconds)
+               ? cli_fail(cli, CLI_USAGE,
+                          "--duration: %" PRId64 " s from the beginning are "
+                          "after the year 9999; give less",
+                          seconds)
+               : CLI_OK;
 }
 
 static enum cli_exit take_times(struct cli *cli,
@@ -254,6 +263,18 @@ static void put_selection(struct strbuf *buf,
     }
 }
 
+/* A server may say any number. */
+static void put_seconds(struct strbuf *buf, int64_t seconds)
+{
+    int64_t ms;
+
+    if (__builtin_mul_overflow(seconds, MS_PER_S, &ms)) {
+        strbuf_addf(buf, "%" PRId64 "s", seconds);
+    } else {
+        setting_print_duration(ms, buf);
+    }
+}
+
 static void print_table(struct cli *cli,
                         const Berth__Api__ListMaintenanceWindowsResponse *all)
 {
@@ -269,8 +290,8 @@ static void print_table(struct cli *cli,
         const Berth__Api__MaintenanceWindow *window = status->window;
         auto_strbuf selection = {0}, lead = {0}, repeat = {0};
         put_selection(&selection, window);
-        setting_print_duration(window->lead_seconds * MS_PER_S, &lead);
-        setting_print_duration(window->repeat_seconds * MS_PER_S, &repeat);
+        put_seconds(&lead, window->lead_seconds);
+        put_seconds(&repeat, window->repeat_seconds);
         table_add(&table, window->name);
         table_add(&table, status->is_open ? "open" : "planned");
         table_add(&table, cli_time(cli, window->begin));

@@ -1,0 +1,67 @@
+/*
+ * maintenance windows: what their commands make of a server's numbers.
+ */
+#include "script.h"
+#include "unit.h"
+
+/* Let the server have one window, which begins and repeats like this. */
+static void set_window(struct script *script, int64_t begin_s, int64_t repeat_s)
+{
+    static char name[] = "w";
+    Google__Protobuf__Timestamp begin = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Berth__Api__MaintenanceWindow window = BERTH__API__MAINTENANCE_WINDOW__INIT;
+    Berth__Api__MaintenanceWindowStatus status =
+        BERTH__API__MAINTENANCE_WINDOW_STATUS__INIT;
+    Berth__Api__MaintenanceWindowStatus *windows[] = {&status};
+    Berth__Api__ListMaintenanceWindowsResponse response =
+        BERTH__API__LIST_MAINTENANCE_WINDOWS_RESPONSE__INIT;
+
+    begin.seconds = begin_s;
+    window.name = name;
+    window.begin = window.end = &begin;
+    window.repeat_seconds = window.lead_seconds = repeat_s;
+    window.all_nodes = true;
+    status.window = &window;
+    response.windows = windows;
+    response.n_windows = 1;
+    answer(script, &response.base);
+}
+
+static void an_end_that_is_no_number_is_refused(void **state)
+{
+    struct script *script = *state;
+
+    set_window(script, INT64_MAX - 60, 0);
+    check(ASK(script, "", "update", "maintenance-window", "w", "--duration",
+              "61s"),
+          CLI_USAGE, "",
+          "berthctl: --duration: 61 s from the beginning are after the year "
+          "9999; give less\n");
+    check(ASK(script, "", "update", "maintenance-window", "w", "--duration",
+              "1m"),
+          CLI_INVALID, "",
+          "berthctl: begin: must be a time from 1970 to 9999\n");
+}
+
+static void times_that_are_too_long_are_printed(void **state)
+{
+    struct script *script = *state;
+
+    set_window(script, 1700000000, INT64_MAX);
+    struct run_result result =
+        ASK(script, "", "get", "maintenance-windows", "w");
+    assert_int_equal(result.code, CLI_OK);
+    assert_non_null(strstr(result.out, "9223372036854775807s"));
+    free(result.out);
+    free(result.err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SERVED(an_end_that_is_no_number_is_refused),
+        SERVED(times_that_are_too_long_are_printed),
+    };
+
+    return RUN_TESTS(tests);
+}
