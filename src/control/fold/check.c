@@ -1,6 +1,7 @@
 /* Whether the tables of the live state agree with each other. */
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
+#include "control/fold/windows.h"
 #include "control/state/state.h"
 
 /* What live jobs say of queues, classes and executors. */
@@ -90,8 +91,8 @@ bool fold_is_sound(const struct control *c)
     for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
         is_sound &= !jobs_is_live(c->jobs, job) || add_job(c, job, &sums);
     }
-    is_sound =
-        is_sound && queues_add_up(c, &sums) && executors_add_up(c, &sums);
+    is_sound = is_sound && queues_add_up(c, &sums) &&
+               executors_add_up(c, &sums) && windows_add_up(c);
     mem_free(sums.by_queue);
     mem_free(sums.by_class);
     mem_free(sums.by_executor);

@@ -10,6 +10,7 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "control/command/session.h"
+#include "control/state/window_table.h"
 #include "model/event.h"
 
 struct control;
@@ -21,8 +22,9 @@ struct control_node {
     char *bytes; /* owned; NULL: not there */
     uint32_t byte_count;
     uint32_t sched_node;
-    uint32_t seen_no; /* the last exchange that listed it */
-    bool is_cordoned; /* by an operator, here; goes with the node */
+    uint32_t seen_no;        /* the last exchange that listed it */
+    bool is_cordoned;        /* by an operator, here; goes with the node */
+    struct window_set about; /* as c->window_table counts it */
 };
 
 enum {

@@ -38,6 +38,7 @@ void node_fold(struct control *c, struct control_executor *executor,
 {
     auto_strbuf buf = {0};
     struct control_node *node = node_get(executor, record->name);
+    struct window_set about = {0};
 
     node_encode(&buf, executor->id, pool, record);
     if (!node->bytes) {
@@ -52,7 +53,8 @@ void node_fold(struct control *c, struct control_executor *executor,
     node->byte_count = (uint32_t)buf.byte_count;
     struct node_record known = *record;
     known.is_unschedulable |= node->is_cordoned;
-    windows_mark(c, executor->id, pool, &known);
+    windows_mark(c, executor->id, pool, &known, &about);
+    window_table_recount(&c->window_table, &node->about, &about);
     node->sched_node = pools_node_set(c->pools, executor->id, &known, pool);
     node->seen_no = c->exchange_no;
     ASSERT_SLOW(str_equal(pools_node_executor(c->pools, node->sched_node),
@@ -70,6 +72,8 @@ static void node_drop(struct control *c, struct control_executor *executor,
     mem_free(node->bytes);
     node->bytes = NULL;
     node->is_cordoned = false;
+    window_table_recount(&c->window_table, &node->about,
+                         &(struct window_set){0});
     pools_node_remove(c->pools, node->sched_node);
     intern_unref(&executor->node_names, index);
     ASSERT(executor->node_count > 0);

@@ -20,12 +20,14 @@ void window_fold(struct control *c, const struct event *event)
     }
 }
 
-bool window_is_about(const struct control *c,
-                     const struct window_record *window, struct str executor,
-                     struct str pool, const struct node_record *node)
+/* A node as windows ask about it. */
+static struct window_node asked_node(const struct control *c,
+                                     struct str executor, struct str pool,
+                                     const struct node_record *node)
 {
     struct str object = pool_object_of(c, node);
-    struct window_node asked = {
+
+    return (struct window_node){
         .executor = executor,
         .name = node->name,
         .pool = object.byte_count       ? object
@@ -34,21 +36,24 @@ bool window_is_about(const struct control *c,
         .labels = node->labels,
         .label_count = node->label_count,
     };
-
-    return window_record_covers(window, &asked);
 }
 
 void windows_mark(const struct control *c, struct str executor, struct str pool,
-                  struct node_record *node)
+                  struct node_record *node, struct window_set *ret_about)
 {
     node->closes_ms = node->endless_closes_ms = 0;
+    if (c->window_table.entries.count == 0) {
+        return;
+    }
+    struct window_node asked = asked_node(c, executor, pool, node);
     for (size_t i = 0; i < c->window_table.entries.count; i++) {
-        const struct window_record *window =
-            &c->window_table.entries.items[i]->record;
+        const struct window_entry *entry = c->window_table.entries.items[i];
+        const struct window_record *window = &entry->record;
         int64_t endless_ms = window->begin_ms - window->lead_ms;
-        if (!window_is_about(c, window, executor, pool, node)) {
+        if (!window_record_covers(window, &asked)) {
             continue;
         }
+        window_set_add(ret_about, entry->slot);
         if (node->closes_ms == 0 || endless_ms < node->endless_closes_ms) {
             node->endless_closes_ms = endless_ms;
         }
@@ -56,6 +61,44 @@ void windows_mark(const struct control *c, struct str executor, struct str pool,
             node->closes_ms = window->begin_ms;
         }
     }
+}
+
+/* Whether a node's windows are those that its record means; asks them all. */
+static bool is_marked(const struct control *c,
+                      const struct control_executor *executor,
+                      const struct control_node *node)
+{
+    auto_arena arena = {0};
+    struct window_set about = {0};
+    struct event event;
+
+    if (!node->bytes) {
+        return memcmp(&node->about, &about, sizeof(about)) == 0;
+    }
+    int rc = log_decode_event(str_make(node->bytes, node->byte_count), &arena,
+                              &event, NULL);
+    ASSERT(rc == 0); /* we encoded them */
+    struct node_record record = event.nodes.set[0];
+    windows_mark(c, executor->id, event.nodes.pool, &record, &about);
+    return memcmp(&node->about, &about, sizeof(about)) == 0;
+}
+
+bool windows_add_up(const struct control *c)
+{
+    auto_mem struct window_table *sums = mem_alloc(sizeof(*sums));
+
+    *sums = (struct window_table){0};
+    for (size_t i = 0; i < c->executors.count; i++) {
+        const struct control_executor *executor = c->executors.items[i];
+        for (size_t n = 0; executor && n < executor->nodes.count; n++) {
+            const struct control_node *node = &executor->nodes.items[n];
+            struct window_set none = {0};
+            ASSERT_SLOW(is_marked(c, executor, node));
+            window_table_recount(sums, &none, &node->about);
+        }
+    }
+    return memcmp(sums->node_counts, c->window_table.node_counts,
+                  sizeof(sums->node_counts)) == 0;
 }
 
 void windows_pack(const struct control *c, struct strbuf *buf)

@@ -11,17 +11,18 @@
 #include "model/pack.h"
 
 struct control;
+struct window_set;
 
 /* Fold WINDOW_SET and WINDOW_DELETED. */
 void window_fold(struct control *c, const struct event *event);
-/* Whether a window is about a node of an executor, which is of that pool unless
+/* Say in the record of a node of an executor what the windows about it mean to
+ * it; they are put into `ret_about`, which is empty.  It is of `pool` unless
  * its record names one, or an object selects it. */
-bool window_is_about(const struct control *c,
-                     const struct window_record *window, struct str executor,
-                     struct str pool, const struct node_record *node);
-/* Say in a node's record what the windows about it mean to it. */
 void windows_mark(const struct control *c, struct str executor, struct str pool,
-                  struct node_record *node);
+                  struct node_record *node, struct window_set *ret_about);
+/* Whether the windows' counts of nodes are those of the nodes' own windows, and
+ * with slow asserts: whether these are what the nodes' records mean. */
+bool windows_add_up(const struct control *c) must_check;
 /* Append the windows, for a checkpoint. */
 void windows_pack(const struct control *c, struct strbuf *buf);
 /* Take them back; before the nodes. */

@@ -14,6 +14,49 @@ void window_table_fini(struct window_table *table)
         entry_destroy(table->entries.items[i]);
     }
     VEC_FREE(&table->entries);
+    memset(table->node_counts, 0, sizeof(table->node_counts));
+}
+
+void window_set_add(struct window_set *set, uint32_t slot)
+{
+    ASSERT(slot < WINDOWS_MAX);
+    set->words[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+static bool set_has(const struct window_set *set, uint32_t slot)
+{
+    return set->words[slot / 64] >> slot % 64 & 1;
+}
+
+void window_table_recount(struct window_table *table, struct window_set *node,
+                          const struct window_set *about)
+{
+    if (memcmp(node, about, sizeof(*node)) == 0) {
+        return;
+    }
+    for (uint32_t slot = 0; slot < WINDOWS_MAX; slot++) {
+        ASSERT(!set_has(node, slot) || table->node_counts[slot] > 0);
+        table->node_counts[slot] -= set_has(node, slot);
+        table->node_counts[slot] += set_has(about, slot);
+    }
+    *node = *about;
+}
+
+/* The first slot that no window has; there is one. */
+static uint32_t free_slot(const struct window_table *table)
+{
+    struct window_set used = {0};
+    uint32_t slot = 0;
+
+    for (size_t i = 0; i < table->entries.count; i++) {
+        window_set_add(&used, table->entries.items[i]->slot);
+    }
+    while (set_has(&used, slot)) {
+        slot++;
+    }
+    /* Whoever took the last window out of it counted its nodes again. */
+    ASSERT(slot < WINDOWS_MAX && table->node_counts[slot] == 0);
+    return slot;
 }
 
 /* The place of a name, or where it would be; they are few. */
@@ -54,8 +97,10 @@ int window_table_put(struct window_table *table, struct str encoded,
         return rc;
     }
     if (is_there) {
+        entry->slot = table->entries.items[at]->slot;
         entry_destroy(table->entries.items[at]);
     } else {
+        entry->slot = free_slot(table);
         VEC_PUSH(&table->entries, NULL);
         for (size_t i = table->entries.count - 1; i > at; i--) {
             table->entries.items[i] = table->entries.items[i - 1];

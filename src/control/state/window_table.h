@@ -14,14 +14,22 @@
 #include "model/window.h"
 
 struct window_entry {
+    uint32_t slot; /* below WINDOWS_MAX; its own while it is there */
     struct window_record record;
     struct str encoded; /* berth.api.MaintenanceWindow */
     struct arena arena; /* of both */
 };
 
+/* Slots of windows; zero is none. */
+struct window_set {
+    uint64_t words[WINDOWS_MAX / 64];
+};
+
 /* Zero is an empty one. */
 struct window_table {
     VEC(struct window_entry *) entries;
+    /* Nodes that a window is about, by its slot: see window_table_recount(). */
+    uint32_t node_counts[WINDOWS_MAX];
 };
 
 /* Free all of it. */
@@ -33,9 +41,21 @@ int window_table_put(struct window_table *table, struct str encoded,
                      struct err *err) must_check;
 /* Take one out; false if there is none. */
 bool window_table_remove(struct window_table *table, struct str name);
+/* Put a window's slot into a set. */
+void window_set_add(struct window_set *set, uint32_t slot);
+/* The windows that are about a node are others: `node` becomes `about`, and the
+ * counts with it. */
+void window_table_recount(struct window_table *table, struct window_set *node,
+                          const struct window_set *about);
 /* The one of that name, or NULL. */
 const struct window_entry *window_table_find(const struct window_table *table,
                                              struct str name) must_check;
+/* The nodes that one of them is about. */
+static inline uint32_t window_table_node_count(const struct window_table *table,
+                                               const struct window_entry *entry)
+{
+    return table->node_counts[entry->slot];
+}
 /* How many have begun. */
 uint32_t window_table_open_count(const struct window_table *table,
                                  int64_t now_ms) must_check;

@@ -111,6 +111,47 @@ static void they_are_listed_in_order_of_names(void **state)
     assert_windows(s, "a 1 planned, c 0 planned");
 }
 
+static void a_name_is_asked_for_alone(void **state)
+{
+    struct stage *s = *state;
+    struct command *command = command_create(COMMAND_QUERY_WINDOWS);
+
+    put(s, "a", HOUR_S, "n7");
+    put(s, "b", HOUR_S, "n0");
+    command->windows.name = STR("b");
+    stage_do(s, command);
+    assert_int_equal(s->answer->windows.row_count, 1);
+    assert_int_equal(s->answer->windows.rows[0].node_count, 1);
+    command = command_create(COMMAND_QUERY_WINDOWS);
+    command->windows.name = STR("c");
+    stage_do(s, command);
+    assert_int_equal(s->answer->result, COMMAND_OK);
+    assert_int_equal(s->answer->windows.row_count, 0);
+}
+
+/* Their counts are kept, not made when somebody asks. */
+static void counts_follow_nodes_and_windows(void **state)
+{
+    struct stage *s = *state;
+
+    put(s, "all", HOUR_S, NULL);
+    put(s, "one", HOUR_S, "n2");
+    assert_windows(s, "all 1 planned, one 0 planned");
+    stage_exchange(s, "e", 3, NULL, 0);
+    stage_exchange(s, "f", 2, NULL, 0);
+    assert_windows(s, "all 5 planned, one 1 planned");
+    put(s, "one", HOUR_S, "n1");
+    assert_windows(s, "all 5 planned, one 2 planned");
+    stage_do(s, deletion("all"));
+    put(s, "other", HOUR_S, "n0"); /* in its place */
+    assert_windows(s, "one 2 planned, other 2 planned");
+    stage_exchange(s, "e", 1, NULL, 0);
+    assert_windows(s, "one 1 planned, other 2 planned");
+    stage_crash(s);
+    stage_start(s);
+    assert_windows(s, "one 1 planned, other 2 planned");
+}
+
 static void they_outlive_the_leader(void **state)
 {
     struct stage *s = *state;
@@ -278,6 +319,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         OF_LEADER(they_are_listed_in_order_of_names),
+        OF_LEADER(a_name_is_asked_for_alone),
+        OF_LEADER(counts_follow_nodes_and_windows),
         OF_LEADER(they_outlive_the_leader),
         OF_LEADER(they_outlive_it_by_a_checkpoint),
         OF_LEADER(what_would_run_into_one_does_not_start),
