@@ -19,7 +19,7 @@
 #include "api/core/call_note.h"
 #include "api/core/rate.h"
 #include "api/core/submit_rules.h"
-#include "api/logs/log_source.h"
+#include "api/logs/log_query.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "control/command/command.h"
@@ -69,8 +69,7 @@ struct api_ports {
     struct queue_table *retry_policies;
     struct store *store;
     struct elog *log;
-    struct forecasts *forecasts;   /* NULL: none are made */
-    const struct log_source *logs; /* NULL: no pods run in this process */
+    struct forecasts *forecasts; /* NULL: none are made */
     /* Told of calls, on any thread, which it must not hold up; NULL: nobody
      * is. */
     api_note_fn *noted;

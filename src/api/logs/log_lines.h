@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "api/logs/log_source.h"
+#include "api/logs/log_query.h"
 
 struct log_line {
     int64_t seconds; /* since the epoch; 0: the line does not say */

@@ -88,37 +88,20 @@ static void on_answered(struct api_call *call, int rc,
     job_place_refuse(call, rc, err);
 }
 
-/* Ask the executor that has it, if it serves logs; else look here. */
+/* Ask the executor that has it; the answer comes, or it has none. */
 static void read_logs(struct api_call *call, const struct log_query *query)
 {
-    const struct log_source *source = call->api->ports.logs;
-    struct log_answer answer;
     struct str executor = {0};
-    bool may_look = false;
     struct err err;
 
-    int rc = job_place_find(call, query->job, &executor, &may_look, &err);
+    int rc = job_place_find(call, query->job, &executor, &err);
     if (rc > 0) {
         rc = log_hub_ask(call->api->log_hub, executor, query, call, on_answered,
                          &err);
-        if (rc == 0) {
-            return; /* the answer comes */
-        }
     }
-    if (rc == -ERR_NOT_FOUND && source && may_look) {
-        struct err here;
-        int found = source->read(source, query, &call->arena, &answer, &here);
-        if (found != -ERR_NOT_FOUND) {
-            on_answered(call, found, &answer, &here);
-            return;
-        }
-        if (executor.p) {
-            struct err there = err;
-            (void)err_set(&err, rc, "%s; on the server's machine: %s",
-                          there.text, here.text);
-        }
+    if (rc < 0) {
+        job_place_refuse(call, rc, &err);
     }
-    on_answered(call, rc, &answer, &err);
 }
 
 void handle_get_logs(struct api_call *call, struct str request)

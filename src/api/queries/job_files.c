@@ -65,14 +65,13 @@ static void ask(struct api_call *call, const char *job_id,
                 struct log_query *query, log_answered_fn *answered)
 {
     struct str executor = {0};
-    bool may_look = false;
     struct err err;
 
     if (job_id_parse(str_of(job_id), &query->job) < 0) {
         api_call_fail(call, RPC_NOT_FOUND, "there is no job %s", job_id);
         return;
     }
-    int rc = job_place_find(call, query->job, &executor, &may_look, &err);
+    int rc = job_place_find(call, query->job, &executor, &err);
     if (rc > 0) {
         rc = log_hub_ask(call->api->log_hub, executor, query, call, answered,
                          &err);

@@ -38,8 +38,7 @@ static int refuse_unrun(const struct stored_job *job, struct err *err)
 }
 
 int job_place_find(struct api_call *call, struct job_id id,
-                   struct str *ret_executor, bool *ret_may_look,
-                   struct err *err)
+                   struct str *ret_executor, struct err *err)
 {
     struct readers *readers;
     struct stored_job job;
@@ -50,9 +49,9 @@ int job_place_find(struct api_call *call, struct job_id id,
         return rc;
     }
     rc = store_job(readers->store, id, &call->arena, &job, err);
-    *ret_may_look = (rc > 0 ? view_of_job(call, job.queue, job.owner)
-                            : view_of_unknown(call)) != VIEW_NOTHING;
-    rc = rc > 0 && !*ret_may_look ? 0 : rc;
+    if (rc > 0 && view_of_job(call, job.queue, job.owner) == VIEW_NOTHING) {
+        rc = 0;
+    }
     if (rc == 0) {
         rc = err_set(err, -ERR_NOT_FOUND,
                      "there is no such job, or it ended so long ago that it "

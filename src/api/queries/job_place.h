@@ -8,10 +8,8 @@
 #include "api/core/api_call.h"
 
 /* The executor that has the job's latest run: 1; -ERR_NOT_FOUND if there is
- * no such job that the caller may see, or none ever had it.  `ret_may_look`:
- * whether they may have what this machine has of it. */
+ * no such job that the caller may see, or none ever had it. */
 int job_place_find(struct api_call *call, struct job_id id,
-                   struct str *ret_executor, bool *ret_may_look,
-                   struct err *err) must_check;
+                   struct str *ret_executor, struct err *err) must_check;
 /* End the call by what the executor's answer, or the search for it, says. */
 void job_place_refuse(struct api_call *call, int rc, const struct err *err);

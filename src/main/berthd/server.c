@@ -9,7 +9,6 @@
 #include "main/berthd/leader.h"
 #include "main/berthd/notifier.h"
 #include "main/berthd/pages.h"
-#include "main/berthd/pod_logs.h"
 #include "main/berthd/policy_event.h"
 #include "main/berthd/projector.h"
 #include "main/berthd/request_notes.h"
@@ -214,8 +213,6 @@ static int make_api(struct server *server, struct err *err)
         .log = server->log,
         .forecasts =
             config->planner.forecast_period_ms > 0 ? server->forecasts : NULL,
-        .logs = pod_logs_make(server->dir.jobs, server->options.helper,
-                              &server->arena),
         .noted = request_notes_say,
         .ctx = &server->notes,
     };

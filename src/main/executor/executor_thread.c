@@ -20,7 +20,7 @@ struct executor_thread {
     struct runtime *runtime;     /* owned */
     struct transport *transport; /* owned */
     struct executor *executor;   /* owned */
-    struct log_server *logs;     /* owned; NULL: the server reads them */
+    struct log_server *logs;     /* owned */
     struct arena arena;          /* of the rules */
     struct failure_rules rules;
     struct failure_classes *classes; /* owned */

@@ -15,6 +15,8 @@
 #include "unit.h"
 #include "wire/message/message.h"
 
+static const char logs_path[] = "/binoculars.Binoculars/Logs";
+
 /* A call for logs under way. */
 struct asker {
     pthread_mutex_t mutex;
@@ -54,7 +56,7 @@ static void ask(struct fixture *f, struct job_id job, int64_t timeout_ms,
     request.job_id = id;
     options.container = field("main");
     request.log_options = &options;
-    rpc_channel_call_async(f->channel, "/binoculars.Binoculars/Logs",
+    rpc_channel_call_async(f->channel, logs_path,
                            wire_encode_arena(&request.base, &arena), &how,
                            on_reply, asker);
 }
@@ -229,11 +231,9 @@ static void the_executor_that_has_the_job_answers(void **state)
     fixture_fini(&f);
 }
 
-/* The question for files on a stream that has been seen: a caller's `request`,
- * and the executor's `answer` to it. */
-static void ask_files(struct fixture *f, struct rpc_stream *stream,
-                      const char *path, const ProtobufCMessage *request,
-                      Berth__Api__LogAnswer *answer, struct asker *asker)
+/* Begin a call. */
+static void call_with(struct fixture *f, const char *path,
+                      const ProtobufCMessage *request, struct asker *asker)
 {
     struct rpc_call_options how = {0};
 
@@ -243,6 +243,15 @@ static void ask_files(struct fixture *f, struct rpc_stream *stream,
     rpc_channel_call_async(f->channel, path,
                            wire_encode_arena(request, &f->arena), &how,
                            on_reply, asker);
+}
+
+/* The question for files on a stream that has been seen: a caller's `request`,
+ * and the executor's `answer` to it. */
+static void ask_files(struct fixture *f, struct rpc_stream *stream,
+                      const char *path, const ProtobufCMessage *request,
+                      Berth__Api__LogAnswer *answer, struct asker *asker)
+{
+    call_with(f, path, request, asker);
     const Berth__Api__LogQuestion *question =
         fixture_next(f, stream, &berth__api__log_question__descriptor);
     assert_true(question->list_files || question->read_file);
@@ -484,41 +493,139 @@ static void a_job_that_never_ran_says_what_became_of_it(void **state)
     fixture_fini(&f);
 }
 
-static int find_none(const struct log_source *source,
-                     const struct log_query *query, struct arena *arena,
-                     struct log_answer *ret_answer, struct err *err)
+/* The server has no logs of its own, whose reading would hold up its calls:
+ * also where a pod runs under this very program its executor is asked. */
+static void without_its_executor_there_are_no_logs(void **state)
 {
-    (void)source;
-    (void)query;
-    (void)arena;
-    (void)ret_answer;
-    return err_set(err, -ERR_NOT_FOUND, "the pod has no container x");
-}
-
-/* An executor inside the server serves no logs over a stream: what there is to
- * say of its pods is what the server finds on its own disk. */
-static void what_is_not_here_either_is_told_of_both_places(void **state)
-{
-    static const struct log_source source = {find_none, NULL};
     struct fixture f;
     struct asker asker;
 
     (void)state;
-    fixture_init(&f);
-    f.logs = &source;
-    fixture_start(&f);
-    fixture_queue(&f, "q");
+    begin(&f, 0);
     ask(&f, leased_job(&f), 0, &asker);
     assert_int_equal(outcome(&asker), RPC_NOT_FOUND);
-    assert_string_equal(
-        asker.status.message,
-        "executor cluster does not serve logs and files now; on the "
-        "server's machine: the pod has no container x");
+    assert_string_equal(asker.status.message,
+                        "executor cluster does not serve logs and files now");
     asker_fini(&asker);
-    ask(&f, queued_job(&f), 0, &asker);
-    assert_int_equal(outcome(&asker), RPC_NOT_FOUND);
-    assert_string_equal(asker.status.message, "the job has not run yet");
+    fixture_fini(&f);
+}
+
+/* Ask on a stream that has been seen, and take the question that comes of
+ * it. */
+static const Berth__Api__LogQuestion *
+question_of(struct fixture *f, struct rpc_stream *stream,
+            const Binoculars__LogRequest *request, struct asker *asker)
+{
+    call_with(f, logs_path, &request->base, asker);
+    const Berth__Api__LogQuestion *question =
+        fixture_next(f, stream, &berth__api__log_question__descriptor);
+    assert_non_null(question);
+    return question;
+}
+
+/* The reply to a call. */
+static const Binoculars__LogResponse *response_of(struct fixture *f,
+                                                  struct asker *asker)
+{
+    ProtobufCMessage *message;
+    struct err err;
+
+    assert_int_equal(outcome(asker), RPC_OK);
+    assert_int_equal(
+        wire_decode(&binoculars__log_response__descriptor,
+                    arena_str(&f->arena, strbuf_str(&asker->reply)),
+                    &wire_request_limits, &f->arena, &message, &err),
+        0);
+    asker_fini(asker);
+    return (const void *)message;
+}
+
+/* What one test of the lines needs: a job, and the stream of its executor. */
+static struct rpc_stream *begin_lines(struct fixture *f,
+                                      Binoculars__LogRequest *request)
+{
+    char id[ID_TEXT_BYTES_MAX];
+    struct asker asker;
+
+    begin(f, 0);
+    struct job_id job = leased_job(f);
+    struct rpc_stream *stream = serve(f, "cluster");
+    answer(f, stream, ask_on(f, job, stream, &asker)->number, "");
+    assert_int_equal(outcome(&asker), RPC_OK);
     asker_fini(&asker);
+    request->job_id = arena_strdup(&f->arena, str_of(job_id_format(job, id)));
+    return stream;
+}
+
+static void lines_have_times(void **state)
+{
+    struct fixture f;
+    struct asker asker;
+    Binoculars__LogRequest request = BINOCULARS__LOG_REQUEST__INIT;
+    Berth__Api__LogAnswer said = BERTH__API__LOG_ANSWER__INIT;
+    K8s__Io__Api__Core__V1__PodLogOptions options =
+        K8S__IO__API__CORE__V1__POD_LOG_OPTIONS__INIT;
+    char text[] =
+        "1970-01-01T00:00:00Z hello\n1970-01-01T00:00:01.500Z world\xff\n"
+        "9999-12-31T23:59:59.9Z late\n";
+
+    (void)state;
+    struct rpc_stream *stream = begin_lines(&f, &request);
+    assert_int_equal(fixture_code(&f, logs_path, &request.base),
+                     RPC_INVALID_ARGUMENT);
+    request.log_options = &options;
+    request.since_time = field("1970-01-01T01:00:01.5+01:00");
+    options.has_taillines = true;
+    options.taillines = 2;
+    const Berth__Api__LogQuestion *question =
+        question_of(&f, stream, &request, &asker);
+    assert_string_equal(question->since, "1970-01-01T01:00:01.5+01:00");
+    assert_int_equal(question->line_count_max, 2);
+    said.number = question->number;
+    said.text.data = (uint8_t *)text;
+    said.text.len = strlen(text);
+    said.cut = true;
+    say(&f, stream, &said);
+    const Binoculars__LogResponse *response = response_of(&f, &asker);
+    assert_int_equal(response->n_log, 3);
+    assert_string_equal(response->log[1]->timestamp,
+                        "1970-01-01T00:00:01.500000000Z");
+    assert_string_equal(response->log[2]->timestamp,
+                        "9999-12-31T23:59:59.900000000Z");
+    assert_string_equal(response->log[0]->line, "hello");
+    assert_string_equal(response->log[1]->line, "world?");
+    assert_true(response->cut);
+    request.since_time = field("yesterday");
+    assert_int_equal(fixture_code(&f, logs_path, &request.base),
+                     RPC_INVALID_ARGUMENT);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+static void logs_since_any_number_of_seconds_are_asked_for(void **state)
+{
+    struct fixture f;
+    struct asker asker;
+    Binoculars__LogRequest request = BINOCULARS__LOG_REQUEST__INIT;
+    K8s__Io__Api__Core__V1__PodLogOptions options =
+        K8S__IO__API__CORE__V1__POD_LOG_OPTIONS__INIT;
+
+    (void)state;
+    struct rpc_stream *stream = begin_lines(&f, &request);
+    request.log_options = &options;
+    options.has_sinceseconds = true;
+    options.sinceseconds = INT64_MIN;
+    const Berth__Api__LogQuestion *question =
+        question_of(&f, stream, &request, &asker);
+    assert_int_equal(strncmp(question->since, "9999-12-31T", 11), 0);
+    answer(&f, stream, question->number, "");
+    (void)response_of(&f, &asker);
+    options.sinceseconds = INT64_MAX; /* before any log: all of it */
+    question = question_of(&f, stream, &request, &asker);
+    assert_string_equal(question->since, "");
+    answer(&f, stream, question->number, "");
+    assert_int_equal(response_of(&f, &asker)->n_log, 0);
+    rpc_stream_close(stream);
     fixture_fini(&f);
 }
 
@@ -548,7 +655,9 @@ int main(void)
         TEST(questions_that_wait_are_bounded),
         TEST(an_asker_may_go_away),
         TEST(a_job_that_never_ran_says_what_became_of_it),
-        TEST(what_is_not_here_either_is_told_of_both_places),
+        TEST(without_its_executor_there_are_no_logs),
+        TEST(lines_have_times),
+        TEST(logs_since_any_number_of_seconds_are_asked_for),
         TEST(a_stream_says_whose_it_is),
     };
 

@@ -1,10 +1,10 @@
 /*
- * log_source - a port to the output of a pod's containers.
+ * log_query - what is asked of a pod's logs or files, and what comes back.
  *
- * main wires it to the process runtime inside this program.  Pods that run
- * elsewhere are not found here: log_hub.h asks their executors.
+ * The server has none of them, also of pods that run under this very program:
+ * log_hub.h asks the executor that has them, so no call waits for a disk.
  *
- * Threads: `read` is called on any of the server's threads, on several at once.
+ * Threads: plain data.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct log_query {
     struct str since;      /* RFC 3339, only lines after it; "": all */
     int64_t tail_lines;    /* only the last ones; < 0: all */
     size_t byte_count_max; /* at most LOG_BYTES_MAX */
-    /* Of log_hub.h alone: one of these is asked instead of a log. */
+    /* One of these is asked instead of a log. */
     struct Berth__Api__ListJobFilesRequest *list_files;
     struct Berth__Api__ReadJobFileRequest *read_file;
 };
@@ -37,15 +37,6 @@ struct log_query {
 struct log_answer {
     struct str text; /* lines "time text", oldest first, time in RFC 3339 */
     bool is_cut;     /* there is more after it */
-    /* All that an executor answered; NULL: it was read here. */
+    /* All that the executor answered. */
     const struct Berth__Api__LogAnswer *message;
-};
-
-struct log_source {
-    /* The lines of a pod, in the arena: 0.  -ERR_NOT_FOUND: no such pod or
-     * container here; -ERR_UNAVAILABLE, -ERR_IO. */
-    int (*read)(const struct log_source *source, const struct log_query *query,
-                struct arena *arena, struct log_answer *ret_answer,
-                struct err *err);
-    void *ctx;
 };
