@@ -116,6 +116,8 @@ int process_logs(const char *data_dir, const struct runtime_log_query *query,
                  struct strbuf *buf, struct err *err) must_check;
 
 /* The files of its folder, in the same way: what the user who owns the folder
- * may read.  As runtime_ops.files. */
-int process_files(const char *data_dir, const struct runtime_files_query *query,
-                  struct strbuf *buf, struct err *err) must_check;
+ * may read; a list is cut when by `clock` it takes too long.  As
+ * runtime_ops.files. */
+int process_files(const char *data_dir, const struct clock *clock,
+                  const struct runtime_files_query *query, struct strbuf *buf,
+                  struct err *err) must_check;

@@ -174,8 +174,8 @@ static void put_list(struct listing *listing,
 }
 
 /* The walk below a directory at `path`, or the file that is there. */
-static int list_at(int fd, struct str path, const struct stat *st,
-                   struct strbuf *buf, struct err *err)
+static int list_at(int fd, struct str path, const struct clock *clock,
+                   const struct stat *st, struct strbuf *buf, struct err *err)
 {
     struct listing listing = {.passed_over = 0};
     struct process_walk_rest rest = {0};
@@ -188,7 +188,7 @@ static int list_at(int fd, struct str path, const struct stat *st,
         if (path.byte_count > 0) {
             strbuf_addf(&prefix, "%.*s/", STR_ARG(path));
         }
-        process_walk(fd, strbuf_str(&prefix), on_file, &listing, &rest);
+        process_walk(fd, strbuf_str(&prefix), clock, on_file, &listing, &rest);
     } else {
         (void)on_file(&listing, path, st);
     }
@@ -234,7 +234,8 @@ static int read_at(int fd, const struct runtime_files_query *query,
 }
 
 /* Open what is asked for, without waiting for anybody, and answer. */
-static int answer_in(int folder_fd, const struct runtime_files_query *query,
+static int answer_in(int folder_fd, const struct clock *clock,
+                     const struct runtime_files_query *query,
                      struct strbuf *buf, struct err *err)
 {
     const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
@@ -251,13 +252,13 @@ static int answer_in(int folder_fd, const struct runtime_files_query *query,
         return rc;
     }
     int rc = query->is_read ? read_at(fd, query, &st, buf, err)
-                            : list_at(fd, query->path, &st, buf, err);
+                            : list_at(fd, query->path, clock, &st, buf, err);
     close(fd);
     return rc;
 }
 
 /* As the user who owns the folder, whom the job cannot change. */
-static int answer_as_owner(int folder_fd,
+static int answer_as_owner(int folder_fd, const struct clock *clock,
                            const struct runtime_files_query *query,
                            struct strbuf *buf, struct err *err)
 {
@@ -270,13 +271,14 @@ static int answer_as_owner(int folder_fd,
         return err_set(err, -ERR_IO, "look at the files as their user: %s",
                        strerror(errno));
     }
-    int rc = answer_in(folder_fd, query, buf, err);
+    int rc = answer_in(folder_fd, clock, query, buf, err);
     process_as_end(&as);
     return rc;
 }
 
-int process_files(const char *data_dir, const struct runtime_files_query *query,
-                  struct strbuf *buf, struct err *err)
+int process_files(const char *data_dir, const struct clock *clock,
+                  const struct runtime_files_query *query, struct strbuf *buf,
+                  struct err *err)
 {
     auto_strbuf path = {0};
     struct runtime_files_query own = *query;
@@ -295,7 +297,7 @@ int process_files(const char *data_dir, const struct runtime_files_query *query,
     if (fd < 0) {
         return fd;
     }
-    int rc = answer_as_owner(fd, &own, buf, err);
+    int rc = answer_as_owner(fd, clock, &own, buf, err);
     close(fd);
     return rc;
 }

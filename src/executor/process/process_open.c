@@ -275,7 +275,8 @@ static int process_files_op(struct runtime *runtime,
                             const struct runtime_files_query *query,
                             struct strbuf *buf, struct err *err)
 {
-    return process_files(process_of(runtime)->data_dir, query, buf, err);
+    return process_files(process_of(runtime)->data_dir,
+                         process_of(runtime)->clock, query, buf, err);
 }
 
 static void close_fd(int fd)

@@ -65,7 +65,7 @@ static bool measure(const struct process *process, int fd,
     struct process_walk_rest rest;
 
     *ret_byte_count = 0;
-    process_walk(fd, STR(""), add_bytes, ret_byte_count, &rest);
+    process_walk(fd, STR(""), NULL, add_bytes, ret_byte_count, &rest);
     if (rest.is_cut) {
         strbuf_addf(reason, "there were more than %d of them",
                     PROCESS_WALK_VISITS_MAX);

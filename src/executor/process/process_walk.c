@@ -7,12 +7,15 @@
 #include "executor/runtime.h"
 #include "wire/text/inner_path.h"
 
+enum { NS_PER_MS = 1000000 };
+
 struct walk {
     process_walk_fn *each;
     void *ctx;
+    const struct clock *clock; /* NULL: no deadline */
+    uint64_t until_ns;
     dev_t device;
     char path[INNER_PATH_BYTES_MAX + 2]; /* a slash behind it, and the end */
-    int64_t visit_count;
     struct process_walk_rest rest;
 };
 
@@ -43,6 +46,18 @@ static void enter(struct walk *walk, int dir_fd, const char *name,
     }
 }
 
+/* Count an entry; false: it is one too many, or too late. */
+static bool may_visit(struct walk *walk)
+{
+    if (walk->rest.visit_count >= PROCESS_WALK_VISITS_MAX ||
+        (walk->clock && walk->clock->mono_ns(walk->clock) >= walk->until_ns)) {
+        walk->rest.is_cut = true;
+        return false;
+    }
+    walk->rest.visit_count++;
+    return true;
+}
+
 /* One entry of a directory; false: enough. */
 static bool visit(struct walk *walk, int dir_fd, const char *name,
                   size_t path_bytes, int depth)
@@ -50,8 +65,7 @@ static bool visit(struct walk *walk, int dir_fd, const char *name,
     size_t name_bytes = strlen(name);
     struct stat st;
 
-    if (walk->visit_count++ >= PROCESS_WALK_VISITS_MAX) {
-        walk->rest.is_cut = true;
+    if (!may_visit(walk)) {
         return false;
     }
     if (path_bytes + name_bytes > INNER_PATH_BYTES_MAX) {
@@ -92,16 +106,21 @@ static void walk_dir(struct walk *walk, int dir_fd, size_t path_bytes,
     closedir(dir);
 }
 
-void process_walk(int dir_fd, struct str prefix, process_walk_fn *each,
-                  void *ctx, struct process_walk_rest *ret_rest)
+void process_walk(int dir_fd, struct str prefix, const struct clock *clock,
+                  process_walk_fn *each, void *ctx,
+                  struct process_walk_rest *ret_rest)
 {
-    struct walk walk = {.each = each, .ctx = ctx};
+    struct walk walk = {.each = each, .ctx = ctx, .clock = clock};
     struct stat st;
 
     /* The longest path that a folder can have, and its slash. */
     ASSERT(prefix.byte_count <= INNER_PATH_BYTES_MAX + 1);
     if (prefix.byte_count > 0) {
         memcpy(walk.path, prefix.p, prefix.byte_count);
+    }
+    if (clock) {
+        walk.until_ns =
+            clock->mono_ns(clock) + (uint64_t)PROCESS_WALK_MS_MAX * NS_PER_MS;
     }
     if (fstat(dir_fd, &st) < 0) {
         walk.rest.closed_count++;

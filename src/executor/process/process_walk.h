@@ -11,9 +11,13 @@
 
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 
-enum { PROCESS_WALK_VISITS_MAX = 40000 }; /* entries of one walk */
+enum {
+    PROCESS_WALK_VISITS_MAX = 40000, /* entries of one walk */
+    PROCESS_WALK_MS_MAX = 2000,      /* of a walk that somebody waits for */
+};
 
 /* One file or directory; `path` below the first directory, terminated, valid
  * for the call.  False: enough. */
@@ -24,10 +28,15 @@ struct process_walk_rest {
     int64_t closed_count; /* directories that could not be opened */
     int64_t deep_count;   /* that lie RUNTIME_FILE_DEPTH_MAX below the first */
     int64_t long_count;   /* whose path would be too long, with files */
-    bool is_cut; /* `each` said that it was enough, or there is no end */
+    int64_t visit_count;  /* entries that were looked at */
+    bool is_cut; /* `each` said that it was enough, or there is no end, or it
+                  * took too long */
 };
 
 /* Call `each` for all below a directory, in no order, a directory before what
- * is in it.  `prefix`: what paths begin with, "" or ending in a slash. */
-void process_walk(int dir_fd, struct str prefix, process_walk_fn *each,
-                  void *ctx, struct process_walk_rest *ret_rest);
+ * is in it.  `prefix`: what paths begin with, "" or ending in a slash.
+ * `clock`: by which the walk ends after PROCESS_WALK_MS_MAX; NULL: nobody waits
+ * for it. */
+void process_walk(int dir_fd, struct str prefix, const struct clock *clock,
+                  process_walk_fn *each, void *ctx,
+                  struct process_walk_rest *ret_rest);
