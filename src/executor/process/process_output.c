@@ -58,14 +58,16 @@ static bool add_bytes(void *ctx, struct str path, const struct stat *st)
 }
 
 /* How much there is; false, with a reason, if it is more than is kept. */
-static bool measure(const struct process *process, int fd,
-                    int64_t *ret_byte_count, struct strbuf *reason)
+static bool measure(struct process *process, int fd, int64_t *ret_byte_count,
+                    struct strbuf *reason)
 {
     int64_t byte_count_max = process->options.output_byte_count_max;
     struct process_walk_rest rest;
 
     *ret_byte_count = 0;
     process_walk(fd, STR(""), NULL, add_bytes, ret_byte_count, &rest);
+    process->measured_count++;
+    process->visited_count += rest.visit_count;
     if (rest.is_cut) {
         strbuf_addf(reason, "there were more than %d of them",
                     PROCESS_WALK_VISITS_MAX);
@@ -183,7 +185,6 @@ void process_output_keep(struct process *process,
     if (fd < 0) {
         return;
     }
-    process->measured_count++;
     if (measure(process, fd, &output.byte_count, &reason)) {
         keep(process, space, &output, &reason);
     }

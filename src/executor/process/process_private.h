@@ -30,7 +30,10 @@
 enum {
     PROCESS_SCAN_MS = 5000,
     PROCESS_TRASH_MS = 10,     /* between two steps of removing */
-    PROCESS_MEASURES_MAX = 16, /* outputs that are measured at once */
+    PROCESS_MEASURES_MAX = 16, /* outputs that are measured in one step */
+    /* Entries of outputs that are looked at in one step; the walk that begins
+     * below it is ended. */
+    PROCESS_VISITED_MAX = 10000,
     PROCESS_NOTIFY_TAG = -1,
     PROCESS_TEXTS = 7,
     PROCESS_RANDOM_NAME_BYTES = 33,
@@ -94,7 +97,8 @@ struct process {
     int64_t kept_byte_count; /* of logs */
     VEC(struct process_output) outputs; /* oldest first, from output_first on */
     size_t output_first;
-    uint32_t measured_count;      /* of them, since the last scan */
+    uint32_t measured_count;      /* of them, in this step */
+    int64_t visited_count;        /* entries of those */
     int64_t output_byte_count;    /* of all of them */
     VEC(struct run_id) forgotten; /* read at opening */
     VEC(pid_t) exiting;           /* children to reap */
@@ -144,7 +148,8 @@ uint32_t process_add(struct process *process, struct run_id run,
 void process_remove(struct process *process, uint32_t index);
 /* The pod is done with: only its directory stays, since `done_ms`. */
 void process_keep(struct process *process, uint32_t index, int64_t done_ms);
-/* Remove the folders, and later the logs, of what has been kept long enough. */
+/* Remove the folders, and later the logs, of what has been kept long enough: as
+ * many as may be measured in a step, the others in the next ones. */
 void process_expire(struct process *process);
 
 /* What a run left in its folder for results is kept from now on, if there is

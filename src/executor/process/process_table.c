@@ -160,6 +160,13 @@ static void remove_folders(struct process *process,
     }
 }
 
+/* Whether one more may be measured in this step. */
+static bool may_measure(const struct process *process)
+{
+    return process->measured_count < PROCESS_MEASURES_MAX &&
+           process->visited_count < PROCESS_VISITED_MAX;
+}
+
 static void expire_folders(struct process *process, int64_t now_ms)
 {
     const struct process_options *options = &process->options;
@@ -171,7 +178,7 @@ static void expire_folders(struct process *process, int64_t now_ms)
         size_t count = process->kept.count - process->folder_first;
         if ((count <= options->folder_count_max &&
              now_ms - oldest->done_ms < options->folder_ms) ||
-            process->measured_count >= PROCESS_MEASURES_MAX) {
+            !may_measure(process)) {
             break;
         }
         remove_folders(process, oldest);
@@ -191,7 +198,7 @@ static void expire_logs(struct process *process, int64_t now_ms)
             now_ms - oldest->done_ms < options->keep_ms) {
             break;
         }
-        if (process->measured_count >= PROCESS_MEASURES_MAX) {
+        if (!may_measure(process)) {
             break; /* the folders are not removed yet */
         }
         process->kept_byte_count -= oldest->log_bytes;
@@ -204,13 +211,14 @@ void process_expire(struct process *process)
     int64_t now_ms = process_wall_ms(process);
 
     process->measured_count = 0;
+    process->visited_count = 0;
     expire_logs(process, now_ms);
     if (process->folder_first < process->kept_first) {
         process->folder_first = process->kept_first;
     }
     expire_folders(process, now_ms);
     process_outputs_expire(process);
-    if (process->measured_count >= PROCESS_MEASURES_MAX) {
+    if (!may_measure(process)) {
         process->next_scan_ms = process_now_ms(process) + PROCESS_TRASH_MS;
     }
     if (process->kept_first > process->kept.count / 2) {

@@ -415,6 +415,43 @@ static void results_have_bounds_that_are_named(void **state)
     }
 }
 
+/* Step by step, until what a job left is kept. */
+static void wait_kept(struct fixture *fixture, const char *id)
+{
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+    struct runtime_change change;
+
+    while (!is_there(fixture, "outputs", id)) {
+        assert_true(machine_ms() < until_ms);
+        (void)fixture->runtime->ops->poll(fixture->runtime, &change, 1);
+        (void)poll(NULL, 0, 5);
+    }
+}
+
+/* Root's loop does a bounded part of measuring in one step. */
+static void results_are_measured_a_part_at_a_time(void **state)
+{
+    struct fixture *fixture = *state;
+    char ids[2][ID_TEXT_BYTES_MAX];
+    struct job jobs[2];
+
+    leave_results(fixture, &jobs[0], 76,
+                  "cd $BERTH_OUTPUT_DIR && seq 10001 | xargs touch");
+    reopen(fixture);
+    leave_results(fixture, &jobs[1], 77, "echo 1 > $BERTH_OUTPUT_DIR/one");
+    fixture->options.folder_ms = 0;
+    reopen(fixture);
+    for (int i = 0; i < 2; i++) {
+        job_id_format(jobs[i].run.job, ids[i]);
+    }
+    wait_kept(fixture, ids[0]);
+    assert_false(is_there(fixture, "outputs", ids[1]));
+    wait_kept(fixture, ids[1]);
+    for (int i = 0; i < 2; i++) {
+        job_free(&jobs[i]);
+    }
+}
+
 /* The job may do with the folder what it likes: what is kept is a folder of
  * the job's, and nothing else is touched. */
 static void results_are_the_jobs_own(void **state)
@@ -450,6 +487,7 @@ int main(void)
         PROCESS_TEST(what_is_gone_says_by_what),
         PROCESS_TEST(results_outlive_folders_and_logs),
         PROCESS_TEST(results_have_bounds_that_are_named),
+        PROCESS_TEST(results_are_measured_a_part_at_a_time),
         PROCESS_TEST(results_are_the_jobs_own),
     };
 
