@@ -147,12 +147,17 @@ void cli_note(struct cli *cli, const char *format, ...)
 char *cli_format(struct cli *cli, const char *format, ...)
 {
     va_list arguments;
-    char text[1024];
 
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    int byte_count = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    return arena_strdup(&cli->arena, str_of(text));
+    ASSERT(byte_count >= 0);
+    size_t room = (size_t)byte_count + 1;
+    char *text = arena_alloc(&cli->arena, room);
+    va_start(arguments, format);
+    (void)vsnprintf(text, room, format, arguments);
+    va_end(arguments);
+    return text;
 }
 
 const char *cli_time(struct cli *cli, const Google__Protobuf__Timestamp *stamp)
