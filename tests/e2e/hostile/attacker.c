@@ -49,7 +49,8 @@ bool attack_opens(const char *path, int flags)
 static const struct attack *find(const char *name)
 {
     static const struct attack *const all[] = {
-        attacks_on_files, attacks_on_kernel, attacks_on_processes};
+        attacks_on_files, attacks_by_trees, attacks_on_kernel,
+        attacks_on_processes};
 
     for (size_t t = 0; t < sizeof(all) / sizeof(all[0]); t++) {
         for (const struct attack *attack = all[t]; attack->name; attack++) {

@@ -20,6 +20,7 @@ struct attack {
 };
 
 extern const struct attack attacks_on_files[];
+extern const struct attack attacks_by_trees[];
 extern const struct attack attacks_on_kernel[];
 extern const struct attack attacks_on_processes[];
 

@@ -120,8 +120,9 @@ class Machine:
 class Server(harness.Berth):
     """A server whose jobs are hostile, in a folder that they see."""
 
-    def __init__(self, user, has_cgroups, has_namespaces, words=()):
-        """`words` run what follows them, for instance with less rights."""
+    def __init__(self, user, has_cgroups, has_namespaces, words=(), more=""):
+        """`words` run what follows them, for instance with less rights; `more`
+        are keys of the runtime."""
         self.place = harness.make_meeting_folder()
         self.user = user
         self.words = list(words)
@@ -132,7 +133,7 @@ class Server(harness.Berth):
             shutil.copy(source, self.bin)
         super().__init__(CONFIG.format(
             cgroups=str(has_cgroups).lower(),
-            namespaces=str(has_namespaces).lower()),
+            namespaces=str(has_namespaces).lower()) + more,
             folder=self.make_folder("s"))
 
     def make_folder(self, name):
