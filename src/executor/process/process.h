@@ -12,6 +12,7 @@
  *     <data>/trash/      what is being removed, a little at each poll
  *     <data>/notify      FIFO: shims tell of changes
  *     <data>/forgotten   ids of runs that are removed
+ *     <data>/time        the time as it was last believed (base/jump.h)
  *
  * A run's directory is made and synced before its shim is started, and a shim
  * starts nothing in a directory that has a state: so a run id starts at most

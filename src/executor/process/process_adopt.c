@@ -213,6 +213,7 @@ int process_adopt(struct process *process, struct err *err)
     int rc = adopt_all(process, err);
     if (rc == 0) {
         process_outputs_adopt(process);
+        process_time_begin(process);
         sweep_gangs(process);
         process_sweep_spaces(process);
         attempt_sweep(process->attempts_fd, process_wall_ms(process));

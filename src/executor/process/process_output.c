@@ -198,11 +198,12 @@ void process_output_keep(struct process *process,
 
 /* By which key the oldest goes, or NULL. */
 static const char *find_cause(const struct process *process,
-                              const struct process_output *oldest)
+                              const struct process_output *oldest,
+                              int64_t now_ms)
 {
     const struct process_options *options = &process->options;
 
-    if (process_wall_ms(process) - oldest->done_ms >= options->output_ms) {
+    if (process_is_aged(now_ms, oldest->done_ms, options->output_ms)) {
         return "outputs";
     }
     if (process->outputs.count - process->output_first >
@@ -214,7 +215,7 @@ static const char *find_cause(const struct process *process,
                : NULL;
 }
 
-void process_outputs_expire(struct process *process)
+void process_outputs_expire(struct process *process, int64_t now_ms)
 {
     const char *cause;
 
@@ -224,7 +225,7 @@ void process_outputs_expire(struct process *process)
             &process->outputs.items[process->output_first];
         char job[ID_TEXT_BYTES_MAX];
         auto_strbuf reason = {0};
-        if (!(cause = find_cause(process, oldest))) {
+        if (!(cause = find_cause(process, oldest, now_ms))) {
             break;
         }
         strbuf_addf(&reason, "by executor.process.retention.%s", cause);

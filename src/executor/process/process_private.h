@@ -14,12 +14,14 @@
  *     process_node.c    the node
  *     process_logs.c    reading logs
  *     process_output.c  what is kept of ended jobs
+ *     process_time.c    whether its age can be believed
  *     process_files.c   reading files
  *
  * Not for use outside the folder.
  */
 #pragma once
 
+#include "base/jump.h"
 #include "base/slots.h"
 #include "executor/port/change_queue.h"
 #include "executor/port/node_set.h"
@@ -88,6 +90,8 @@ struct process {
     unsigned int discard_count; /* makes names in the trash */
     bool has_trash;
     int64_t next_scan_ms;
+    struct jump jump;      /* whether what is kept may expire by its age */
+    int64_t time_noted_ms; /* that the file `time` has; 0: none */
     SLOTS(struct process_pod) pods;
     struct map by_id;
     struct change_queue changes;
@@ -124,6 +128,14 @@ static inline int64_t process_wall_ms(const struct process *process)
     return process->clock->wall_ms(process->clock);
 }
 
+/* Whether what was done with at `done_ms` is as old as that at `now_ms`, as
+ * process_expiry_ms() gives it. */
+static inline bool process_is_aged(int64_t now_ms, int64_t done_ms,
+                                   int64_t age_ms)
+{
+    return age_ms <= 0 || (now_ms != INT64_MIN && now_ms - done_ms >= age_ms);
+}
+
 /* The directory of a run, opened; the caller closes it; < 0: errno. */
 int process_run_dir(const struct process *process, struct run_id run);
 /* Whether the run's shim lives. */
@@ -152,12 +164,19 @@ void process_keep(struct process *process, uint32_t index, int64_t done_ms);
  * many as may be measured in a step, the others in the next ones. */
 void process_expire(struct process *process);
 
+/* Begin to watch the clock: by the time that a former life noted, else by what
+ * it has kept. */
+void process_time_begin(struct process *process);
+/* The time by which what is kept grows old: INT64_MIN, by which nothing does,
+ * while the clock is not believed. */
+int64_t process_expiry_ms(struct process *process);
+
 /* What a run left in its folder for results is kept from now on, if there is
  * one and it is within the bounds; else its run says why it is gone. */
 void process_output_keep(struct process *process,
                          const struct process_kept *kept);
-/* Remove what has been kept long enough. */
-void process_outputs_expire(struct process *process);
+/* Remove what has been kept long enough at `now_ms`. */
+void process_outputs_expire(struct process *process, int64_t now_ms);
 /* Take up what a former life has kept. */
 void process_outputs_adopt(struct process *process);
 /* Open what is kept of a job; whoever reads it needs no runtime.  -1: nothing

@@ -177,7 +177,7 @@ static void expire_folders(struct process *process, int64_t now_ms)
             &process->kept.items[process->folder_first];
         size_t count = process->kept.count - process->folder_first;
         if ((count <= options->folder_count_max &&
-             now_ms - oldest->done_ms < options->folder_ms) ||
+             !process_is_aged(now_ms, oldest->done_ms, options->folder_ms)) ||
             !may_measure(process)) {
             break;
         }
@@ -195,7 +195,7 @@ static void expire_logs(struct process *process, int64_t now_ms)
         size_t count = process->kept.count - process->kept_first;
         if (count <= options->keep_count_max &&
             process->kept_byte_count <= options->keep_byte_count_max &&
-            now_ms - oldest->done_ms < options->keep_ms) {
+            !process_is_aged(now_ms, oldest->done_ms, options->keep_ms)) {
             break;
         }
         if (!may_measure(process)) {
@@ -208,7 +208,7 @@ static void expire_logs(struct process *process, int64_t now_ms)
 
 void process_expire(struct process *process)
 {
-    int64_t now_ms = process_wall_ms(process);
+    int64_t now_ms = process_expiry_ms(process);
 
     process->measured_count = 0;
     process->visited_count = 0;
@@ -217,7 +217,7 @@ void process_expire(struct process *process)
         process->folder_first = process->kept_first;
     }
     expire_folders(process, now_ms);
-    process_outputs_expire(process);
+    process_outputs_expire(process, now_ms);
     if (!may_measure(process)) {
         process->next_scan_ms = process_now_ms(process) + PROCESS_TRASH_MS;
     }

@@ -2,7 +2,7 @@
 
 #include "main/common/say.h"
 
-enum { NS_PER_MS = 1000000, MS_PER_HOUR = 3600 * 1000 };
+enum { MS_PER_HOUR = 3600 * 1000 };
 
 static int keep_time(void *ctx, const struct elog_record *record)
 {
@@ -49,11 +49,8 @@ int64_t jump_watch_last_ms(struct elog_reader *reader)
 void jump_watch_init(struct jump_watch *watch, const struct clock *clock,
                      int64_t last_ms)
 {
-    *watch = (struct jump_watch){
-        .clock = clock,
-        .trusted_ms = last_ms > 0 ? last_ms : clock->wall_ms(clock),
-        .trusted_ns = clock->mono_ns(clock),
-    };
+    *watch = (struct jump_watch){.clock = clock};
+    jump_init(&watch->jump, clock, last_ms);
     (void)pthread_mutex_init(&watch->lock, NULL);
 }
 
@@ -62,47 +59,29 @@ void jump_watch_fini(struct jump_watch *watch)
     (void)pthread_mutex_destroy(&watch->lock);
 }
 
-static void trust(struct jump_watch *watch, int64_t wall_ms, uint64_t now_ns)
+static void say_jump(int64_t ahead_ms)
 {
-    watch->trusted_ms = wall_ms;
-    watch->trusted_ns = now_ns;
-    watch->hold_until_ns = 0;
-}
-
-/* The clock is ahead of what it should be: whether it is believed by now. */
-static bool is_believed(struct jump_watch *watch, int64_t ahead_ms,
-                        uint64_t now_ns)
-{
-    if (watch->hold_until_ns == 0) {
-        watch->hold_until_ns = now_ns + (uint64_t)JUMP_HOLD_MS * NS_PER_MS;
-        say(SAY_WARN, "clock.jumped",
-            say_int("ahead_hours", ahead_ms / MS_PER_HOUR),
-            say_int("held_hours", JUMP_HOLD_MS / MS_PER_HOUR),
-            say_text("advice",
-                     "no history is pruned meanwhile; if the clock is wrong, "
-                     "set it before that is over"));
-    }
-    return now_ns >= watch->hold_until_ns;
+    say(SAY_WARN, "clock.jumped",
+        say_int("ahead_hours", ahead_ms / MS_PER_HOUR),
+        say_int("held_hours", JUMP_HOLD_MS / MS_PER_HOUR),
+        say_text("advice", "no history is pruned meanwhile; if the clock is "
+                           "wrong, set it before that is over"));
 }
 
 /* Under the lock. */
 static bool look(struct jump_watch *watch)
 {
-    uint64_t now_ns = watch->clock->mono_ns(watch->clock);
-    int64_t wall_ms = watch->clock->wall_ms(watch->clock);
-    int64_t passed_ms = (int64_t)((now_ns - watch->trusted_ns) / NS_PER_MS);
-    int64_t ahead_ms = wall_ms - watch->trusted_ms - passed_ms;
-    bool was_held = watch->hold_until_ns > 0;
+    bool was_held = watch->jump.hold_until_ns > 0;
+    int64_t ahead_ms;
+    bool is_believed = jump_is_believed(&watch->jump, watch->clock, &ahead_ms);
 
-    if (ahead_ms > JUMP_MS_MAX && !is_believed(watch, ahead_ms, now_ns)) {
-        return false;
-    }
-    trust(watch, wall_ms, now_ns);
-    if (was_held) {
+    if (!is_believed && !was_held) {
+        say_jump(ahead_ms);
+    } else if (is_believed && was_held) {
         say(SAY_INFO, "clock.believed",
             say_int("ahead_hours", ahead_ms / MS_PER_HOUR));
     }
-    return true;
+    return is_believed;
 }
 
 bool jump_watch_may_prune(struct jump_watch *watch)

@@ -1,11 +1,8 @@
 /*
  * jump_watch - whether the clock can be believed, for what it would delete.
  *
- * A clock that is wrong by months makes all history look old. So when the time
- * is more than JUMP_MS_MAX ahead of what it should be, by the last record of
- * the log or by the machine's monotonic clock, nothing is to be pruned for
- * JUMP_HOLD_MS: long enough to set it right, or to stop the server. Then it is
- * believed.
+ * base/jump.h decides, from the last record of the log on; here the server says
+ * what changes, and several threads ask.
  *
  * Threads: any.
  */
@@ -13,20 +10,13 @@
 
 #include <pthread.h>
 
-#include "base/clock.h"
+#include "base/jump.h"
 #include "elog/elog.h"
-
-enum {
-    JUMP_MS_MAX = 7 * 24 * 3600 * 1000,
-    JUMP_HOLD_MS = 24 * 3600 * 1000,
-};
 
 struct jump_watch {
     const struct clock *clock; /* borrowed */
     pthread_mutex_t lock;
-    int64_t trusted_ms;     /* the time, as last believed, */
-    uint64_t trusted_ns;    /* and when that was */
-    uint64_t hold_until_ns; /* 0: nothing is held */
+    struct jump jump;
 };
 
 /* The time to begin with, by a log: that of its last record, or, where its time

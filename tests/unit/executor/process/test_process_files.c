@@ -428,6 +428,66 @@ static void wait_kept(struct fixture *fixture, const char *id)
     }
 }
 
+/* A clock that is wrong by as much as a test likes. */
+static int64_t ahead_ms;
+
+static uint64_t ahead_mono_ns(const struct clock *clock)
+{
+    (void)clock;
+    return machine_clock.mono_ns(&machine_clock);
+}
+
+static int64_t ahead_wall_ms(const struct clock *clock)
+{
+    (void)clock;
+    return machine_clock.wall_ms(&machine_clock) + ahead_ms;
+}
+
+static void reopen_ahead(struct fixture *fixture, int64_t by_ms)
+{
+    static const struct clock clock = {ahead_mono_ns, ahead_wall_ms};
+    struct err err = {""};
+
+    ahead_ms = by_ms;
+    runtime_close(fixture->runtime);
+    fixture->runtime = NULL;
+    if (process_open(&fixture->options, &clock, &fixture->runtime,
+                     &fixture->info, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+/* What is kept outlives a clock that is wrong at the start, and what a start
+ * with such a clock leaves for the next. */
+static void a_wrong_clock_removes_nothing(void **state)
+{
+    const int64_t month_ms = (int64_t)30 * 24 * 3600 * 1000;
+    struct fixture *fixture = *state;
+    struct runtime_change change;
+    char id[ID_TEXT_BYTES_MAX], run[ID_TEXT_BYTES_MAX];
+    struct job job;
+
+    leave_results(fixture, &job, 78, "echo 1 > $BERTH_OUTPUT_DIR/one");
+    job_id_format(job.run.job, id);
+    run_id_format(job.run.run, run);
+    fixture->options.folder_ms = 0;
+    reopen(fixture);
+    wait_kept(fixture, id);
+    for (int i = 0; i < 2; i++) {
+        reopen_ahead(fixture, month_ms);
+        for (int step = 0; step < 3; step++) {
+            (void)fixture->runtime->ops->poll(fixture->runtime, &change, 1);
+        }
+        assert_true(is_there(fixture, "outputs", id));
+        assert_true(is_there(fixture, "runs", run));
+    }
+    /* Within the bound it is believed. */
+    fixture->options.output_ms = 3600 * 1000;
+    reopen_ahead(fixture, 2 * 3600 * 1000);
+    wait_gone(fixture, "outputs", id);
+    job_free(&job);
+}
+
 /* Root's loop does a bounded part of measuring in one step. */
 static void results_are_measured_a_part_at_a_time(void **state)
 {
@@ -488,6 +548,7 @@ int main(void)
         PROCESS_TEST(results_outlive_folders_and_logs),
         PROCESS_TEST(results_have_bounds_that_are_named),
         PROCESS_TEST(results_are_measured_a_part_at_a_time),
+        PROCESS_TEST(a_wrong_clock_removes_nothing),
         PROCESS_TEST(results_are_the_jobs_own),
     };
 
