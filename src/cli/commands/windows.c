@@ -32,9 +32,10 @@ static enum cli_exit read_seconds(struct cli *cli, const char *option,
     const char *text = cli_text(cli, option, "");
     int64_t ms;
 
-    if (setting_parse_duration(str_of(text), &ms) < 0) {
+    if (setting_parse_duration(str_of(text), &ms) < 0 || ms % MS_PER_S) {
         return cli_fail(cli, CLI_USAGE,
-                        "--%s takes a time such as 90m or 24h, not \"%s\"",
+                        "--%s takes a time in whole seconds such as 90m or "
+                        "24h, not \"%s\"",
                         option, text);
     }
     *ret_seconds = ms / MS_PER_S;

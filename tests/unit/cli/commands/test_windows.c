@@ -43,6 +43,18 @@ static void an_end_that_is_no_number_is_refused(void **state)
           "berthctl: begin: must be a time from 1970 to 9999\n");
 }
 
+static void times_are_whole_seconds(void **state)
+{
+    struct script *script = *state;
+
+    set_window(script, 1700000000, 0);
+    check(
+        ASK(script, "", "update", "maintenance-window", "w", "--lead", "500ms"),
+        CLI_USAGE, "",
+        "berthctl: --lead takes a time in whole seconds such as 90m or 24h, "
+        "not \"500ms\"\n");
+}
+
 static void times_that_are_too_long_are_printed(void **state)
 {
     struct script *script = *state;
@@ -60,6 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(an_end_that_is_no_number_is_refused),
+        SERVED(times_are_whole_seconds),
         SERVED(times_that_are_too_long_are_printed),
     };
 
