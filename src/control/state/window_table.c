@@ -77,6 +77,18 @@ static bool is_at(const struct window_table *table, size_t at, struct str name)
            str_equal(table->entries.items[at]->record.name, name);
 }
 
+/* Whether the windows stand in order, none twice. */
+static bool table_is_in_order(const struct window_table *table)
+{
+    for (size_t i = 1; i < table->entries.count; i++) {
+        if (str_compare(table->entries.items[i - 1]->record.name,
+                        table->entries.items[i]->record.name) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int window_table_put(struct window_table *table, struct str encoded,
                      struct err *err)
 {
@@ -107,6 +119,7 @@ int window_table_put(struct window_table *table, struct str encoded,
         }
     }
     table->entries.items[at] = entry;
+    ASSERT_SLOW(table_is_in_order(table)); /* names are looked up by it */
     return 0;
 }
 
@@ -122,6 +135,7 @@ bool window_table_remove(struct window_table *table, struct str name)
     for (size_t i = at; i < table->entries.count; i++) {
         table->entries.items[i] = table->entries.items[i + 1];
     }
+    ASSERT_SLOW(table_is_in_order(table));
     return true;
 }
 
