@@ -282,6 +282,5 @@ void handle_list_pools(struct api_call *call, struct str request)
     }
     struct command *command = command_create(COMMAND_QUERY_POOLS);
     command->pools.name = arena_str(&command->arena, str_of(message->name));
-    command->pools.has_conflicts = true;
     api_call_post(call, command, pools_known);
 }

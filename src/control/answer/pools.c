@@ -8,28 +8,6 @@
 #include "control/state/inbox.h"
 #include "control/state/state.h"
 
-/* How many nodes several pools match. */
-static uint32_t count_conflicts(const struct control *c)
-{
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < c->executors.count; i++) {
-        const struct control_executor *executor = c->executors.items[i];
-        for (size_t n = 0; executor && n < executor->nodes.count; n++) {
-            const struct control_node *node = &executor->nodes.items[n];
-            auto_arena arena = {0};
-            struct event event;
-            if (node->bytes &&
-                log_decode_event(str_make(node->bytes, node->byte_count),
-                                 &arena, &event, NULL) == 0 &&
-                pool_conflict(c, &event.nodes.set[0], &arena).byte_count) {
-                count++;
-            }
-        }
-    }
-    return count;
-}
-
 _Static_assert((int)POOL_AMOUNT_PODS == (int)SCHED_AMOUNT_PODS &&
                    (int)POOL_AMOUNT_NODES == (int)SCHED_AMOUNTS,
                "the planner's amounts, and nodes");
@@ -258,9 +236,7 @@ void pool_objects_answer(struct control *c, struct command *command)
         return;
     }
     measure(c, command, rows, usages, &all);
-    if (command->pools.has_conflicts && c->pool_table.entries.count > 1) {
-        rows[0].conflict_count = count_conflicts(c);
-    }
+    rows[0].conflict_count = c->conflict_count;
     if (is_metrics) {
         add_names(c, arena, rows, count);
     }

@@ -224,7 +224,6 @@ struct command {
         struct {
             struct str name;       /* "": all */
             bool is_brief;         /* which there are, not how they stand */
-            bool has_conflicts;    /* wanted: rows[0].conflict_count */
             struct pool_row *rows; /* answer: Default, then by name */
             uint32_t row_count;
             struct str *configured; /* answer: the configuration's pools */

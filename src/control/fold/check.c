@@ -61,13 +61,14 @@ static bool queues_add_up(const struct control *c, const struct sums *sums)
 
 static bool executors_add_up(const struct control *c, const struct sums *sums)
 {
-    uint64_t node_count = 0;
+    uint64_t node_count = 0, conflict_count = 0;
 
     for (size_t i = 0; i < c->executors.count; i++) {
         const struct control_executor *executor = c->executors.items[i];
         uint32_t own_count = 0;
         for (size_t n = 0; executor && n < executor->nodes.count; n++) {
             own_count += executor->nodes.items[n].bytes != NULL;
+            conflict_count += executor->nodes.items[n].has_conflict;
         }
         if (executor &&
             (executor->node_count != own_count ||
@@ -76,7 +77,8 @@ static bool executors_add_up(const struct control *c, const struct sums *sums)
         }
         node_count += own_count;
     }
-    return node_count == (uint64_t)c->metrics.node_count;
+    return node_count == (uint64_t)c->metrics.node_count &&
+           conflict_count == c->conflict_count;
 }
 
 bool fold_is_sound(const struct control *c)

@@ -98,6 +98,7 @@ void executors_fini(struct control *c)
     VEC_FREE(&c->executors);
     intern_fini(&c->executor_names);
     c->metrics.node_count = 0;
+    c->conflict_count = 0;
     memset(c->window_table.node_counts, 0, sizeof(c->window_table.node_counts));
 }
 

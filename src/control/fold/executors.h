@@ -24,6 +24,7 @@ struct control_node {
     uint32_t sched_node;
     uint32_t seen_no;        /* the last exchange that listed it */
     bool is_cordoned;        /* by an operator, here; goes with the node */
+    bool has_conflict;       /* several pools match it: c->conflict_count */
     struct window_set about; /* as c->window_table counts it */
 };
 

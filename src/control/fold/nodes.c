@@ -1,5 +1,6 @@
 /* Nodes of executors: their bytes here, and their handles in the planner. */
 #include "control/fold/executors.h"
+#include "control/fold/pools.h"
 #include "control/fold/windows.h"
 #include "control/state/named.h"
 #include "control/state/state.h"
@@ -33,6 +34,17 @@ void node_encode(struct strbuf *buf, struct str executor_id, struct str pool,
     log_encode_event(buf, &event);
 }
 
+/* Which pools and windows mean a node, as the counts of both say. */
+static void note_meant(struct control *c, struct control_node *node,
+                       bool has_conflict, const struct window_set *about)
+{
+    ASSERT(!node->has_conflict || c->conflict_count > 0);
+    c->conflict_count -= node->has_conflict;
+    c->conflict_count += has_conflict;
+    node->has_conflict = has_conflict;
+    window_table_recount(&c->window_table, &node->about, about);
+}
+
 void node_fold(struct control *c, struct control_executor *executor,
                struct str pool, const struct node_record *record)
 {
@@ -54,7 +66,7 @@ void node_fold(struct control *c, struct control_executor *executor,
     struct node_record known = *record;
     known.is_unschedulable |= node->is_cordoned;
     windows_mark(c, executor->id, pool, &known, &about);
-    window_table_recount(&c->window_table, &node->about, &about);
+    note_meant(c, node, pool_has_conflict(c, record), &about);
     node->sched_node = pools_node_set(c->pools, executor->id, &known, pool);
     node->seen_no = c->exchange_no;
     ASSERT_SLOW(str_equal(pools_node_executor(c->pools, node->sched_node),
@@ -72,8 +84,7 @@ static void node_drop(struct control *c, struct control_executor *executor,
     mem_free(node->bytes);
     node->bytes = NULL;
     node->is_cordoned = false;
-    window_table_recount(&c->window_table, &node->about,
-                         &(struct window_set){0});
+    note_meant(c, node, false, &(struct window_set){0});
     pools_node_remove(c->pools, node->sched_node);
     intern_unref(&executor->node_names, index);
     ASSERT(executor->node_count > 0);

@@ -100,6 +100,18 @@ void pool_objects_unpack(struct control *c, struct pack_reader *reader)
     }
 }
 
+bool pool_has_conflict(const struct control *c,
+                       const struct node_record *record)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < c->pool_table.entries.count && count < 2; i++) {
+        count += match_selects(&c->pool_table.entries.items[i]->record,
+                               record->labels, record->label_count);
+    }
+    return count > 1;
+}
+
 struct str pool_conflict(const struct control *c,
                          const struct node_record *record, struct arena *arena)
 {

@@ -19,6 +19,9 @@ const char *pool_refusal(const struct control *c, const struct event *event);
  * Default pool, as a text in the arena; or "". */
 struct str pool_conflict(const struct control *c,
                          const struct node_record *record, struct arena *arena);
+/* Whether several do. */
+bool pool_has_conflict(const struct control *c,
+                       const struct node_record *record);
 /* The pool object that a node belongs to, or "". */
 struct str pool_object_of(const struct control *c,
                           const struct node_record *record);

@@ -127,6 +127,7 @@ struct control {
         int64_t time_ms;
     })
     marks;                    /* for retention, oldest first */
+    uint32_t conflict_count;  /* nodes that several pools match */
     uint64_t node_generation; /* grows when more could fit */
     uint32_t loss_no;         /* grows when less could; never 0 */
     /* Of the record that is being folded: nodes went, or may hold less; jobs

@@ -77,6 +77,7 @@ po_02_a_deleted_pool_leaves_its_nodes_and_work_to_default(void **state)
     pools_assert_waits(s, "gpu", 3);
     pools_drop(s, "gpu");
     pools_assert_all(s, "default cpu");
+    assert_int_equal(pools_row(s, "default").conflict_count, 0);
     assert_int_equal(pools_row(s, "cpu").node_count, 2);
     assert_int_equal(
         pools_row(s, "cpu").amounts[POOL_AMOUNT_CPU].allocatable_milli, 20000);
