@@ -212,13 +212,29 @@ class Asked(unittest.TestCase):
                 f"label/{label}/values", **{"match[]": metric}), 60)
             self.assertEqual(values, ["q"], what)
 
-    def test_a_healthy_server_fires_nothing(self):
+    def rules(self):
         (group,) = self.get("rules")["groups"]
-        self.assertEqual(len(group["rules"]), len(alerts()))
-        self.assertEqual([rule["name"] for rule in group["rules"]
-                          if rule["state"] == "firing"
-                          and not rule["name"].startswith("BerthDisk")], [])
-        self.assertEqual([rule["lastError"] for rule in group["rules"]
+        return group["rules"]
+
+    def active(self):
+        """Alerts that fire or are pending; how full this disk is says nothing."""
+        return [(rule["name"], rule["state"], rule["alerts"])
+                for rule in self.rules() if rule["state"] != "inactive"
+                and not rule["name"].startswith("BerthDisk")]
+
+    def test_a_healthy_server_fires_nothing(self):
+        """Most rules fire after minutes only, so none may be pending either."""
+        harness.wait_for("two scrapes", lambda: self.ask(
+            'count_over_time(up{job="berth"}[1m]) > 1'), 60)
+        self.assertEqual(len(self.rules()), len(alerts()))
+        harness.wait_for("all rules to be evaluated", lambda: all(
+            rule["health"] == "ok" for rule in self.rules()), 60)
+        # A slow machine may miss a heartbeat; what stays is no accident.
+        try:
+            harness.wait_for("no alert", lambda: not self.active(), 20)
+        except AssertionError:
+            self.assertEqual(self.active(), [])
+        self.assertEqual([rule["lastError"] for rule in self.rules()
                           if rule.get("lastError")], [])
 
 
