@@ -20,7 +20,7 @@ enum {
     ADDED_MAX = 3,
     SPAN_MS = 20000,
     SLACK_MS = 1500, /* between full rounds, and between steps */
-    RUNS = 150,
+    RUNS = 300,
 };
 
 static const char *const queues[] = {"q", "r"};
@@ -113,11 +113,64 @@ struct change {
     struct str drained;
     const char *queue; /* of a job */
     struct stage_job job;
+    struct strbuf policy;
 };
 
-static void draw_change(struct tape *tape, struct change *change)
+/* The place of a class's limit of cpu, made where there is none. */
+static uint32_t cpu_limit_of(struct priority_class *class)
 {
-    switch (draw(tape, 0, 4)) {
+    for (uint32_t i = 0; i < class->queue_limit_count; i++) {
+        if (str_equal(class->queue_limits[i].resource, STR("cpu"))) {
+            return i;
+        }
+    }
+    ASSERT(class->queue_limit_count < POLICY_FRACTIONS_MAX);
+    return class->queue_limit_count++;
+}
+
+static void limit_all(struct policy *policy, int64_t fraction_ppm)
+{
+    for (uint32_t i = 0; i < policy->class_count; i++) {
+        struct priority_class *class = &policy->classes[i];
+        class->queue_limits[cpu_limit_of(class)] =
+            (struct resource_fraction){STR("cpu"), fraction_ppm};
+    }
+}
+
+static int64_t draw_fraction(struct tape *tape)
+{
+    return (int64_t)draw(tape, 1, 10) * 100000;
+}
+
+/* A higher or lower limit of a class. */
+static void draw_limit(struct tape *tape, struct change *change)
+{
+    change->class = (struct class_change){
+        .name = str_of(classes[draw(tape, 0, ARRAY_COUNT(classes) - 1)]),
+        .resource = STR("cpu"),
+        .fraction_ppm = draw_fraction(tape),
+    };
+    change->changes.classes = &change->class;
+    change->changes.class_count = 1;
+}
+
+/* All of another policy, as --scheduling names it. */
+static void draw_policy(struct tape *tape, const struct policy *is,
+                        struct change *change)
+{
+    struct policy policy = *is;
+
+    pool_policy_apply(&policy.pools[0],
+                      (enum pool_profile)draw(tape, 0, PROFILE_FLOW));
+    limit_all(&policy, draw_fraction(tape));
+    policy_print(&policy, &change->policy);
+    change->changes.policy = strbuf_str(&change->policy);
+}
+
+static void draw_change(struct tape *tape, const struct policy *policy,
+                        struct change *change)
+{
+    switch (draw(tape, 0, 6)) {
     case 0:
         change->weight = (struct what_if_weight){
             str_of(queues[draw(tape, 0, 1)]), 1 / (double)draw(tape, 2, 9)};
@@ -143,6 +196,12 @@ static void draw_change(struct tape *tape, struct change *change)
         change->drained = STR("n1");
         change->changes.drained = &change->drained;
         change->changes.drained_count = 1;
+        break;
+    case 4:
+        draw_limit(tape, change);
+        break;
+    case 5:
+        draw_policy(tape, policy, change);
         break;
     default:
         change->queue = queues[draw(tape, 0, 1)];
@@ -174,12 +233,28 @@ static void really_set_class(struct world *world, const struct change *change)
     struct event event = stage_event_make(EVENT_POLICY_SET);
 
     for (uint32_t i = 0; i < policy.class_count; i++) {
-        if (str_equal(policy.classes[i].name, change->class.name)) {
-            policy.classes[i].priority = change->class.priority;
+        struct priority_class *class = &policy.classes[i];
+        if (!str_equal(class->name, change->class.name)) {
+            continue;
+        }
+        if (change->class.has_priority) {
+            class->priority = change->class.priority;
+        } else {
+            class->queue_limits[cpu_limit_of(class)] =
+                (struct resource_fraction){STR("cpu"),
+                                           change->class.fraction_ppm};
         }
     }
     policy_print(&policy, &text);
     event.policy.text = strbuf_str(&text);
+    stage_event(&world->stage, "", "", "operator", &event);
+}
+
+static void really_set_policy(struct world *world, const struct change *change)
+{
+    struct event event = stage_event_make(EVENT_POLICY_SET);
+
+    event.policy.text = change->changes.policy;
     stage_event(&world->stage, "", "", "operator", &event);
 }
 
@@ -231,6 +306,8 @@ static void really_do(struct world *world, const struct change *change,
         really_set_weight(world, change);
     } else if (change->changes.class_count) {
         really_set_class(world, change);
+    } else if (change->changes.policy.byte_count) {
+        really_set_policy(world, change);
     } else if (change->changes.nodes_count) {
         really_add_nodes(world, change);
     } else if (change->changes.drained_count) {
@@ -394,6 +471,7 @@ static bool comes_true(struct tape *tape)
     world->stage.policy.pools[0].reservation_delay_ms =
         draw(tape, 0, 1) * INT64_C(2000);
     world->stage.policy.balance_period_ms = 500;
+    limit_all(&world->stage.policy, draw_fraction(tape));
     world->stage.hooks =
         (struct control_hooks){.ctx = world, .what_if = take_state};
     stage_start(&world->stage);
@@ -407,7 +485,7 @@ static bool comes_true(struct tape *tape)
         }
     }
     live(world, SPAN_MS);
-    draw_change(tape, &change);
+    draw_change(tape, &world->stage.policy, &change);
     if (change.queue) {
         uint32_t count = world->stage.job_count;
         twin =
@@ -432,6 +510,7 @@ static bool comes_true(struct tape *tape)
         prop_note_open(tape);
     }
     what_if_destroy(what_if);
+    strbuf_fini(&change.policy);
     command_destroy(world->command);
     mem_free(world->bytes);
     stage_fini(&world->stage);
