@@ -319,6 +319,7 @@ static void process_close(struct runtime *runtime)
     node_set_destroy(process->nodes);
     VEC_FREE(&process->kept);
     VEC_FREE(&process->outputs);
+    intern_fini(&process->queues);
     VEC_FREE(&process->forgotten);
     VEC_FREE(&process->exiting);
     map_fini(&process->by_id);

@@ -17,7 +17,7 @@
 #include "executor/process/process_private.h"
 #include "executor/process/process_walk.h"
 
-enum { ABOUT_BYTES_MAX = 1024, BLOCK_BYTES = 512, NAME_BYTES = 128 };
+enum { ABOUT_BYTES_MAX = 4096, BLOCK_BYTES = 512, NAME_BYTES = 128 };
 
 static const char about_name[] = "about", files_name[] = "files";
 
@@ -68,7 +68,9 @@ static bool measure(struct process *process, int fd, int64_t *ret_byte_count,
     process_walk(fd, STR(""), NULL, add_bytes, ret_byte_count, &rest);
     process->measured_count++;
     process->visited_count += rest.visit_count;
-    if (rest.is_cut) {
+    if (rest.visit_count == 0 && rest.closed_count == 0) {
+        strbuf_add_text(reason, "there were none");
+    } else if (rest.is_cut) {
         strbuf_addf(reason, "there were more than %d of them",
                     PROCESS_WALK_VISITS_MAX);
     } else if (rest.deep_count + rest.long_count > 0) {
@@ -114,8 +116,8 @@ static void forget_job(struct process *process, struct job_id job)
     process->outputs.count = count;
 }
 
-static int write_about(int dir_fd, const struct process_output *output,
-                       struct err *err)
+static int write_about(const struct process *process, int dir_fd,
+                       const struct process_output *output, struct err *err)
 {
     auto_strbuf about = strbuf_make(ABOUT_BYTES_MAX);
     char run[ID_TEXT_BYTES_MAX];
@@ -124,6 +126,7 @@ static int write_about(int dir_fd, const struct process_output *output,
     kv_add_text(&about, "run_id", run_id_format(output->run, run));
     kv_add_int(&about, "done_ms", output->done_ms);
     kv_add_int(&about, "bytes", output->byte_count);
+    kv_add(&about, "queue", intern_get(&process->queues, output->queue));
     kv_seal(&about);
     return file_replace(dir_fd, about_name, strbuf_str(&about), 0600, err);
 }
@@ -145,7 +148,7 @@ static int move(struct process *process, const char *space,
     int fd = openat(process->outputs_fd, job,
                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int rc = fd < 0 ? err_set(err, -ERR_IO, "%s: cannot be opened", job)
-                    : write_about(fd, output, err);
+                    : write_about(process, fd, output, err);
     if (fd >= 0) {
         close(fd);
     }
@@ -172,7 +175,10 @@ static void keep(struct process *process, const char *space,
 void process_output_keep(struct process *process,
                          const struct process_kept *kept)
 {
-    struct process_output output = {kept->run, kept->job, kept->done_ms, 0};
+    struct process_output output = {.run = kept->run,
+                                    .job = kept->job,
+                                    .done_ms = kept->done_ms,
+                                    .queue = kept->queue};
     char id[ID_TEXT_BYTES_MAX], space[PROCESS_RANDOM_NAME_BYTES];
     char path[NAME_BYTES];
     auto_strbuf reason = {0};
@@ -196,43 +202,80 @@ void process_output_keep(struct process *process,
 
 /* Removing. */
 
-/* By which key the oldest goes, or NULL. */
-static const char *find_cause(const struct process *process,
-                              const struct process_output *oldest,
-                              int64_t now_ms)
+/* The oldest of the queue that has most: bytes, or jobs.  Of several such it is
+ * the oldest, too. */
+static size_t find_oldest_of_most(const struct process *process, bool is_bytes)
+{
+    VEC(int64_t) totals = {0};
+    size_t worst = process->output_first;
+
+    for (uint32_t i = 0; i < intern_count(&process->queues); i++) {
+        VEC_PUSH(&totals, 0);
+    }
+    for (size_t i = worst; i < process->outputs.count; i++) {
+        const struct process_output *output = &process->outputs.items[i];
+        totals.items[output->queue] += is_bytes ? output->byte_count : 1;
+    }
+    for (size_t i = worst; i < process->outputs.count; i++) {
+        if (totals.items[process->outputs.items[i].queue] >
+            totals.items[process->outputs.items[worst].queue]) {
+            worst = i;
+        }
+    }
+    VEC_FREE(&totals);
+    return worst;
+}
+
+/* By which key one goes, and which; or NULL. */
+static const char *find_cause(const struct process *process, int64_t now_ms,
+                              size_t *ret_index)
 {
     const struct process_options *options = &process->options;
+    size_t count = process->outputs.count - process->output_first;
 
-    if (process_is_aged(now_ms, oldest->done_ms, options->output_ms)) {
+    *ret_index = process->output_first;
+    if (count == 0) {
+        return NULL;
+    }
+    if (process_is_aged(now_ms, process->outputs.items[*ret_index].done_ms,
+                        options->output_ms)) {
         return "outputs";
     }
-    if (process->outputs.count - process->output_first >
-        options->output_count_max) {
-        return "maxOutputs";
+    bool is_many = count > options->output_count_max;
+    if (!is_many &&
+        process->output_byte_count <= options->outputs_byte_count_max) {
+        return NULL;
     }
-    return process->output_byte_count > options->outputs_byte_count_max
-               ? "maxOutputBytes"
-               : NULL;
+    *ret_index = find_oldest_of_most(process, !is_many);
+    return is_many ? "maxOutputs" : "maxOutputBytes";
+}
+
+static void remove_output(struct process *process, size_t index,
+                          const char *cause)
+{
+    struct process_output *first =
+        &process->outputs.items[process->output_first];
+    const struct process_output output = process->outputs.items[index];
+    char job[ID_TEXT_BYTES_MAX];
+    auto_strbuf reason = {0};
+
+    strbuf_addf(&reason, "by executor.process.retention.%s", cause);
+    note_gone(process, output.run, strbuf_str(&reason));
+    process_discard(process, process->outputs_fd,
+                    job_id_format(output.job, job));
+    process->output_byte_count -= output.byte_count;
+    /* Those before it are the fewer, as a rule. */
+    memmove(first + 1, first, (index - process->output_first) * sizeof(*first));
+    process->output_first++;
 }
 
 void process_outputs_expire(struct process *process, int64_t now_ms)
 {
     const char *cause;
+    size_t index;
 
-    for (; process->output_first < process->outputs.count;
-         process->output_first++) {
-        const struct process_output *oldest =
-            &process->outputs.items[process->output_first];
-        char job[ID_TEXT_BYTES_MAX];
-        auto_strbuf reason = {0};
-        if (!(cause = find_cause(process, oldest, now_ms))) {
-            break;
-        }
-        strbuf_addf(&reason, "by executor.process.retention.%s", cause);
-        note_gone(process, oldest->run, strbuf_str(&reason));
-        process_discard(process, process->outputs_fd,
-                        job_id_format(oldest->job, job));
-        process->output_byte_count -= oldest->byte_count;
+    while ((cause = find_cause(process, now_ms, &index))) {
+        remove_output(process, index, cause);
     }
     if (process->output_first > process->outputs.count / 2) {
         process->outputs.count -= process->output_first;
@@ -245,7 +288,7 @@ void process_outputs_expire(struct process *process, int64_t now_ms)
 
 /* A former life's. */
 
-static int read_about(int outputs_fd, const char *job,
+static int read_about(struct process *process, const char *job,
                       struct process_output *ret_output)
 {
     auto_strbuf about = strbuf_make(ABOUT_BYTES_MAX);
@@ -255,7 +298,7 @@ static int read_about(int outputs_fd, const char *job,
     (void)snprintf(path, sizeof(path), "%s/%s", job, about_name);
     int rc = job_id_parse(str_of(job), &ret_output->job) < 0
                  ? -ERR_CORRUPT
-                 : file_read(outputs_fd, path, &about, &err);
+                 : file_read(process->outputs_fd, path, &about, &err);
     rc = rc < 0 ? rc : kv_check(strbuf_str(&about));
     struct kv_reader reader = {.rest = strbuf_str(&about)};
     int next = rc;
@@ -266,6 +309,9 @@ static int read_about(int outputs_fd, const char *job,
             ret_output->done_ms = kv_int(&reader);
         } else if (kv_is(&reader, "bytes")) {
             ret_output->byte_count = kv_int(&reader);
+        } else if (kv_is(&reader, "queue")) {
+            ret_output->queue =
+                intern_add(&process->queues, str_of(reader.value));
         }
     }
     return rc < 0 ? rc : next;
@@ -286,7 +332,8 @@ void process_outputs_adopt(struct process *process)
     DIR *dir = file_list(process->outputs_fd);
 
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        struct process_output output = {.byte_count = 0};
+        struct process_output output = {
+            .queue = intern_add(&process->queues, STR(""))};
         char path[NAME_BYTES * 4];
         struct stat st;
         if (entry->d_name[0] == '.') {
@@ -294,7 +341,7 @@ void process_outputs_adopt(struct process *process)
         }
         (void)snprintf(path, sizeof(path), "%s/%s", entry->d_name, files_name);
         if (strlen(entry->d_name) >= ID_TEXT_BYTES_MAX ||
-            read_about(process->outputs_fd, entry->d_name, &output) < 0 ||
+            read_about(process, entry->d_name, &output) < 0 ||
             fstatat(process->outputs_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0) {
             process_discard(process, process->outputs_fd, entry->d_name);
             continue;

@@ -21,6 +21,7 @@
  */
 #pragma once
 
+#include "base/intern.h"
 #include "base/jump.h"
 #include "base/slots.h"
 #include "executor/port/change_queue.h"
@@ -64,6 +65,7 @@ struct process_kept {
     struct job_id job;
     int64_t done_ms; /* since the epoch */
     int64_t log_bytes;
+    uint32_t queue; /* among `queues` */
 };
 
 /* What a job left at its outputPath. */
@@ -72,6 +74,7 @@ struct process_output {
     struct job_id job;
     int64_t done_ms; /* since the epoch */
     int64_t byte_count;
+    uint32_t queue; /* among `queues`; that of "" if it is not known */
 };
 
 struct process {
@@ -99,6 +102,7 @@ struct process {
     size_t kept_first;
     size_t folder_first;     /* those before it have no folders any more */
     int64_t kept_byte_count; /* of logs */
+    struct intern queues;    /* of what is kept; none is given back */
     VEC(struct process_output) outputs; /* oldest first, from output_first on */
     size_t output_first;
     uint32_t measured_count;      /* of them, in this step */

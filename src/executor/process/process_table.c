@@ -104,7 +104,12 @@ void process_keep(struct process *process, uint32_t index, int64_t done_ms)
     int64_t log_bytes = log_bytes_of(process, pod->run);
 
     VEC_PUSH(&process->kept,
-             (struct process_kept){pod->run, pod->job, done_ms, log_bytes});
+             (struct process_kept){
+                 .run = pod->run,
+                 .job = pod->job,
+                 .done_ms = done_ms,
+                 .log_bytes = log_bytes,
+                 .queue = intern_add(&process->queues, pod->queue)});
     process->kept_byte_count += log_bytes;
     process_remove(process, index);
 }

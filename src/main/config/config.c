@@ -290,12 +290,13 @@ static const struct setting retention_keys[] = {
                      "kept after its end."),
     SETTING("maxOutputs", INT, config_retention, output_count_max,
             .max = PROCESS_KEPT_RUNS_MAX,
-            .about = "Ended jobs whose files at their outputPath are kept; "
-                     "the oldest go first."),
+            .about = "Ended jobs whose files at their outputPath are kept; of "
+                     "the queue with most of them the oldest go first."),
     SETTING("maxOutputBytes", BYTES, config_retention, outputs_byte_count_max,
             .max = (int64_t)1 << 50,
             .about = "Space for the files that ended jobs left at their "
-                     "outputPath; the oldest go first."),
+                     "outputPath; of the queue with most bytes the oldest go "
+                     "first."),
     SETTING("maxOutputBytesPerJob", BYTES, config_retention,
             output_byte_count_max, .max = (int64_t)1 << 50,
             .about = "A job that leaves more than this at its outputPath "

@@ -338,15 +338,21 @@ static void wait_gone(struct fixture *fixture, const char *folder,
     }
 }
 
+/* Run a job to its end, with a folder for results, and be done with it. */
+static void leave(struct fixture *fixture, struct job *job)
+{
+    job_annotate(job, "berth.dev/outputPath", "/results");
+    fixture_create(fixture, job);
+    assert_int_equal(fixture_wait_end(fixture, job), RECONCILE_SUCCEEDED);
+    fixture->runtime->ops->forget(fixture->runtime, job->run.run);
+}
+
 /* A job that leaves results, and is done with. */
 static void leave_results(struct fixture *fixture, struct job *job, int number,
                           const char *script)
 {
     job_make(job, number, ARGS("sh", "-c", script));
-    job_annotate(job, "berth.dev/outputPath", "/results");
-    fixture_create(fixture, job);
-    assert_int_equal(fixture_wait_end(fixture, job), RECONCILE_SUCCEEDED);
-    fixture->runtime->ops->forget(fixture->runtime, job->run.run);
+    leave(fixture, job);
 }
 
 static void results_outlive_folders_and_logs(void **state)
@@ -426,6 +432,47 @@ static void wait_kept(struct fixture *fixture, const char *id)
         (void)fixture->runtime->ops->poll(fixture->runtime, &change, 1);
         (void)poll(NULL, 0, 5);
     }
+}
+
+/* Whoever has most makes room: the others keep theirs. */
+static void who_keeps_most_makes_room(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job jobs[4];
+
+    for (int i = 0; i < 4; i++) {
+        job_make(&jobs[i], 80 + i,
+                 ARGS("sh", "-c", "echo 1 > $BERTH_OUTPUT_DIR/own"));
+        jobs[i].run.queue = i == 0 ? STR("quiet") : STR("loud");
+        leave(fixture, &jobs[i]);
+        reopen(fixture); /* in this order */
+    }
+    runtime_close(fixture->runtime);
+    fixture->options.folder_ms = 0;
+    fixture->options.output_count_max = 3;
+    fixture_open(fixture);
+    (void)wait_for(fixture, &jobs[1], "by executor.process.retention.maxOut");
+    /* The queue is known of what an earlier life has kept, too. */
+    fixture->options.output_count_max = 2;
+    reopen(fixture);
+    (void)wait_for(fixture, &jobs[2], "by executor.process.retention.maxOut");
+    assert_string_equal(wait_for(fixture, &jobs[0], NULL), "own ");
+    assert_string_equal(wait_for(fixture, &jobs[3], NULL), "own ");
+    for (int i = 0; i < 4; i++) {
+        job_free(&jobs[i]);
+    }
+}
+
+static void an_empty_folder_is_not_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+
+    leave_results(fixture, &job, 85, "true");
+    fixture->options.folder_ms = 0;
+    reopen(fixture);
+    (void)wait_for(fixture, &job, "were removed: there were none");
+    job_free(&job);
 }
 
 /* A clock that is wrong by as much as a test likes. */
@@ -548,6 +595,8 @@ int main(void)
         PROCESS_TEST(results_outlive_folders_and_logs),
         PROCESS_TEST(results_have_bounds_that_are_named),
         PROCESS_TEST(results_are_measured_a_part_at_a_time),
+        PROCESS_TEST(who_keeps_most_makes_room),
+        PROCESS_TEST(an_empty_folder_is_not_kept),
         PROCESS_TEST(a_wrong_clock_removes_nothing),
         PROCESS_TEST(results_are_the_jobs_own),
     };
