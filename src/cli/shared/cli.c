@@ -148,6 +148,7 @@ char *cli_format(struct cli *cli, const char *format, ...)
 {
     va_list arguments;
 
+    ASSERT(format); /* else -fsanitize makes the compiler warn of it */
     va_start(arguments, format);
     int byte_count = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
