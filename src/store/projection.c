@@ -43,6 +43,7 @@ void projection_fini(struct projection *projection)
     fini_maps(projection);
     intern_destroy(projection->set_names);
     strbuf_fini(&projection->scratch);
+    usage_class_fini(&projection->usage_class);
     arena_fini(&projection->arena);
 }
 

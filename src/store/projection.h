@@ -94,6 +94,7 @@ struct projection {
     struct map job_indexes, run_indexes;
     struct intern *set_names; /* "queue\0name" -> index into sets */
     struct strbuf scratch;
+    struct usage_class usage_class; /* of the job that came last */
     int64_t next_job_number;
     uint64_t seq;         /* of the record that is being folded */
     uint32_t set_current; /* index into sets of the current scope */

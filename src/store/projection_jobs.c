@@ -96,7 +96,8 @@ static void add_job(struct projection *projection,
         .number = projection->next_job_number++,
         .set_key = projection->sets.items[projection->set_current].key,
         .array = label_array_of(event->submit.encoded),
-        .request = usage_request_of(event->submit.digest),
+        .request =
+            usage_request_of(&projection->usage_class, event->submit.digest),
         .is_new = true,
     };
     projection_note_usage(projection, row,

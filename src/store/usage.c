@@ -210,15 +210,14 @@ static bool is_gpu(struct str name)
            memmem(name.p, name.byte_count, "/mig-", strlen("/mig-")) != NULL;
 }
 
-struct usage_request usage_request_of(struct str digest)
+/* What a class asks for, by its packed requirement. */
+static struct usage_request request_of_class(struct str class_key)
 {
     auto_arena arena = {0};
     struct usage_request request = {0};
     struct requirement requirement;
-    struct job_digest job;
 
-    if (digest.byte_count == 0 || digest_unpack(digest, &job) < 0 ||
-        requirement_unpack(job.class_key, &arena, &requirement) < 0) {
+    if (requirement_unpack(class_key, &arena, &requirement) < 0) {
         return request;
     }
     for (uint32_t i = 0; i < requirement.requests.count; i++) {
@@ -231,4 +230,25 @@ struct usage_request usage_request_of(struct str digest)
         }
     }
     return request;
+}
+
+struct usage_request usage_request_of(struct usage_class *last,
+                                      struct str digest)
+{
+    struct job_digest job;
+
+    if (digest.byte_count == 0 || digest_unpack(digest, &job) < 0) {
+        return (struct usage_request){0};
+    }
+    if (!str_equal(strbuf_str(&last->key), job.class_key)) {
+        strbuf_clear(&last->key);
+        strbuf_add_str(&last->key, job.class_key);
+        last->request = request_of_class(job.class_key);
+    }
+    return last->request;
+}
+
+void usage_class_fini(struct usage_class *last)
+{
+    strbuf_fini(&last->key);
 }

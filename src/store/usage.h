@@ -20,6 +20,13 @@ struct usage_request {
     int64_t core_milli, gpu_milli;
 };
 
+/* What the class that was asked about last asks for: jobs that come together
+ * are mostly of one class.  Zeroed it is empty; usage_class_fini() frees it. */
+struct usage_class {
+    struct strbuf key;
+    struct usage_request request;
+};
+
 /* Something to count, as the fold found it. */
 struct usage_note {
     struct str queue, owner;
@@ -66,5 +73,9 @@ void usage_changes_add(struct usage_changes *changes,
 int usage_changes_write(const struct usage_changes *changes,
                         sqlite3_stmt *upsert, struct err *err) must_check;
 
-/* What the digest of a submission asks for; nothing, if it does not say. */
-struct usage_request usage_request_of(struct str digest);
+/* What the digest of a submission asks for; nothing, if it does not say. `last`
+ * remembers its class. */
+struct usage_request usage_request_of(struct usage_class *last,
+                                      struct str digest);
+/* Free all it holds. */
+void usage_class_fini(struct usage_class *last);

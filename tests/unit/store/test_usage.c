@@ -101,25 +101,45 @@ static void times_that_make_no_sense_cost_little(void **state)
     (void)state;
 }
 
+/* The digest of a job whose class asks for these. */
+static void put_digest(struct strbuf *digest, struct resource_amount *amounts,
+                       uint32_t count)
+{
+    struct requirement requirement = {.requests = {amounts, count}};
+    auto_strbuf class = {0};
+
+    requirement_pack(&class, &requirement);
+    digest_pack(digest, &(struct job_digest){.class_key = strbuf_str(&class),
+                                             .gang_cardinality = 1,
+                                             .gang_minimum = 1});
+}
+
 static void a_digest_says_what_is_asked_for(void **state)
 {
     struct resource_amount amounts[] = {{STR("amd.com/gpu"), 2000},
                                         {STR("cpu"), 1500},
                                         {STR("memory"), 7},
                                         {STR("nvidia.com/mig-1g.5gb"), 1000}};
-    struct requirement requirement = {
-        .requests = {amounts, ARRAY_COUNT(amounts)}};
-    auto_strbuf class = {0}, digest = {0};
+    struct resource_amount other_amounts[] = {{STR("cpu"), 250}};
+    auto_strbuf digest = {0}, other = {0};
+    struct usage_class last = {0};
 
-    requirement_pack(&class, &requirement);
-    digest_pack(&digest, &(struct job_digest){.class_key = strbuf_str(&class),
-                                              .gang_cardinality = 1,
-                                              .gang_minimum = 1});
-    struct usage_request request = usage_request_of(strbuf_str(&digest));
-    assert_int_equal(request.core_milli, 1500);
-    assert_int_equal(request.gpu_milli, 3000);
-    assert_int_equal(usage_request_of(STR("")).core_milli, 0);
-    assert_int_equal(usage_request_of(STR("nonsense")).core_milli, 0);
+    put_digest(&digest, amounts, ARRAY_COUNT(amounts));
+    put_digest(&other, other_amounts, ARRAY_COUNT(other_amounts));
+    for (int i = 0; i < 2; i++) {
+        struct usage_request request =
+            usage_request_of(&last, strbuf_str(&digest));
+        assert_int_equal(request.core_milli, 1500);
+        assert_int_equal(request.gpu_milli, 3000);
+        request = usage_request_of(&last, strbuf_str(&digest));
+        assert_int_equal(request.core_milli, 1500);
+        request = usage_request_of(&last, strbuf_str(&other));
+        assert_int_equal(request.core_milli, 250);
+        assert_int_equal(request.gpu_milli, 0);
+    }
+    assert_int_equal(usage_request_of(&last, STR("")).core_milli, 0);
+    assert_int_equal(usage_request_of(&last, STR("nonsense")).core_milli, 0);
+    usage_class_fini(&last);
     (void)state;
 }
 
