@@ -255,7 +255,7 @@ class Pools(unittest.TestCase):
         self.assertEqual(lenders["default"]["nodesTotal"], 0)
         text = self.berth.ctl("explain", waits["jobId"]).stdout
         self.assertIn("big: lends to nobody (disableSharing)", text)
-        self.assertRegex(text, "gpu: has no room for it: 1 of 1 nodes do not "
+        self.assertRegex(text, "gpu: has no room for it: 1 of 1 node does not "
                          "have enough free; node e-g-0 comes nearest, with 0 "
                          "cpu")
         self.assertEqual(text, self.berth.ctl("get", "job-report",

@@ -1,6 +1,7 @@
 /* backup: writes the copies of the server's files to a new directory. */
 #include <sys/stat.h>
 
+#include "base/plural.h"
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 
@@ -130,7 +131,8 @@ enum cli_exit cmd_backup(struct cli *cli)
     rpc_stream_close_send(stream);
     rc = receive(cli, &backup, stream);
     if (rc == CLI_OK) {
-        cli_note(cli, "Copied %u files, %llu bytes, to %s", backup.file_count,
+        cli_note(cli, "Copied %u file%s, %llu bytes, to %s", backup.file_count,
+                 plural_s(backup.file_count),
                  (unsigned long long)backup.byte_count, backup.directory);
     }
     return rc;

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/array_selection.h"
@@ -51,7 +52,7 @@ static const char *waiting_of(struct cli *cli,
         return why;
     }
     return cli_format(cli, "%s%safter %u run%s", why, *why ? ", " : "waits ",
-                      job->run_count, job->run_count == 1 ? "" : "s");
+                      job->run_count, plural_s(job->run_count));
 }
 
 /* What a table has room for of why a job stands as it does. */

@@ -1,4 +1,5 @@
 /* Creates, edits and deletes pools. */
+#include "base/plural.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/pool_options.h"
@@ -285,17 +286,17 @@ static void say_what_goes(struct cli *cli, const Berth__Api__PoolStatus *status)
     uint32_t queued_count = status->queued_own_count;
 
     if (node_count > 0) {
-        cli_note(
-            cli,
-            "  %u node%s to the pool%s that match%s now, or to the default "
-            "pool; %u job%s on there",
-            node_count, node_count == 1 ? " goes" : "s go",
-            node_count == 1 ? "" : "s", node_count == 1 ? "es it" : " them",
-            job_count, job_count == 1 ? " goes" : "s go");
+        cli_note(cli,
+                 "  %u node%s to the pool%s that %s now, or to the default "
+                 "pool; %u job%s on there",
+                 node_count, plural_of(node_count, " goes", "s go"),
+                 plural_s(node_count),
+                 plural_of(node_count, "matches it", "match them"), job_count,
+                 plural_of(job_count, " goes", "s go"));
     }
     if (queued_count > 0) {
         cli_note(cli, "  %u waiting job%s to the default pool", queued_count,
-                 queued_count == 1 ? " goes" : "s go");
+                 plural_of(queued_count, " goes", "s go"));
     }
 }
 

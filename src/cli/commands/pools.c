@@ -1,4 +1,5 @@
 /* get pools. */
+#include "base/plural.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/pool_table.h"
 
@@ -111,12 +112,11 @@ static void print_table(struct cli *cli,
     cli_print_table(cli, &table);
     if (conflict_count) {
         cli_say(cli,
-                conflict_count == 1
-                    ? "%u node is in the default pool because more than one "
-                      "pool matches it"
-                    : "%u nodes are in the default pool because more than one "
-                      "pool matches them",
-                conflict_count);
+                "%u %s in the default pool because more than one pool matches "
+                "%s",
+                conflict_count,
+                plural_of(conflict_count, "node is", "nodes are"),
+                plural_of(conflict_count, "it", "them"));
     }
 }
 

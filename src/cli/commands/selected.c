@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "armada/services.pb-c.h"
+#include "base/plural.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/selection.h"
@@ -137,8 +138,8 @@ static void preview(struct cli *cli, const struct selection *jobs)
     FILE *err = cli->ports->err;
     uint32_t line_count = 0;
 
-    fprintf(err, "%zu job%s match%s:\n", jobs->count,
-            jobs->count == 1 ? "" : "s", jobs->count == 1 ? "es" : "");
+    fprintf(err, "%zu job%s match%s:\n", jobs->count, plural_s(jobs->count),
+            plural_of(jobs->count, "es", ""));
     for (size_t i = 0; i < jobs->count; i += count_set(jobs, i)) {
         if (line_count++ == PREVIEW_LINES_MAX) {
             fputs("  and those of other job sets\n", err);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "armada/services.pb-c.h"
+#include "base/plural.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/submit_when.h"
 #include "cli/shared/array.h"
@@ -266,7 +267,7 @@ send_documents(struct cli *cli, struct submission *submissions, size_t count)
         if (rc == CLI_OK && is_checked(cli)) {
             cli_note(cli, "The server accepts %zu job%s; nothing was submitted",
                      submissions[i].accepted_count,
-                     submissions[i].accepted_count == 1 ? "" : "s");
+                     plural_s(submissions[i].accepted_count));
         }
         if (rc == CLI_OK && cli_has(cli, "when")) {
             rc = submit_when(cli, &submissions[i]);
@@ -334,7 +335,7 @@ enum cli_exit cmd_submit(struct cli *cli)
             jobs += submissions[i].item_count;
         }
         cli_say(cli, "Read %zu job%s; nothing was submitted", jobs,
-                jobs == 1 ? "" : "s");
+                plural_s(jobs));
     }
     if (rc != CLI_OK || cli_has(cli, "dry-run")) {
         return rc;

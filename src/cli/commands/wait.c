@@ -1,5 +1,6 @@
 /* wait: waits until jobs have ended, by the events of their job sets. */
 #include "base/intern.h"
+#include "base/plural.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/event_stream.h"
 #include "cli/shared/progress.h"
@@ -128,8 +129,9 @@ static void show_progress(const struct waiting *waiting)
     uint32_t all = ended + open_count(waiting);
     char text[80];
 
-    (void)snprintf(text, sizeof(text), "%u of %u jobs have ended, %u failed",
-                   ended, all, waiting->bad_count);
+    (void)snprintf(text, sizeof(text), "%u of %u job%s %s ended, %u failed",
+                   ended, all, plural_s(all), plural_of(all, "has", "have"),
+                   waiting->bad_count);
     progress_show(waiting->cli->ports, ended, all, text);
 }
 
@@ -263,8 +265,9 @@ static enum cli_exit report(const struct waiting *waiting)
         }
     }
     if (cli->output == CLI_OUTPUT_TEXT) {
-        cli_say(cli, "%u succeeded, %u failed, %u have not ended",
-                waiting->good_count, waiting->bad_count, open_count(waiting));
+        cli_say(cli, "%u succeeded, %u failed, %u %s not ended",
+                waiting->good_count, waiting->bad_count, open_count(waiting),
+                plural_of(open_count(waiting), "has", "have"));
     } else {
         print_object(waiting);
     }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/job_file.h"
@@ -20,17 +21,18 @@ static const char *const queue_headings[] = {"QUEUE",    "STARTED", "PREEMPTED",
 
 /* What people say of each effect, in the order in which they read it. */
 static const struct {
-    const char *effect, *text;
+    const char *effect, *one, *many;
 } sentences[] = {
-    {"starts", "start that would wait"},
-    {"waits", "wait that would start"},
-    {"earlier", "start earlier"},
-    {"later", "start later"},
-    {"moves", "start on another node"},
-    {"preempted", "are preempted"},
-    {"kept", "keep the place that they would lose"},
-    {"refused", "can never start"},
-    {"not-refused", "can start that never could"},
+    {"starts", "starts that would wait", "start that would wait"},
+    {"waits", "waits that would start", "wait that would start"},
+    {"earlier", "starts earlier", "start earlier"},
+    {"later", "starts later", "start later"},
+    {"moves", "starts on another node", "start on another node"},
+    {"preempted", "is preempted", "are preempted"},
+    {"kept", "keeps the place that it would lose",
+     "keep the place that they would lose"},
+    {"refused", "can never start", "can never start"},
+    {"not-refused", "can start that never could", "can start that never could"},
 };
 
 /* The answer. */
@@ -138,8 +140,8 @@ static bool print_drained(struct cli *cli,
         cli_say(cli,
                 "  %u job%s on %s may not be preempted and run%s on; nothing "
                 "new starts there",
-                node->kept_jobs, node->kept_jobs == 1 ? "" : "s", node->node,
-                node->kept_jobs == 1 ? "s" : "");
+                node->kept_jobs, plural_s(node->kept_jobs), node->node,
+                plural_of(node->kept_jobs, "s", ""));
     }
     return has_kept;
 }
@@ -168,14 +170,16 @@ static void print_text(struct cli *cli,
         uint32_t count = count_of(response, sentences[i].effect);
         changed_count += count;
         if (count) {
-            cli_say(cli, "  %u jobs %s", count, sentences[i].text);
+            cli_say(cli, "  %u job%s %s", count, plural_s(count),
+                    plural_of(count, sentences[i].one, sentences[i].many));
         }
     }
     bool has_kept = print_drained(cli, response);
     int64_t more_count = more_waiting(response);
     if (more_count > 0 && !changed_count) {
         cli_say(cli, "  %" PRId64 " more job%s wait%s", more_count,
-                more_count == 1 ? "" : "s", more_count == 1 ? "s" : "");
+                plural_s((uint64_t)more_count),
+                plural_of((uint64_t)more_count, "s", ""));
     } else if (!changed_count && !has_kept) {
         cli_say(cli, "  the changes make no difference");
     }
@@ -185,8 +189,9 @@ static void print_text(struct cli *cli,
         print_jobs(cli, response);
     }
     if (changed_count > response->n_jobs) {
-        cli_remark(cli, "%" PRIu64 " more jobs; --limit shows more",
-                   changed_count - response->n_jobs);
+        cli_remark(cli, "%" PRIu64 " more job%s; --limit shows more",
+                   changed_count - response->n_jobs,
+                   plural_s(changed_count - response->n_jobs));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "model/id.h"
 
 /* One range of indexes, both ends included. */
@@ -190,7 +191,8 @@ static enum cli_exit expand_job(struct cli *cli, const json_t *job, size_t at,
         }
     }
     told->items[told->count++] =
-        cli_format(cli, "Array %s: %zu jobs", terms.id, member_count);
+        cli_format(cli, "Array %s: %zu job%s", terms.id, member_count,
+                   plural_s(member_count));
     return CLI_OK;
 }
 

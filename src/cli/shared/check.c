@@ -1,6 +1,7 @@
 #include "cli/shared/check.h"
 
 #include "armada/services.pb-c.h"
+#include "base/plural.h"
 #include "cli/shared/selection.h"
 #include "cli/shared/states.h"
 
@@ -300,17 +301,22 @@ void check_left_jobs(struct cli *cli, char *queue)
         return;
     }
     placed_count = placed_count < job_count ? placed_count : job_count;
+    uint32_t waiting_count = job_count - placed_count;
     if (placed_count > 0) {
+        (void)cli_fail(cli, CLI_OK,
+                       "%u of its jobs %s leased or running and %s",
+                       placed_count, plural_of(placed_count, "is", "are"),
+                       plural_of(placed_count, "continues until it ends",
+                                 "continue until they end"));
+    }
+    if (waiting_count > 0) {
         (void)cli_fail(
             cli, CLI_OK,
-            "%u of its jobs are leased or running and continue until they end",
-            placed_count);
-    }
-    if (job_count > placed_count) {
-        (void)cli_fail(cli, CLI_OK,
-                       "%u of its jobs wait: they start only if queue %s is "
-                       "created again; cancel job-set %s JOBSET ends them",
-                       job_count - placed_count, queue, queue);
+            "%u of its jobs %s only if queue %s is "
+            "created again; cancel job-set %s JOBSET ends %s",
+            waiting_count,
+            plural_of(waiting_count, "waits: it starts", "wait: they start"),
+            queue, queue, plural_of(waiting_count, "it", "them"));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "cli/shared/placed_jobs.h"
 
+#include "base/plural.h"
 #include "berth/api.pb-c.h"
 #include "cli/shared/selection.h"
 
@@ -72,14 +73,14 @@ void placed_jobs_report(struct cli *cli, const struct placed_jobs *jobs,
     uint32_t kept_count = jobs->kept_count;
 
     cli_note(cli, "Requested preemption of %u job%s %s %s", jobs->taken_count,
-             jobs->taken_count == 1 ? "" : "s", what, name);
+             plural_s(jobs->taken_count), what, name);
     if (kept_count > 0) {
         (void)cli_fail(cli, CLI_FAILED,
-                       "%u job%s %s %s ha%s a priority class that may not be "
+                       "%u job%s %s %s %s a priority class that may not be "
                        "preempted; %s running (cancel job ends %s)",
-                       kept_count, kept_count == 1 ? "" : "s", what, name,
-                       kept_count == 1 ? "s" : "ve",
-                       kept_count == 1 ? "it keeps" : "they keep",
-                       kept_count == 1 ? "it" : "them");
+                       kept_count, plural_s(kept_count), what, name,
+                       plural_of(kept_count, "has", "have"),
+                       plural_of(kept_count, "it keeps", "they keep"),
+                       plural_of(kept_count, "it", "them"));
     }
 }

@@ -1,6 +1,7 @@
 /* The numbers and names that belong to a reason, as sentences. */
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "control/explain/amounts.h"
 #include "control/explain/explain.h"
 #include "control/state/state.h"
@@ -214,7 +215,7 @@ static void put_nodes(struct strbuf *buf, struct control *c,
         amounts_put_room(buf, c, &e->available, &e->needed);
         strbuf_add_text(buf, ".\n");
     }
-    explain_put_exclusions(buf, e, NULL);
+    explain_put_exclusions(buf, e);
 }
 
 void explain_put_details(struct strbuf *buf, struct control *c,
@@ -249,5 +250,6 @@ void explain_put_details(struct strbuf *buf, struct control *c,
     put_nodes(buf, c, e);
     windows_put_text(buf, c, e);
     strbuf_addf(buf, "%u waiting %s of its queue %s ahead of it.\n", e->ahead,
-                e->ahead == 1 ? "job" : "jobs", e->ahead == 1 ? "is" : "are");
+                plural_of(e->ahead, "job", "jobs"),
+                plural_of(e->ahead, "is", "are"));
 }

@@ -69,11 +69,13 @@ void waiting_put_json(struct strbuf *buf, struct control *c,
 
 /* Write a moment as people read it; returns `text`. */
 const char *moment_put(int64_t ms, char text[WIRE_RFC3339_TEXT_BYTES_MAX]);
-/* Append a line for each reason why nodes cannot take a job, with their number.
- * `texts` has other words by exclusion; it, or a text in it, may be NULL. */
+/* Append a line for each reason why nodes cannot take a job, with their
+ * number. */
 void explain_put_exclusions(struct strbuf *buf,
-                            const struct sched_explanation *e,
-                            const char *const *texts);
+                            const struct sched_explanation *e);
+/* Append one of them (enum sched_exclusion): "3 of 5 nodes are cordoned". */
+void explain_put_exclusion(struct strbuf *buf,
+                           const struct sched_explanation *e, int exclusion);
 /* Append that a job asks for a resource that the policy has not, and which it
  * has. */
 void explain_put_unknown(struct strbuf *buf, const struct control *c,
@@ -83,8 +85,6 @@ void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
                      const struct waiting *waiting);
 /* A reason to wait, as a sentence. */
 const char *explain_wait_text(enum sched_wait wait);
-/* Why a node is none (enum sched_exclusion): what follows "3 of 5 nodes". */
-const char *explain_exclusion_text(int exclusion);
 
 /* promises.c */
 

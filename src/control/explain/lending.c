@@ -63,9 +63,8 @@ static void put_room(struct strbuf *buf, struct control *c,
     }
     for (int i = 0; i < SCHED_EXCLUSIONS; i++) {
         if (there->nodes_excluded[i]) {
-            strbuf_addf(buf, "%s%u of %u nodes %s", comma,
-                        there->nodes_excluded[i], there->nodes_total,
-                        explain_exclusion_text(i));
+            strbuf_add_text(buf, comma);
+            explain_put_exclusion(buf, there, i);
             comma = ", ";
         }
     }

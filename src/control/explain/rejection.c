@@ -5,14 +5,26 @@
 #include "control/explain/explain.h"
 #include "control/state/state.h"
 
-/* Where a job that waits is now told in other words. */
+/* A job that waits is told in other words (texts.c). */
 static const char *const logged_texts[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_POOL] = "are of another pool",
     [SCHED_EXCLUDED_EXECUTOR] = "are of an executor that gets no new jobs",
+    [SCHED_EXCLUDED_UNSCHEDULABLE] = "are cordoned or gone",
     [SCHED_EXCLUDED_QUARANTINED] = "are in quarantine, as too much fails there",
+    [SCHED_EXCLUDED_TAINT] = "have a taint that the job does not tolerate",
+    [SCHED_EXCLUDED_SELECTOR] = "do not match the node selector",
+    [SCHED_EXCLUDED_AFFINITY] = "do not match the node affinity",
     [SCHED_EXCLUDED_AVOIDED] = "were tried before, in vain",
+    [SCHED_EXCLUDED_UNIFORMITY] = "lack the gang's node label",
     [SCHED_EXCLUDED_FAR] =
         "are of another cluster than its gang's nodes, or too far from them",
+    [SCHED_EXCLUDED_TOO_SMALL] = "are too small even when empty",
+    [SCHED_EXCLUDED_FULL] = "do not have enough free",
+    [SCHED_EXCLUDED_RESERVED] = "are reserved for a job that it would delay",
+    [SCHED_EXCLUDED_HELD] = "are reserved exclusively for one group",
+    [SCHED_EXCLUDED_GPUS] = "are kept for jobs that request GPUs (keepsGpus)",
+    [SCHED_EXCLUDED_WINDOW] =
+        "close for maintenance before it has surely ended",
 };
 
 /* Which of the nodes that are too small comes nearest, and what it lacks. */
@@ -75,7 +87,13 @@ static void put_unschedulable(struct strbuf *buf, struct control *c,
     strbuf_add_text(buf, ".\n");
     put_floating_miss(buf, c, &explanation->needed);
     put_nearest_miss(buf, c, explanation);
-    explain_put_exclusions(buf, explanation, logged_texts);
+    for (int i = 0; i < SCHED_EXCLUSIONS; i++) {
+        if (explanation->nodes_excluded[i]) {
+            strbuf_addf(buf, "  %u of %u nodes %s\n",
+                        explanation->nodes_excluded[i],
+                        explanation->nodes_total, logged_texts[i]);
+        }
+    }
 }
 
 /* All that was said is of its own pool, where others might have lent. */

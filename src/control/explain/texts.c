@@ -1,26 +1,34 @@
 /* The sentence for each reason why a job waits or a node cannot take it. */
+#include "base/plural.h"
 #include "control/explain/explain.h"
 
-static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
-    [SCHED_EXCLUDED_POOL] = "belong to another pool",
-    [SCHED_EXCLUDED_EXECUTOR] = "belong to an executor that gets no new jobs",
-    [SCHED_EXCLUDED_UNSCHEDULABLE] = "are cordoned or gone",
+/* What a node is or does, with the verb for one node and for several. */
+static const struct {
+    const char *one, *many, *rest;
+} exclusion_texts[SCHED_EXCLUSIONS] = {
+    [SCHED_EXCLUDED_POOL] = {"belongs", "belong", "to another pool"},
+    [SCHED_EXCLUDED_EXECUTOR] = {"belongs", "belong",
+                                 "to an executor that gets no new jobs"},
+    [SCHED_EXCLUDED_UNSCHEDULABLE] = {"is", "are", "cordoned or gone"},
     [SCHED_EXCLUDED_QUARANTINED] =
-        "are in quarantine because too many jobs failed there",
-    [SCHED_EXCLUDED_TAINT] = "have a taint that the job does not tolerate",
-    [SCHED_EXCLUDED_SELECTOR] = "do not match the node selector",
-    [SCHED_EXCLUDED_AFFINITY] = "do not match the node affinity",
-    [SCHED_EXCLUDED_AVOIDED] = "already failed this job",
-    [SCHED_EXCLUDED_UNIFORMITY] = "lack the gang's node label",
+        {"is", "are", "in quarantine because too many jobs failed there"},
+    [SCHED_EXCLUDED_TAINT] = {"has", "have",
+                              "a taint that the job does not tolerate"},
+    [SCHED_EXCLUDED_SELECTOR] = {"does", "do", "not match the node selector"},
+    [SCHED_EXCLUDED_AFFINITY] = {"does", "do", "not match the node affinity"},
+    [SCHED_EXCLUDED_AVOIDED] = {"already", "already", "failed this job"},
+    [SCHED_EXCLUDED_UNIFORMITY] = {"lacks", "lack", "the gang's node label"},
     [SCHED_EXCLUDED_FAR] =
-        "are in another cluster than its gang, or too far from it",
-    [SCHED_EXCLUDED_TOO_SMALL] = "are too small even when empty",
-    [SCHED_EXCLUDED_FULL] = "do not have enough free",
-    [SCHED_EXCLUDED_RESERVED] = "are reserved for a job that it would delay",
-    [SCHED_EXCLUDED_HELD] = "are reserved exclusively for one group",
-    [SCHED_EXCLUDED_GPUS] = "are kept for jobs that request GPUs (keepsGpus)",
-    [SCHED_EXCLUDED_WINDOW] =
-        "close for maintenance before it has surely ended",
+        {"is", "are", "in another cluster than its gang, or too far from it"},
+    [SCHED_EXCLUDED_TOO_SMALL] = {"is", "are", "too small even when empty"},
+    [SCHED_EXCLUDED_FULL] = {"does", "do", "not have enough free"},
+    [SCHED_EXCLUDED_RESERVED] = {"is", "are",
+                                 "reserved for a job that it would delay"},
+    [SCHED_EXCLUDED_HELD] = {"is", "are", "reserved exclusively for one group"},
+    [SCHED_EXCLUDED_GPUS] = {"is", "are",
+                             "kept for jobs that request GPUs (keepsGpus)"},
+    [SCHED_EXCLUDED_WINDOW] = {"closes", "close",
+                               "for maintenance before it has surely ended"},
 };
 
 static const char *const wait_texts[] = {
@@ -117,24 +125,29 @@ const char *explain_wait_text(enum sched_wait wait)
     return wait_texts[wait];
 }
 
-const char *explain_exclusion_text(int exclusion)
+void explain_put_exclusion(struct strbuf *buf,
+                           const struct sched_explanation *e, int exclusion)
 {
     ASSERT(exclusion >= 0 && exclusion < SCHED_EXCLUSIONS);
-    return exclusion_texts[exclusion];
+    uint32_t count = e->nodes_excluded[exclusion];
+
+    /* A node is left out for one reason, and is a node of the pool. */
+    ASSERT(count <= e->nodes_total);
+    strbuf_addf(buf, "%u of %u node%s %s %s", count, e->nodes_total,
+                plural_s(e->nodes_total),
+                plural_of(count, exclusion_texts[exclusion].one,
+                          exclusion_texts[exclusion].many),
+                exclusion_texts[exclusion].rest);
 }
 
 void explain_put_exclusions(struct strbuf *buf,
-                            const struct sched_explanation *e,
-                            const char *const *texts)
+                            const struct sched_explanation *e)
 {
     for (int i = 0; i < SCHED_EXCLUSIONS; i++) {
-        /* A node is left out for one reason, and is a node of the pool. */
-        ASSERT(e->nodes_excluded[i] <= e->nodes_total);
         if (e->nodes_excluded[i]) {
-            bool is_given = texts && texts[i];
-            strbuf_addf(buf, "  %u of %u nodes %s\n", e->nodes_excluded[i],
-                        e->nodes_total,
-                        is_given ? texts[i] : exclusion_texts[i]);
+            strbuf_add_text(buf, "  ");
+            explain_put_exclusion(buf, e, i);
+            strbuf_add_char(buf, '\n');
         }
     }
 }

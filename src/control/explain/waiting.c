@@ -1,6 +1,7 @@
 /* What a waiting job needs, and what is free where it could run: sentences. */
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "control/explain/amounts.h"
 #include "control/explain/explain.h"
 #include "control/state/state.h"
@@ -227,7 +228,9 @@ void waiting_put_text(struct strbuf *buf, struct control *c,
         put_kind(buf, c, &waiting->kinds[i], &waiting->why.needed);
     }
     if (waiting->left_out_count) {
-        strbuf_addf(buf, "  %u of other shapes\n", waiting->left_out_count);
+        strbuf_addf(buf, "  %u of %s\n", waiting->left_out_count,
+                    plural_of(waiting->left_out_count, "another shape",
+                              "other shapes"));
     }
     lending_put_text(buf, c, waiting);
 }

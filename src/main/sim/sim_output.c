@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "main/common/machine.h"
 #include "main/sim/sim_main.h"
 
@@ -178,8 +179,8 @@ void sim_on_progress(void *ctx, const struct world *world,
     if (progress->duration_ms) {
         strbuf_addf(&text, " of %.2f h", (double)progress->duration_ms / 3.6e6);
     }
-    strbuf_addf(&text, ", %zu jobs submitted, %u running", world->jobs.count,
-                tally->running_count);
+    strbuf_addf(&text, ", %zu job%s submitted, %u running", world->jobs.count,
+                plural_s(world->jobs.count), tally->running_count);
     sim_show_progress(strbuf_text(&text));
 }
 

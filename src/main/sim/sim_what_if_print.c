@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "main/sim/sim_what_if.h"
 #include "wire/text/printable.h"
 #include "wire/text/rfc3339.h"
@@ -44,18 +45,20 @@ void sim_what_if_print_text(const struct history *history,
     char began[WIRE_RFC3339_TEXT_BYTES_MAX];
     auto_strbuf out = {0}, shown = {0};
     bool is_long = history->span_ms >= 3600000;
+    size_t job_count = history->jobs.count - history->left_out_count;
 
     wire_rfc3339_format(history->began_ms / 1000, 0, 0, began);
     strbuf_addf(&out,
-                "history  from %s on, %.1f %s: %zu jobs of %zu queues, %zu "
-                "nodes\n",
+                "history  from %s on, %.1f %s: %zu job%s of %zu queue%s, "
+                "%zu node%s\n",
                 began, (double)history->span_ms / (is_long ? 3.6e6 : 1e3),
-                is_long ? "h" : "s",
-                history->jobs.count - history->left_out_count,
-                history->queues.count, history->nodes.count);
+                is_long ? "h" : "s", job_count, plural_s(job_count),
+                history->queues.count, plural_s(history->queues.count),
+                history->nodes.count, plural_s(history->nodes.count));
     if (history->left_out_count) {
-        strbuf_addf(&out, "left out %u jobs, cancelled before they ran\n",
-                    history->left_out_count);
+        strbuf_addf(&out, "left out %u job%s, cancelled before %s ran\n",
+                    history->left_out_count, plural_s(history->left_out_count),
+                    plural_of(history->left_out_count, "it", "they"));
     }
     strbuf_addf(&out, "\n%-24s%12s  %20s  %20s  %20s\n", "", "as it was",
                 "same rules", "what if", "difference");
@@ -74,8 +77,8 @@ void sim_what_if_print_text(const struct history *history,
     }
     strbuf_addf(&out,
                 "\n± is half of the 95 %% confidence interval of the mean of "
-                "%u seeds.\n",
-                results->seed_count);
+                "%u seed%s.\n",
+                results->seed_count, plural_s(results->seed_count));
     wire_printable(strbuf_str(&out), PRINTABLE_TEXT, &shown);
     fputs(strbuf_text(&shown), stdout);
 }

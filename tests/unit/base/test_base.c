@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/plural.h"
 #include "unit.h"
 
 static void codes_have_names_with_either_sign(void **state)
@@ -22,6 +23,16 @@ static void setting_an_error_returns_its_code(void **state)
     assert_int_equal(err_set(&err, -ERR_IO, "%s %d", "disk", 3), -ERR_IO);
     assert_string_equal(err.text, "disk 3");
     assert_int_equal(err_set(NULL, -ERR_IO, "nobody listens"), -ERR_IO);
+}
+
+static void one_is_singular_and_none_is_plural(void **state)
+{
+    (void)state;
+    assert_string_equal(plural_s(1), "");
+    assert_string_equal(plural_s(0), "s");
+    assert_string_equal(plural_s(2), "s");
+    assert_string_equal(plural_of(1, "is", "are"), "is");
+    assert_string_equal(plural_of(0, "is", "are"), "are");
 }
 
 static void long_text_is_cut(void **state)
@@ -64,6 +75,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(codes_have_names_with_either_sign),
         TEST(setting_an_error_returns_its_code),
+        TEST(one_is_singular_and_none_is_plural),
         TEST(long_text_is_cut),
         TEST(fresh_memory_is_zeroed),
         TEST(copies_are_copies),

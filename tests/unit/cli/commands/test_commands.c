@@ -123,7 +123,7 @@ static void backup_writes_only_into_a_new_directory(void **state)
     chunk.content.data = bytes;
     chunk.content.len = 3;
     answer(script, &chunk.base);
-    (void)snprintf(out, sizeof(out), "Copied 1 files, 3 bytes, to %s\n", path);
+    (void)snprintf(out, sizeof(out), "Copied 1 file, 3 bytes, to %s\n", path);
     check(ASK(script, "", "backup", path), CLI_OK, out, "");
     (void)snprintf(err, sizeof(err), "berthctl: cannot make %s: File exists\n",
                    path);

@@ -87,7 +87,7 @@ static void a_failure_is_told_and_has_a_code_of_its_own(void **state)
     set_jobs(script, API__JOB_STATE__RUNNING, API__JOB_STATE__RUNNING);
     add_end(script, ID_A, false);
     check(ASK(script, "", "wait", ID_A, ID_B, "--for", "succeeded"),
-          CLI_JOB_FAILED, "0 succeeded, 1 failed, 1 have not ended\n",
+          CLI_JOB_FAILED, "0 succeeded, 1 failed, 1 has not ended\n",
           "berthctl: job " ID_A " did not succeed: " WHY_SHOWN "\n");
     check(ASK(script, "", "wait", "-q", "q", "--for", "any", "-o", "json"),
           CLI_JOB_FAILED,
@@ -142,7 +142,7 @@ static void time_that_passes_has_a_code_of_its_own(void **state)
 
     set_jobs(script, API__JOB_STATE__RUNNING, API__JOB_STATE__SUCCEEDED);
     check(ASK(script, "", "wait", "--me", "--timeout", "0s"), CLI_TIMEOUT,
-          "1 succeeded, 0 failed, 1 have not ended\n",
+          "1 succeeded, 0 failed, 1 has not ended\n",
           "berthctl: the time given with --timeout has passed\n");
 }
 

@@ -50,9 +50,10 @@ static void other_pools_are_told_in_both_forms(void **state)
     struct job_id job =
         stage_leased(s, (struct stage_job){.cpu_milli = 5000, .pool = "home"});
     (void)stage_explain(s, job);
-    assert_has(s->answer->explain.text,
-               "  default: has no room for it: 1 of 1 nodes do not have enough "
-               "free; node n0 comes nearest, with 2 cpu");
+    assert_has(
+        s->answer->explain.text,
+        "  default: has no room for it: 1 of 1 node does not have enough "
+        "free; node n0 comes nearest, with 2 cpu");
     assert_has(s->answer->explain.text,
                "  shut: lends to nobody (disableSharing)\n");
     assert_has(s->answer->explain.json,

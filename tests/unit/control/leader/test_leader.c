@@ -147,7 +147,8 @@ static void a_waiting_job_is_explained(void **state)
     why->explain.job = job;
     stage_do(s, why);
     assert_int_equal(s->answer->result, COMMAND_OK);
-    assert_non_null(strstr(s->answer->explain.text.p, "1 of 1 nodes"));
+    assert_non_null(strstr(s->answer->explain.text.p,
+                           "1 of 1 node does not have enough free"));
     assert_non_null(strstr(s->answer->explain.json.p, "\"full\":1"));
     assert_non_null(
         strstr(s->answer->explain.text.p, "Node n0 comes nearest, with 0 cpu"));
