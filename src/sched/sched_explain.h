@@ -226,7 +226,8 @@ void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
 /* Why `job` waits, for lists of many: what sched_explain() says of limits,
  * shares and gangs; (GANG_)CAPACITY of what is admitted; else PRIORITY while
  * others of its queue go before it; and only of its queue's first what nodes
- * say: (GANG_)CAPACITY, or else what rates and the last round say, or TURN.
+ * say: CAPACITY, or another reason (WINDOW, CLOSED, ...), or else what rates
+ * and the last round say, or TURN; of a gang GANG_CAPACITY alone.
  * Nodes and members of gangs that are looked at are taken from `looks_left`;
  * when that does not suffice, the first is said to wait for CAPACITY, and
  * nothing is said of members (NOT, as of a job with a node). */

@@ -43,7 +43,7 @@ struct question {
     struct reach reach;    /* then: to there */
     uint32_t lacking;      /* the sub-group that the answer is of; or NONE */
     bool is_brief; /* for lists: nodes are only looked at for a queue's first */
-    uint32_t *looks_left; /* then: how many */
+    bool has_looked; /* then: the nodes' answer is there */
     int64_t now_ms;
     struct sched_explanation *answer;
     struct closest_nodes closest;
@@ -85,8 +85,6 @@ bool explain_gang_short(struct question *question, const struct gang *gang);
 /* Whether it, or its gang, is the first of its queue; true of applications,
  * whose order is their own. */
 bool explain_is_first(const struct question *question);
-/* Whether a list may look at all nodes once more. */
-bool explain_take_looks(const struct question *question);
 /* How many of its class the free space holds, up to `count_max`.  They are put
  * into `left`, by node, unless that is NULL: then into what is free. */
 uint32_t explain_fitting(const struct question *question, uint32_t count_max,

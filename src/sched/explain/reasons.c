@@ -196,8 +196,7 @@ static bool lacks_room(struct question *question)
     }
     if (!explain_is_first(question)) {
         answer->wait = SCHED_WAIT_PRIORITY;
-    } else if (gang_of(question) || !explain_take_looks(question) ||
-               explain_fitting(question, 1, NULL) == 0) {
+    } else if (!question->has_looked || answer->wait == SCHED_WAIT_CAPACITY) {
         answer->wait = full;
     }
     return answer->wait != SCHED_WAIT_TURN;

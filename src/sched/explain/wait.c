@@ -1,4 +1,4 @@
-/* Why a job waits, in a word, without looking at the nodes. */
+/* Why a job waits, in a word, with a look at the nodes for few. */
 #include "sched/explain/private.h"
 #include "sched/order/queue_order.h"
 
@@ -9,12 +9,6 @@ static bool take_looks(uint32_t *looks_left, uint32_t count)
     }
     *looks_left -= count;
     return true;
-}
-
-bool explain_take_looks(const struct question *question)
-{
-    return take_looks(question->looks_left,
-                      (uint32_t)question->sched->nodes.count);
 }
 
 bool explain_is_first(const struct question *question)
@@ -70,8 +64,13 @@ enum sched_wait sched_wait_of(struct sched *sched, uint32_t job, int64_t now_ms,
     explain_ask(sched, job, now_ms, &answer, &arena, &question);
     explain_ask_for(&question, &arena);
     question.is_brief = true;
-    question.looks_left = looks_left;
     answer.wait = has_nodes(&question) ? SCHED_WAIT_TURN : SCHED_WAIT_NO_NODES;
+    question.has_looked = answer.wait == SCHED_WAIT_TURN &&
+                          record->gang == NONE && explain_is_first(&question) &&
+                          take_looks(looks_left, (uint32_t)sched->nodes.count);
+    if (question.has_looked) {
+        explain_nodes(&question);
+    }
     explain_reason(&question);
     return word_of(&question);
 }

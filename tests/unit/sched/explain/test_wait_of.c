@@ -114,6 +114,21 @@ static void a_gang_waits_for_members_and_then_for_room(void **state)
     assert_int_equal(wait_of(w, behind), SCHED_WAIT_PRIORITY);
 }
 
+/* What nodes say but for room is the reason here, too. */
+static void the_first_is_told_what_the_nodes_say(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){
+                      "a", .cores = 4, .closes_s = 60, .endless_closes_s = -1});
+    uint32_t first = world_submit_many(w, &(struct world_job){.queue = "A"}, 2);
+    assert_int_equal(wait_as_explained(w, first), SCHED_WAIT_WINDOW);
+    assert_int_equal(wait_of(w, first + 1), SCHED_WAIT_PRIORITY);
+    uint32_t large =
+        world_submit(w, &(struct world_job){.queue = "B", .cores = 9});
+    assert_int_equal(wait_as_explained(w, large), SCHED_WAIT_NEVER_FITS);
+}
+
 /* Beyond the bound nothing is looked at. */
 static void what_it_may_look_at_is_bounded(void **state)
 {
@@ -148,6 +163,7 @@ int main(void)
         WORLD_TEST(a_limit_is_told_of_all_that_it_keeps),
         WORLD_TEST(a_cordoned_queue_waits),
         WORLD_TEST(a_gang_waits_for_members_and_then_for_room),
+        WORLD_TEST(the_first_is_told_what_the_nodes_say),
         WORLD_TEST(what_it_may_look_at_is_bounded),
     };
 
