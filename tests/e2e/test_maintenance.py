@@ -48,6 +48,9 @@ class Maintenance(unittest.TestCase):
         return harness.wait_for("the job is known", lambda: [
             job for job in self.jobs() if job not in before])[0]
 
+    def job_row(self, job):
+        return self.berth.ctl("get", "jobs", job).stdout.splitlines()[1]
+
     def explain(self, job):
         return json.loads(self.berth.ctl("explain", job, "-o", "json").stdout)
 
@@ -96,8 +99,8 @@ class Maintenance(unittest.TestCase):
         ctl = self.berth.ctl
         times = ("--begin", time_in(60), "--duration", "1h")
         for arguments, code, text in (
-                (times, 6, "name executors, nodes, pools or labels"),
-                (("--all-nodes",), 6, "begin: must be given"),
+                (times, 6, "which nodes? Give --executors"),
+                (("--all-nodes",), 6, "--begin: must be given"),
                 (("--all-nodes", "--begin", "soon"), 2, "--begin takes"),
                 ((*times, "--end", time_in(90), "--all-nodes"), 2, "not both"),
                 (("--all-nodes", "--begin", time_in(-7200), "--duration",
@@ -107,7 +110,11 @@ class Maintenance(unittest.TestCase):
                        check=False)
             self.assertIn(text, done.stderr)
             self.assertEqual(done.returncode, code)
-        ctl("create", "maintenance-window", "w", *times, "--all-nodes")
+        done = ctl("create", "maintenance-window", "w", *times, "--all-nodes")
+        self.assertNotIn("about no node", done.stderr)
+        done = ctl("create", "maintenance-window", "v", *times, "--selector",
+                   "zone=none")
+        self.assertIn("window v is about no node", done.stderr)
         done = ctl("create", "maintenance-window", "w", *times, "--all-nodes",
                    check=False)
         self.assertIn("exists already", done.stderr)

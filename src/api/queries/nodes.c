@@ -41,6 +41,21 @@ static void add_taints(Berth__Api__NodeStatus *message,
     }
 }
 
+static void add_windows(Berth__Api__NodeStatus *message,
+                        const struct node_status *node, struct arena *arena)
+{
+    message->maintenance_windows = arena_alloc_array(
+        arena, node->window_count, sizeof(*message->maintenance_windows));
+    for (uint32_t i = 0; i < node->window_count; i++) {
+        Berth__Api__NodeWindow *window =
+            message_new(arena, &berth__api__node_window__descriptor);
+        window->name = message_copy(arena, node->windows[i].name);
+        window->begin = message_time(arena, node->windows[i].begin_ms);
+        window->end = message_time(arena, node->windows[i].end_ms);
+        message->maintenance_windows[message->n_maintenance_windows++] = window;
+    }
+}
+
 static Berth__Api__NodeStatus *status_message(const struct node_status *node,
                                               struct arena *arena)
 {
@@ -69,6 +84,7 @@ static Berth__Api__NodeStatus *status_message(const struct node_status *node,
         node->labels, node->label_count,
         &berth__api__node_status__labels_entry__descriptor, arena);
     add_taints(message, node, arena);
+    add_windows(message, node, arena);
     return message;
 }
 

@@ -91,6 +91,40 @@ static const char *free_text(struct cli *cli, struct amounts all,
     return arena_strdup(&cli->arena, strbuf_str(&text));
 }
 
+/* The maintenance window that begins first of those about a node; NULL: there
+ * is none. */
+static const Berth__Api__NodeWindow *
+first_window(const Berth__Api__NodeStatus *node)
+{
+    const Berth__Api__NodeWindow *first = NULL;
+
+    for (size_t i = 0; i < node->n_maintenance_windows; i++) {
+        const Berth__Api__NodeWindow *window = node->maintenance_windows[i];
+        if (window->begin && window->end &&
+            (!first || window->begin->seconds < first->begin->seconds)) {
+            first = window;
+        }
+    }
+    return first;
+}
+
+/* Why a node is as it is, and when it closes. */
+static const char *reason_of(struct cli *cli,
+                             const Berth__Api__NodeStatus *node)
+{
+    const Berth__Api__NodeWindow *window = first_window(node);
+    int64_t now_ms = cli->ports->clock->wall_ms(cli->ports->clock);
+
+    if (!window) {
+        return node->reason;
+    }
+    bool is_open = window->begin->seconds <= now_ms / 1000;
+    return cli_format(cli, "%s%smaintenance window %s %s %s", node->reason,
+                      *node->reason ? "; " : "", window->name,
+                      is_open ? "until" : "from",
+                      cli_time(cli, is_open ? window->end : window->begin));
+}
+
 static void add_row(struct cli *cli, struct table *table,
                     const Berth__Api__NodeStatus *node)
 {
@@ -103,7 +137,7 @@ static void add_row(struct cli *cli, struct table *table,
               free_text(cli, (struct amounts){node->capacity, node->n_capacity},
                         (struct amounts){node->free, node->n_free}));
     table_add(table, cli_when(cli, node->until));
-    table_add(table, node->reason);
+    table_add(table, reason_of(cli, node));
 }
 
 /* What has come so far. */

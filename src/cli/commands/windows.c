@@ -130,6 +130,54 @@ static void take_names(struct cli *cli, const char *option, char ***ret_names,
     }
 }
 
+/* Say what is wrong with a window, which window_check() says by its fields, by
+ * the options that set them. */
+static enum cli_exit fail_by_option(const struct cli *cli, const char *text)
+{
+    static const struct {
+        const char *field, *option;
+    } options[] = {
+        {"name", "NAME"},
+        {"begin", "--begin"},
+        {"end", "--end or --duration"},
+        {"leadSeconds", "--lead, in seconds"},
+        {"repeatSeconds", "--repeat, in seconds"},
+        {"executors", "--executors"},
+        {"nodes", "--nodes"},
+        {"pools", "--pools"},
+        {"labels", "--selector"},
+        {"reason", "--reason"},
+    };
+    size_t field_bytes = strcspn(text, ":[ ");
+
+    for (size_t i = 0; i < ARRAY_COUNT(options); i++) {
+        if (strlen(options[i].field) == field_bytes &&
+            strncmp(options[i].field, text, field_bytes) == 0) {
+            return cli_fail(cli, CLI_INVALID, "%s%s", options[i].option,
+                            text + field_bytes);
+        }
+    }
+    return cli_fail(cli, CLI_INVALID, "%s", text);
+}
+
+/* Its nodes are selected, in one way. */
+static enum cli_exit check_nodes(const struct cli *cli,
+                                 const Berth__Api__MaintenanceWindow *window)
+{
+    bool is_selected = window->n_executors || window->n_nodes ||
+                       window->n_pools || window->n_labels;
+
+    if (is_selected != !!window->all_nodes) {
+        return CLI_OK;
+    }
+    return cli_fail(cli, CLI_INVALID, "%s",
+                    is_selected
+                        ? "--all-nodes must not be set beside --executors, "
+                          "--nodes, --pools or --selector"
+                        : "which nodes? Give --executors, --nodes, --pools or "
+                          "--selector, or --all-nodes");
+}
+
 /* Change in a window what options say. */
 static enum cli_exit apply_options(struct cli *cli,
                                    Berth__Api__MaintenanceWindow *window)
@@ -150,10 +198,38 @@ static enum cli_exit apply_options(struct cli *cli,
     if (rc == CLI_OK && cli_has(cli, "reason")) {
         window->reason = cli_format(cli, "%s", cli_text(cli, "reason", ""));
     }
+    if (rc == CLI_OK) {
+        rc = check_nodes(cli, window);
+    }
     if (rc == CLI_OK && window_check(window, &err) < 0) {
-        rc = cli_fail(cli, CLI_INVALID, "%s", err.text);
+        rc = fail_by_option(cli, err.text);
     }
     return rc;
+}
+
+/* Remark on a window that no node matches now; nothing if the server does not
+ * say. */
+static void remark_on_nodes(struct cli *cli, char *name)
+{
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+    Berth__Api__ListMaintenanceWindowsRequest request =
+        BERTH__API__LIST_MAINTENANCE_WINDOWS_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.name = name;
+    if (cli_try(cli, "/berth.api.Berth/ListMaintenanceWindows", &request.base,
+                &berth__api__list_maintenance_windows_response__descriptor,
+                &reply, status) != RPC_OK) {
+        return;
+    }
+    const Berth__Api__ListMaintenanceWindowsResponse *all = (void *)reply;
+    if (all->n_windows == 1 && all->windows[0]->node_count == 0) {
+        cli_remark(cli,
+                   "maintenance window %s is about no node: none that is known "
+                   "now matches it (get nodes -o json shows names, pools and "
+                   "labels)",
+                   name);
+    }
 }
 
 enum cli_exit cmd_create_window(struct cli *cli)
@@ -169,6 +245,7 @@ enum cli_exit cmd_create_window(struct cli *cli)
     }
     if (rc == CLI_OK) {
         cli_note(cli, "Created maintenance window %s", window.name);
+        remark_on_nodes(cli, window.name);
     }
     return rc;
 }
@@ -211,6 +288,7 @@ enum cli_exit cmd_update_window(struct cli *cli)
     }
     if (rc == CLI_OK) {
         cli_note(cli, "Updated maintenance window %s", window->name);
+        remark_on_nodes(cli, window->name);
     }
     return rc;
 }

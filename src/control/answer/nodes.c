@@ -129,6 +129,28 @@ static void get_record(const struct listed *item, struct arena *arena,
                      ret_record);
 }
 
+/* The maintenance windows about a node. */
+static void add_windows(const struct control *c,
+                        const struct control_node *node, struct arena *arena,
+                        struct node_status *status)
+{
+    const struct window_table *table = &c->window_table;
+    struct node_window *windows =
+        arena_alloc_array(arena, table->entries.count, sizeof(*windows));
+
+    for (size_t i = 0; i < table->entries.count; i++) {
+        const struct window_entry *entry = table->entries.items[i];
+        if (window_set_has(&node->about, entry->slot)) {
+            windows[status->window_count++] = (struct node_window){
+                .name = arena_str(arena, entry->record.name),
+                .begin_ms = entry->record.begin_ms,
+                .end_ms = entry->record.end_ms,
+            };
+        }
+    }
+    status->windows = windows;
+}
+
 static void fill_status(struct control *c, const struct listed *item,
                         struct arena *arena, struct node_status *status)
 {
@@ -157,6 +179,7 @@ static void fill_status(struct control *c, const struct listed *item,
         .taint_count = record.taint_count,
     };
     set_state(c, status, item, &record, &health, arena);
+    add_windows(c, item->node, arena, status);
 }
 
 void nodes_answer(struct control *c, struct command *command)

@@ -65,6 +65,11 @@ struct pool_admitted {
 };
 
 /* One node as it is now. */
+struct node_window {
+    struct str name;
+    int64_t begin_ms, end_ms;
+};
+
 struct node_status {
     struct str name, executor, pool;
     const char *state; /* ready, cordoned, stale, lost, quarantined, pinned,
@@ -77,6 +82,8 @@ struct node_status {
     const struct label *labels;         /* by key */
     const struct taint *taints;
     uint32_t label_count, taint_count;
+    const struct node_window *windows; /* of maintenance, in order of names */
+    uint32_t window_count;
 };
 
 /* What an executor offers to a pool. */

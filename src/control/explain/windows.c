@@ -6,10 +6,12 @@
 
 /* Whether a window may be one of those. */
 static bool is_bar(struct control *c, const struct sched_explanation *e,
-                   const struct window_record *window)
+                   const struct window_entry *window)
 {
     return e->nodes_excluded[SCHED_EXCLUDED_WINDOW] > 0 &&
-           window_record_bars(window, control_now_ms(c), e->deadline_ms);
+           window_table_node_count(&c->window_table, window) > 0 &&
+           window_record_bars(&window->record, control_now_ms(c),
+                              e->deadline_ms);
 }
 
 void windows_put_text(struct strbuf *buf, struct control *c,
@@ -18,9 +20,9 @@ void windows_put_text(struct strbuf *buf, struct control *c,
     char begin[WIRE_RFC3339_TEXT_BYTES_MAX], end[WIRE_RFC3339_TEXT_BYTES_MAX];
 
     for (size_t i = 0; i < c->window_table.entries.count; i++) {
-        const struct window_record *window =
-            &c->window_table.entries.items[i]->record;
-        if (!is_bar(c, e, window)) {
+        const struct window_entry *entry = c->window_table.entries.items[i];
+        const struct window_record *window = &entry->record;
+        if (!is_bar(c, e, entry)) {
             continue;
         }
         strbuf_addf(buf, "Maintenance window %.*s is from %s to %s",
@@ -43,9 +45,9 @@ void windows_put_json(struct strbuf *buf, struct control *c,
     }
     strbuf_add_text(buf, ",\"maintenanceWindows\":[");
     for (size_t i = 0; i < c->window_table.entries.count; i++) {
-        const struct window_record *window =
-            &c->window_table.entries.items[i]->record;
-        if (is_bar(c, e, window)) {
+        const struct window_entry *entry = c->window_table.entries.items[i];
+        const struct window_record *window = &entry->record;
+        if (is_bar(c, e, entry)) {
             strbuf_addf(buf, "%s{", comma);
             explain_put_json_member(buf, "name", window->name);
             strbuf_addf(buf, ",\"beginMs\":%" PRId64 ",\"endMs\":%" PRId64 "}",

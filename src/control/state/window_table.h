@@ -43,6 +43,11 @@ int window_table_put(struct window_table *table, struct str encoded,
 bool window_table_remove(struct window_table *table, struct str name);
 /* Put a window's slot into a set. */
 void window_set_add(struct window_set *set, uint32_t slot);
+/* Whether it is in it. */
+static inline bool window_set_has(const struct window_set *set, uint32_t slot)
+{
+    return set->words[slot / 64] >> slot % 64 & 1;
+}
 /* The windows that are about a node are others: `node` becomes `about`, and the
  * counts with it. */
 void window_table_recount(struct window_table *table, struct window_set *node,

@@ -274,6 +274,25 @@ static void pages_of_jobs_are_written_as_one_list(void **state)
     check(ASK(script, "", "get", "jobs", "-o", "yaml"), CLI_OK, "[]\n", "");
 }
 
+/* Let a node be in a maintenance window. */
+static void add_window(Berth__Api__NodeStatus *node)
+{
+    static char name[] = "w";
+    static Google__Protobuf__Timestamp begin =
+        GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    static Google__Protobuf__Timestamp end = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    static Berth__Api__NodeWindow window = BERTH__API__NODE_WINDOW__INIT;
+    static Berth__Api__NodeWindow *windows[] = {&window};
+
+    begin.seconds = 0;
+    end.seconds = 9999999999;
+    window.name = name;
+    window.begin = &begin;
+    window.end = &end;
+    node->maintenance_windows = windows;
+    node->n_maintenance_windows = 1;
+}
+
 static void get_nodes_prints_a_table(void **state)
 {
     struct script *script = *state;
@@ -303,6 +322,13 @@ static void get_nodes_prints_a_table(void **state)
     check(ASK(script, "", "get", "nodes", "--pool", "p"), CLI_OK,
           "NODE  EXECUTOR  POOL  STATE  JOBS  FREE     UNTIL  REASON\n"
           "n1    e         p     ready  2     cpu 0/8         \n",
+          "");
+    add_window(&node);
+    answer(script, &response.base);
+    check(ASK(script, "", "get", "nodes", "--pool", "p"), CLI_OK,
+          "NODE  EXECUTOR  POOL  STATE  JOBS  FREE     UNTIL  REASON\n"
+          "n1    e         p     ready  2     cpu 0/8         maintenance "
+          "window w until 2286-11-20T17:46:39Z\n",
           "");
 
     Berth__Api__ListNodesRequest *request =

@@ -40,7 +40,7 @@ static void an_end_that_is_no_number_is_refused(void **state)
     check(ASK(script, "", "update", "maintenance-window", "w", "--duration",
               "1m"),
           CLI_INVALID, "",
-          "berthctl: begin: must be a time from 1970 to 9999\n");
+          "berthctl: --begin: must be a time from 1970 to 9999\n");
 }
 
 static void times_are_whole_seconds(void **state)
@@ -53,6 +53,42 @@ static void times_are_whole_seconds(void **state)
         CLI_USAGE, "",
         "berthctl: --lead takes a time in whole seconds such as 90m or 24h, "
         "not \"500ms\"\n");
+}
+
+static void errors_name_options(void **state)
+{
+    struct script *script = *state;
+
+    check(ASK(script, "", "create", "maintenance-window", "w", "--duration",
+              "1h", "--all-nodes"),
+          CLI_INVALID, "", "berthctl: --begin: must be given\n");
+    check(ASK(script, "", "create", "maintenance-window", "w", "--begin",
+              "2026-01-31T12:00:00Z", "--duration", "1h", "--all-nodes",
+              "--repeat", "5m"),
+          CLI_INVALID, "",
+          "berthctl: --repeat, in seconds: must be longer than the window\n");
+    check(ASK(script, "", "create", "maintenance-window", "w", "--duration",
+              "1h"),
+          CLI_INVALID, "",
+          "berthctl: which nodes? Give --executors, --nodes, --pools or "
+          "--selector, or --all-nodes\n");
+    check(ASK(script, "", "create", "maintenance-window", "w", "--all-nodes",
+              "--nodes", "n"),
+          CLI_INVALID, "",
+          "berthctl: --all-nodes must not be set beside --executors, --nodes, "
+          "--pools or --selector\n");
+}
+
+static void one_about_no_node_is_remarked_on(void **state)
+{
+    struct script *script = *state;
+
+    set_window(script, 1700000000, 0);
+    check(ASK(script, "", "create", "maintenance-window", "w", "--begin",
+              "2026-01-31T12:00:00Z", "--duration", "1h", "--all-nodes"),
+          CLI_OK, "Created maintenance window w\n",
+          "berthctl: maintenance window w is about no node: none that is known "
+          "now matches it (get nodes -o json shows names, pools and labels)\n");
 }
 
 static void times_that_are_too_long_are_printed(void **state)
@@ -73,6 +109,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SERVED(an_end_that_is_no_number_is_refused),
         SERVED(times_are_whole_seconds),
+        SERVED(errors_name_options),
+        SERVED(one_about_no_node_is_remarked_on),
         SERVED(times_that_are_too_long_are_printed),
     };
 

@@ -111,6 +111,27 @@ static void they_are_listed_in_order_of_names(void **state)
     assert_windows(s, "a 1 planned, c 0 planned");
 }
 
+static void nodes_tell_of_the_windows_about_them(void **state)
+{
+    struct stage *s = *state;
+
+    put(s, "a", HOUR_S, NULL);
+    put(s, "b", 2 * HOUR_S, "n7");
+    put(s, "c", 3 * HOUR_S, "n0");
+    struct command *command = command_create(COMMAND_QUERY_NODES);
+    command->nodes.count_max = 10;
+    stage_do(s, command);
+    assert_int_equal(s->answer->nodes.node_count, 1);
+    const struct node_status *node = &s->answer->nodes.nodes[0];
+    assert_int_equal(node->window_count, 2);
+    assert_true(str_equal(node->windows[0].name, STR("a")));
+    assert_true(str_equal(node->windows[1].name, STR("c")));
+    assert_int_equal(node->windows[1].begin_ms - node->windows[0].begin_ms,
+                     2 * HOUR_S * S);
+    assert_int_equal(node->windows[1].end_ms - node->windows[1].begin_ms,
+                     HOUR_S * S);
+}
+
 static void a_name_is_asked_for_alone(void **state)
 {
     struct stage *s = *state;
@@ -216,6 +237,7 @@ static void explain_names_it(void **state)
 
     put(s, "cables", HOUR_S, NULL);
     put(s, "later", 3 * HOUR_S, NULL);
+    put(s, "elsewhere", HOUR_S, "n7");
     struct job_id job = stage_submit(
         s, "q", (struct stage_job){.deadline_ms = (HOUR_S + 1) * S});
     stage_settle(s);
@@ -225,6 +247,7 @@ static void explain_names_it(void **state)
     assert_true(has(text, "Maintenance window cables is from "));
     assert_true(has(text, "(new cables)"));
     assert_false(has(text, "later"));
+    assert_false(has(text, "elsewhere"));
     assert_true(has(json, "\"reason\":\"maintenanceWindow\""));
     assert_true(has(json, "\"maintenanceWindows\":[{\"name\":\"cables\""));
 }
@@ -319,6 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         OF_LEADER(they_are_listed_in_order_of_names),
+        OF_LEADER(nodes_tell_of_the_windows_about_them),
         OF_LEADER(a_name_is_asked_for_alone),
         OF_LEADER(counts_follow_nodes_and_windows),
         OF_LEADER(they_outlive_the_leader),
