@@ -1,0 +1,129 @@
+/* Packs requirements, and reads them back. */
+#include "model/requirement.h"
+
+static void pack_term(struct strbuf *buf, const struct affinity_term *term)
+{
+    pack_u64(buf, term->expression_count);
+    for (uint32_t e = 0; e < term->expression_count; e++) {
+        const struct affinity_expression *expression = &term->expressions[e];
+        pack_str(buf, expression->key);
+        pack_u64(buf, expression->op);
+        pack_u64(buf, expression->is_field);
+        pack_u64(buf, expression->value_count);
+        for (uint32_t v = 0; v < expression->value_count; v++) {
+            pack_str(buf, expression->values[v]);
+        }
+    }
+}
+
+void requirement_pack(struct strbuf *buf, const struct requirement *requirement)
+{
+    pack_u64(buf, REQUIREMENT_VERSION);
+    pack_str(buf, requirement->priority_class);
+    pack_u64(buf, requirement->requests.count);
+    for (uint32_t i = 0; i < requirement->requests.count; i++) {
+        pack_str(buf, requirement->requests.items[i].name);
+        pack_i64(buf, requirement->requests.items[i].milli);
+    }
+    pack_u64(buf, requirement->selector_count);
+    for (uint32_t i = 0; i < requirement->selector_count; i++) {
+        pack_str(buf, requirement->selector[i].key);
+        pack_str(buf, requirement->selector[i].value);
+    }
+    pack_u64(buf, requirement->toleration_count);
+    for (uint32_t i = 0; i < requirement->toleration_count; i++) {
+        pack_str(buf, requirement->tolerations[i].key);
+        pack_str(buf, requirement->tolerations[i].value);
+        pack_u64(buf, requirement->tolerations[i].effect);
+        pack_u64(buf, requirement->tolerations[i].is_exists);
+    }
+    pack_u64(buf, requirement->has_affinity);
+    pack_u64(buf, requirement->term_count);
+    for (uint32_t t = 0; t < requirement->term_count; t++) {
+        pack_term(buf, &requirement->terms[t]);
+    }
+    pack_i64(buf, requirement->lifetime_ms);
+    pack_i64(buf, requirement->deadline_ms);
+}
+
+static void unpack_term(struct pack_reader *reader, struct arena *arena,
+                        struct affinity_term *term)
+{
+    term->expression_count = unpack_count(reader, AFFINITY_EXPRESSIONS_MAX);
+    term->expressions = arena_alloc_array(arena, term->expression_count,
+                                          sizeof(*term->expressions));
+    for (uint32_t e = 0; e < term->expression_count; e++) {
+        struct affinity_expression *expression = &term->expressions[e];
+        expression->key = unpack_str(reader);
+        expression->op = unpack_count(reader, AFFINITY_LT);
+        expression->is_field = unpack_count(reader, 1);
+        expression->value_count = unpack_count(reader, AFFINITY_VALUES_MAX);
+        expression->values = arena_alloc_array(arena, expression->value_count,
+                                               sizeof(struct str));
+        for (uint32_t v = 0; v < expression->value_count; v++) {
+            expression->values[v] = unpack_str(reader);
+        }
+    }
+}
+
+static void unpack_lists(struct pack_reader *reader, struct arena *arena,
+                         struct requirement *requirement)
+{
+    requirement->requests.count = unpack_count(reader, RESOURCE_LIST_MAX);
+    requirement->requests.items = arena_alloc_array(
+        arena, requirement->requests.count, sizeof(struct resource_amount));
+    for (uint32_t i = 0; i < requirement->requests.count; i++) {
+        requirement->requests.items[i].name = unpack_str(reader);
+        requirement->requests.items[i].milli = unpack_i64(reader);
+    }
+    requirement->selector_count = unpack_count(reader, SELECTOR_PAIRS_MAX);
+    requirement->selector = arena_alloc_array(
+        arena, requirement->selector_count, sizeof(struct label));
+    for (uint32_t i = 0; i < requirement->selector_count; i++) {
+        requirement->selector[i].key = unpack_str(reader);
+        requirement->selector[i].value = unpack_str(reader);
+    }
+    requirement->toleration_count = unpack_count(reader, TOLERATIONS_MAX);
+    requirement->tolerations = arena_alloc_array(
+        arena, requirement->toleration_count, sizeof(struct toleration));
+    for (uint32_t i = 0; i < requirement->toleration_count; i++) {
+        requirement->tolerations[i].key = unpack_str(reader);
+        requirement->tolerations[i].value = unpack_str(reader);
+        requirement->tolerations[i].effect =
+            unpack_count(reader, TAINT_NO_EXECUTE);
+        requirement->tolerations[i].is_exists = unpack_count(reader, 1);
+    }
+}
+
+int requirement_unpack(struct str bytes, struct arena *arena,
+                       struct requirement *ret_requirement)
+{
+    struct pack_reader reader = {.rest = bytes};
+    struct requirement requirement = {.lifetime_ms = LIFETIME_BY_CLASS};
+    uint64_t version = unpack_u64(&reader);
+
+    if (reader.is_bad || version == 0) {
+        return -ERR_CORRUPT;
+    }
+    if (version > REQUIREMENT_VERSION) {
+        return -ERR_VERSION;
+    }
+    requirement.priority_class = unpack_str(&reader);
+    unpack_lists(&reader, arena, &requirement);
+    requirement.has_affinity = unpack_count(&reader, 1);
+    requirement.term_count = unpack_count(&reader, AFFINITY_TERMS_MAX);
+    requirement.terms = arena_alloc_array(arena, requirement.term_count,
+                                          sizeof(*requirement.terms));
+    for (uint32_t t = 0; t < requirement.term_count; t++) {
+        unpack_term(&reader, arena, &requirement.terms[t]);
+    }
+    if (version >= 2) {
+        requirement.lifetime_ms = unpack_i64(&reader);
+        requirement.deadline_ms = unpack_i64(&reader);
+    }
+    if (reader.is_bad || reader.rest.byte_count > 0) {
+        return -ERR_CORRUPT;
+    }
+    *ret_requirement = requirement;
+    return 0;
+}

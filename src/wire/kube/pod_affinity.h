@@ -1,0 +1,18 @@
+/*
+ * pod_affinity - what a pod spec says of the nodes that it may have.
+ *
+ * Results live in the arena; strings point into the spec.
+ *
+ * Threads: everything here may be called from any thread; an arena has one
+ * owner.
+ */
+#pragma once
+
+#include "k8s/core.pb-c.h"
+#include "model/requirement.h"
+
+/* Set the affinity of `requirement`.  -ERR_INVALID, -ERR_LIMIT: as of
+ * pod_requirement(). */
+int pod_add_affinity(const K8s__Io__Api__Core__V1__PodSpec *spec,
+                     struct arena *arena, struct requirement *requirement,
+                     struct err *err) must_check;
