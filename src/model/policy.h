@@ -44,7 +44,10 @@ enum {
     /* Gangs with terms that may not be preempted for a job have no part in whom
      * it preempts (docs/decisions/0034). */
     POLICY_RULES_GROUPS = 5,
-    POLICY_RULES_LATEST = POLICY_RULES_GROUPS,
+    /* Among equal nodes jobs choose by preferred affinity and PreferNoSchedule
+     * (docs/decisions/0074). */
+    POLICY_RULES_WISHES = 6,
+    POLICY_RULES_LATEST = POLICY_RULES_WISHES,
 };
 
 /* A fraction of a pool's total of one resource. */

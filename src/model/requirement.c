@@ -27,6 +27,16 @@ static int compare_strings(const void *a, const void *b)
     return str_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
+static void sort_values(struct affinity_term *term)
+{
+    for (uint32_t e = 0; e < term->expression_count; e++) {
+        if (term->expressions[e].value_count > 1) {
+            qsort(term->expressions[e].values, term->expressions[e].value_count,
+                  sizeof(struct str), compare_strings);
+        }
+    }
+}
+
 void requirement_canonicalise(struct requirement *requirement)
 {
     if (requirement->selector_count > 1) {
@@ -47,14 +57,10 @@ void requirement_canonicalise(struct requirement *requirement)
     }
     requirement->toleration_count = kept;
     for (uint32_t t = 0; t < requirement->term_count; t++) {
-        struct affinity_term *term = &requirement->terms[t];
-        for (uint32_t e = 0; e < term->expression_count; e++) {
-            if (term->expressions[e].value_count > 1) {
-                qsort(term->expressions[e].values,
-                      term->expressions[e].value_count, sizeof(struct str),
-                      compare_strings);
-            }
-        }
+        sort_values(&requirement->terms[t]);
+    }
+    for (uint32_t i = 0; i < requirement->preference_count; i++) {
+        sort_values(&requirement->preferences[i].term);
     }
 }
 
@@ -165,4 +171,17 @@ bool affinity_expression_matches(const struct affinity_expression *expression,
                (expression->op == AFFINITY_GT ? have > bound : have < bound);
     }
     return false;
+}
+
+bool affinity_term_matches(const struct affinity_term *term,
+                           const struct label *labels, uint32_t label_count,
+                           struct str node_name)
+{
+    for (uint32_t i = 0; i < term->expression_count; i++) {
+        if (!affinity_expression_matches(&term->expressions[i], labels,
+                                         label_count, node_name)) {
+            return false;
+        }
+    }
+    return term->expression_count > 0;
 }

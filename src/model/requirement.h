@@ -14,13 +14,15 @@
 #include "model/resource.h"
 
 enum {
-    REQUIREMENT_VERSION = 2,
+    REQUIREMENT_VERSION = 3, /* only of what needs it; else 2 */
     SELECTOR_PAIRS_MAX = 256,
     TOLERATIONS_MAX = 256,
     AFFINITY_TERMS_MAX = 64,
     AFFINITY_EXPRESSIONS_MAX = 64, /* of a term */
     AFFINITY_TOTAL_MAX = 512,      /* expressions of all terms */
     AFFINITY_VALUES_MAX = 1024,
+    PREFERENCES_MAX = 64, /* their expressions count to AFFINITY_TOTAL_MAX */
+    PREFERENCE_WEIGHT_MAX = 100,
     TAINTS_MAX = 256,
     LABELS_MAX = 1024,
 };
@@ -82,6 +84,13 @@ struct affinity_term {
     uint32_t expression_count;
 };
 
+/* A wish for nodes that the term matches; one without expressions counts
+ * nowhere. */
+struct preference {
+    uint32_t weight; /* 1..PREFERENCE_WEIGHT_MAX */
+    struct affinity_term term;
+};
+
 struct requirement {
     struct str priority_class;
     struct resource_list requests;
@@ -92,6 +101,8 @@ struct requirement {
     bool has_affinity;           /* then at least one term must match */
     struct affinity_term *terms; /* as the job lists them */
     uint32_t term_count;
+    struct preference *preferences; /* as the job lists them */
+    uint32_t preference_count;
     int64_t lifetime_ms; /* since its containers started, or a LIFETIME_ */
     int64_t deadline_ms; /* it ends by then at the latest; 0: unknown */
 };
@@ -119,6 +130,11 @@ bool toleration_matches(const struct toleration *toleration,
 bool affinity_expression_matches(const struct affinity_expression *expression,
                                  const struct label *labels,
                                  uint32_t label_count, struct str node_name);
+
+/* Whether all of a term holds for it; one without expressions does not. */
+bool affinity_term_matches(const struct affinity_term *term,
+                           const struct label *labels, uint32_t label_count,
+                           struct str node_name);
 
 /* The label with this key in `labels` (sorted by key), or NULL. */
 const struct label *label_find(const struct label *labels, uint32_t label_count,

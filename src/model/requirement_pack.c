@@ -16,9 +16,28 @@ static void pack_term(struct strbuf *buf, const struct affinity_term *term)
     }
 }
 
+/* The version that holds what a requirement says: most say nothing of what the
+ * last ones added. */
+static uint64_t version_of(const struct requirement *requirement)
+{
+    return requirement->preference_count > 0 ? REQUIREMENT_VERSION : 2;
+}
+
+static void pack_preferences(struct strbuf *buf,
+                             const struct requirement *requirement)
+{
+    pack_u64(buf, requirement->preference_count);
+    for (uint32_t i = 0; i < requirement->preference_count; i++) {
+        pack_u64(buf, requirement->preferences[i].weight);
+        pack_term(buf, &requirement->preferences[i].term);
+    }
+}
+
 void requirement_pack(struct strbuf *buf, const struct requirement *requirement)
 {
-    pack_u64(buf, REQUIREMENT_VERSION);
+    uint64_t version = version_of(requirement);
+
+    pack_u64(buf, version);
     pack_str(buf, requirement->priority_class);
     pack_u64(buf, requirement->requests.count);
     for (uint32_t i = 0; i < requirement->requests.count; i++) {
@@ -44,6 +63,9 @@ void requirement_pack(struct strbuf *buf, const struct requirement *requirement)
     }
     pack_i64(buf, requirement->lifetime_ms);
     pack_i64(buf, requirement->deadline_ms);
+    if (version >= 3) {
+        pack_preferences(buf, requirement);
+    }
 }
 
 static void unpack_term(struct pack_reader *reader, struct arena *arena,
@@ -95,6 +117,19 @@ static void unpack_lists(struct pack_reader *reader, struct arena *arena,
     }
 }
 
+static void unpack_preferences(struct pack_reader *reader, struct arena *arena,
+                               struct requirement *requirement)
+{
+    requirement->preference_count = unpack_count(reader, PREFERENCES_MAX);
+    requirement->preferences = arena_alloc_array(
+        arena, requirement->preference_count, sizeof(struct preference));
+    for (uint32_t i = 0; i < requirement->preference_count; i++) {
+        requirement->preferences[i].weight =
+            unpack_count(reader, PREFERENCE_WEIGHT_MAX);
+        unpack_term(reader, arena, &requirement->preferences[i].term);
+    }
+}
+
 int requirement_unpack(struct str bytes, struct arena *arena,
                        struct requirement *ret_requirement)
 {
@@ -120,6 +155,9 @@ int requirement_unpack(struct str bytes, struct arena *arena,
     if (version >= 2) {
         requirement.lifetime_ms = unpack_i64(&reader);
         requirement.deadline_ms = unpack_i64(&reader);
+    }
+    if (version >= 3) {
+        unpack_preferences(&reader, arena, &requirement);
     }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;

@@ -81,6 +81,7 @@ struct submit_rules {
     struct str default_gang_uniformity_label; /* "": none */
     bool counts_pods; /* each job asks for one of the resource `pods` */
     bool needs_fractional_init_cpu; /* init containers ask no whole cores */
+    bool allows_preferred_nodes;    /* preferred node affinity; Armada: no */
     bool adds_gang_id_label;
     bool allows_custom_service_names;
     bool allows_larger_limits; /* whatever the factors say */

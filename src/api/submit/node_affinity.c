@@ -167,6 +167,7 @@ static int refuse(const struct findings *findings, struct refusal *refusal)
 }
 
 int node_affinity_check(const K8s__Io__Api__Core__V1__PodSpec *pod,
+                        const struct submit_rules *rules,
                         struct refusal *refusal)
 {
     const K8s__Io__Api__Core__V1__NodeAffinity *affinity =
@@ -176,7 +177,8 @@ int node_affinity_check(const K8s__Io__Api__Core__V1__PodSpec *pod,
     if (!affinity) {
         return 0;
     }
-    if (affinity->n_preferredduringschedulingignoredduringexecution) {
+    if (affinity->n_preferredduringschedulingignoredduringexecution &&
+        !rules->allows_preferred_nodes) {
         return refusal_set(
             refusal, "preferredDuringSchedulingIgnoredDuringExecution node "
                      "affinity is not supported by Armada");

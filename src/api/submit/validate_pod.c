@@ -301,7 +301,7 @@ int validate_pod(const struct pod_view *pod, const struct submit_rules *rules,
 {
     int rc = check_size(pod, rules, refusal);
 
-    rc = rc ? rc : node_affinity_check(pod->message, refusal);
+    rc = rc ? rc : node_affinity_check(pod->message, rules, refusal);
     rc = rc ? rc : check_containers(pod, rules, refusal);
     rc = rc ? rc : check_class_and_grace(pod->message, rules, refusal);
     rc = rc ? rc : check_ports(pod, refusal);

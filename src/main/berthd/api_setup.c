@@ -93,6 +93,7 @@ static void set_submission(const struct config_submission *from,
     rules->grace_period_s_min = from->grace_period_ms_min / 1000;
     rules->grace_period_s_max = from->grace_period_ms_max / 1000;
     rules->needs_fractional_init_cpu = from->needs_fractional_init_cpu;
+    rules->allows_preferred_nodes = from->allows_preferred_nodes;
 }
 
 static void set_training(const struct config *config,

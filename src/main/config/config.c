@@ -204,6 +204,10 @@ static const struct setting submission_keys[] = {
     SETTING("assertInitContainersRequestFractionalCpu", BOOL, config_submission,
             needs_fractional_init_cpu,
             .about = "Whether init containers must request less than a core."),
+    SETTING("allowPreferredNodeAffinity", BOOL, config_submission,
+            allows_preferred_nodes,
+            .about = "Whether jobs may prefer nodes. By default they are "
+                     "refused, as Armada does."),
     SECTION("trainingJobs", config_submission, training, training_table,
             "Defaults of the pods of TrainingJobs."),
 };

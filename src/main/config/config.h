@@ -97,6 +97,7 @@ struct config_submission {
     struct config_deadline deadlines[CONFIG_RULES_MAX];
     uint32_t deadline_count;
     bool needs_fractional_init_cpu;
+    bool allows_preferred_nodes;
     struct config_training training;
 };
 

@@ -106,6 +106,7 @@ struct node_query {
     const struct resource_vec *request;
     uint64_t key_min;  /* nodes before (key_min, rank_min) are known not to */
     uint32_t rank_min; /* match, and may be skipped */
+    uint64_t key_max;  /* nodes with a larger key are not wanted; 0: all are */
     /* Two bits a kind: known, and then let through by `match`; or NULL. */
     const uint64_t *kinds;
     node_match_fn *match;

@@ -19,6 +19,7 @@ struct walk {
     const struct node_query *query;
     uint64_t word;     /* of the request */
     uint64_t kinds;    /* as in tops: that may do */
+    uint64_t key_max;  /* the query's, UINT64_MAX where it has none */
     uint32_t at, item; /* the next that was not looked at: block, place there */
     /* Of those that moved loosely those that have room, in order. */
     uint32_t loose[NODE_INDEX_LOOSE_MAX];
@@ -53,7 +54,7 @@ static bool is_loose_fit(const struct walk *walk, uint32_t i)
     uint32_t node = index->loose.nodes[i];
     uint64_t key = index->loose.keys[i];
 
-    if (key < query->key_min ||
+    if (key < query->key_min || key > walk->key_max ||
         (key == query->key_min && index->ranks[node] < query->rank_min)) {
         return false;
     }
@@ -165,6 +166,7 @@ static void begin(struct walk *walk, const struct node_index *index,
     walk->index = index;
     walk->query = query;
     walk->word = packed_of(&index->scale, query->request);
+    walk->key_max = query->key_max ? query->key_max : UINT64_MAX;
     walk->kinds = kinds_asked(index, query);
     walk->at = node_index_block_of(index, query->key_min, query->rank_min);
     walk->item = 0;
@@ -188,7 +190,7 @@ uint32_t node_index_find(const struct node_index *index,
         bool has_loose = loose_done < walk.loose_count;
         uint32_t next = has_loose ? walk.loose[loose_done] : 0;
         uint32_t node = next_in_blocks(
-            &walk, has_loose ? loose->keys[next] : UINT64_MAX,
+            &walk, has_loose ? loose->keys[next] : walk.key_max,
             has_loose ? index->ranks[loose->nodes[next]] : UINT32_MAX);
         if (node == NODE_INDEX_NONE && !has_loose) {
             return NODE_INDEX_NONE;

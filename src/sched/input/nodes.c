@@ -9,20 +9,28 @@
 #include "sched/state/topology.h"
 #include "sched/state/windows.h"
 
-/* The taints that keep pods away, as a number; 0 for none. */
+/* The taints that pods prefer to do without (`is_soft`), or those that keep
+ * them away, as a number; 0 for none. */
 static uint32_t taint_set_of(struct sched *sched,
-                             const struct node_record *record)
+                             const struct node_record *record, bool is_soft)
 {
     auto_strbuf buf = {0};
 
     for (uint32_t i = 0; i < record->taint_count; i++) {
-        if (record->taints[i].effect != TAINT_PREFER_NO_SCHEDULE) {
+        if ((record->taints[i].effect == TAINT_PREFER_NO_SCHEDULE) == is_soft) {
             pack_u64(&buf, record->taints[i].effect);
             pack_str(&buf, record->taints[i].key);
             pack_str(&buf, record->taints[i].value);
         }
     }
     return intern_add(sched->taint_sets, strbuf_str(&buf));
+}
+
+static void set_soft_taints(struct sched *sched, struct node *node,
+                            uint32_t taint_set)
+{
+    sched->soft_node_count += (taint_set != 0) - (node->soft_taint_set != 0);
+    node->soft_taint_set = taint_set;
 }
 
 static bool has_labels_of(const struct node *node,
@@ -68,7 +76,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     uint32_t p = pool_get(sched, record->pool.byte_count ? record->pool : pool);
     struct node *node = &sched->nodes.items[index];
     struct resource_vec capacity = nodes_capacity_of(sched, record);
-    uint32_t taint_set = taint_set_of(sched, record);
+    uint32_t taint_set = taint_set_of(sched, record, false);
 
     /* Most reports repeat what is known, and shares and keys with it. */
     bool is_same = node->record && node->pool == p &&
@@ -96,6 +104,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
         cooldown_news(sched);
     }
     node->taint_set = taint_set;
+    set_soft_taints(sched, node, taint_set_of(sched, record, true));
     node_shapes_note_node(sched, index);
     set_capacity(sched, index, &capacity, is_same);
     node_touch(sched, index);
@@ -119,6 +128,7 @@ void sched_node_remove(struct sched *sched, uint32_t index)
     node->capacity = (struct resource_vec){0};
     mem_free(node->record);
     node->record = NULL;
+    set_soft_taints(sched, node, 0);
     windows_note(sched, index);
     node_refresh(sched, index);
     pool_nodes_leave(sched, index);

@@ -23,6 +23,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->cached_node = NONE;
         class->has_cursor = class->was_kept = class->was_growing = false;
         class->kinds = NULL;
+        class->wishes = NULL;
         class->requirement = NULL;
         class->climb = NULL;
         class->group_rooms = NULL;

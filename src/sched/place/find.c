@@ -5,6 +5,7 @@
 #include "sched/place/changes.h"
 #include "sched/place/place.h"
 #include "sched/place/recent.h"
+#include "sched/place/wishes.h"
 
 /* A class that was not asked for longer searches afresh.  One that goes to a
  * node that moved keeps its cursor, which is further on, as long as not too
@@ -22,8 +23,10 @@ static uint32_t find_in_group(const struct search *search)
     const struct sched *sched = round->sched;
     const struct resource_vec *request =
         &class_at(round, search->class_index)->request;
+    bool has_wishes = wishes_has(search);
     uint32_t best = NONE;
     uint64_t best_key = 0;
+    int64_t best_score = 0;
     uint64_t word = packed_of(&round->pool->index.scale, request);
 
     for (uint32_t i = 0; i < search->only->count; i++) {
@@ -36,10 +39,14 @@ static uint32_t find_in_group(const struct search *search)
             continue;
         }
         uint64_t key = pool_weigh(round->pool, &sched->free[node]);
+        int64_t score = has_wishes ? wishes_score(search, node) : 0;
         if (best == NONE || key < best_key ||
-            (key == best_key && sched->ranks[node] < sched->ranks[best])) {
+            (key == best_key &&
+             (score != best_score ? score > best_score
+                                  : sched->ranks[node] < sched->ranks[best]))) {
             best = node;
             best_key = key;
+            best_score = score;
         }
     }
     return best;
@@ -104,8 +111,6 @@ static uint32_t find_indexed(const struct search *search, bool has_cursor)
 static void set_cursor(const struct round *round, struct class *class,
                        uint32_t node)
 {
-    class->cached_node = node;
-    class->cached_version = round->changes->version;
     class->has_cursor = true;
     class->moved_seen = (uint32_t)round->watch.moved.count;
     class->cursor_key = UINT64_MAX;
@@ -163,11 +168,15 @@ uint32_t place_find(const struct search *search)
     if (node == NONE) {
         node = find_indexed(search, has_cursor);
     }
-    if (is_near) {
+    if (!is_near && !is_special) {
+        set_cursor(round, class, node);
+    }
+    if (node != NONE && wishes_has(search)) {
+        node = wishes_choose(search, node);
+    }
+    if (is_near || !is_special) {
         class->cached_node = node;
         class->cached_version = round->changes->version;
-    } else if (!is_special) {
-        set_cursor(round, class, node);
     }
     round->counters->failed_searches += node == NONE;
     return node;

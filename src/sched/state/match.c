@@ -16,23 +16,12 @@ static bool is_tolerated(const struct requirement *requirement,
     return taint->effect == TAINT_PREFER_NO_SCHEDULE;
 }
 
-static bool term_matches(const struct affinity_term *term,
-                         const struct node_record *record)
-{
-    for (uint32_t i = 0; i < term->expression_count; i++) {
-        if (!affinity_expression_matches(&term->expressions[i], record->labels,
-                                         record->label_count, record->name)) {
-            return false;
-        }
-    }
-    return term->expression_count > 0;
-}
-
 static bool affinity_matches(const struct requirement *requirement,
                              const struct node_record *record)
 {
     for (uint32_t i = 0; i < requirement->term_count; i++) {
-        if (term_matches(&requirement->terms[i], record)) {
+        if (affinity_term_matches(&requirement->terms[i], record->labels,
+                                  record->label_count, record->name)) {
             return true;
         }
     }
@@ -118,6 +107,7 @@ void class_resolve(struct sched *sched, uint32_t class_index)
     class->level = sched->class_level[class->priority_class];
     class->is_plain =
         requirement->selector_count == 0 && !requirement->has_affinity;
+    class->has_wishes = requirement->preference_count > 0;
     class->asks_names = node_shapes_note_class(sched, requirement);
     class->match_work = match_work_of(requirement);
     class->lifetime_ms = requirement->lifetime_ms;

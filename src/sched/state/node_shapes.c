@@ -26,6 +26,18 @@ static void note_key(struct sched *sched, struct str key)
     }
 }
 
+/* Whether it asks for names. */
+static bool note_term(struct sched *sched, const struct affinity_term *term)
+{
+    bool asks_names = false;
+
+    for (uint32_t k = 0; k < term->expression_count; k++) {
+        asks_names |= term->expressions[k].is_field;
+        note_key(sched, term->expressions[k].key);
+    }
+    return asks_names;
+}
+
 bool node_shapes_note_class(struct sched *sched,
                             const struct requirement *requirement)
 {
@@ -35,11 +47,10 @@ bool node_shapes_note_class(struct sched *sched,
         note_key(sched, requirement->selector[i].key);
     }
     for (uint32_t i = 0; i < requirement->term_count; i++) {
-        const struct affinity_term *term = &requirement->terms[i];
-        for (uint32_t k = 0; k < term->expression_count; k++) {
-            asks_names |= term->expressions[k].is_field;
-            note_key(sched, term->expressions[k].key);
-        }
+        asks_names |= note_term(sched, &requirement->terms[i]);
+    }
+    for (uint32_t i = 0; i < requirement->preference_count; i++) {
+        asks_names |= note_term(sched, &requirement->preferences[i].term);
     }
     return asks_names;
 }
@@ -51,6 +62,7 @@ static void set_kind(struct sched *sched, uint32_t index)
     const struct node_record *record = node->record;
 
     pack_u64(&buf, node->taint_set);
+    pack_u64(&buf, node->soft_taint_set);
     for (uint32_t i = 0; i < record->label_count; i++) {
         uint32_t key = intern_find(sched->label_keys, record->labels[i].key);
         if (key != INTERN_NONE && sched->asked_keys.items[key]) {
@@ -78,6 +90,11 @@ void node_shapes_note_node(struct sched *sched, uint32_t index)
     }
 }
 
+size_t node_shapes_count(const struct sched *sched)
+{
+    return (size_t)intern_count(sched->kinds) * 2;
+}
+
 size_t node_shapes_word_count(const struct sched *sched)
 {
     return (size_t)intern_count(sched->kinds) / 16 + 1;
@@ -89,7 +106,8 @@ void node_shapes_sync(struct sched *sched)
          i++) {
         auto_arena arena = {0};
         if (sched->classes.items[i].is_live &&
-            !sched->classes.items[i].is_plain) {
+            (!sched->classes.items[i].is_plain ||
+             sched->classes.items[i].has_wishes)) {
             (void)node_shapes_note_class(sched, class_decode(sched, i, &arena));
         }
     }

@@ -92,6 +92,7 @@ struct sched {
     uint32_t urgency_preemptible_count[LEVELS_MAX]; /* runs, by level */
     VEC(uint32_t) dirty;        /* nodes whose index entry may be stale */
     uint32_t window_node_count; /* nodes with a maintenance window */
+    uint32_t soft_node_count;   /* nodes with a PreferNoSchedule taint */
     uint64_t layout_count;      /* changes of which nodes accept work, in which
                                    pools and clusters, and of their labels and
                                    taints */

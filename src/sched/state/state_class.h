@@ -29,6 +29,7 @@ struct class
     uint32_t barred_sweep[2]; /* the like: none of it can be admitted */
     bool is_plain;            /* asks nothing of labels */
     bool asks_names;          /* asks for nodes by name */
+    bool has_wishes;          /* prefers some nodes to others */
     bool is_impossible;       /* asks for a resource that the policy has not */
     /* How long it may not be preempted for fairness (or LIFETIME_INFINITE),
      * and how long it may run (INT64_MAX: for ever). */
@@ -53,6 +54,7 @@ struct class
     uint32_t moved_seen; /* of round.watch.moved */
     uint32_t cached_node;
     uint64_t cached_version;
+    int64_t *wishes; /* by kind, see wishes.h; NULL: none are known */
     struct requirement *requirement; /* decoded, in the round's arena */
     struct climb *climb;             /* see eviction_index.c */
     struct group_rooms *group_rooms; /* see group_room.c */

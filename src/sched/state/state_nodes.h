@@ -37,10 +37,11 @@ struct node {
     uint64_t planned_plan;
     uint64_t trial_plan; /* the plan (sched.plan_count) that gave it that */
     bool is_indexed;
-    bool is_dirty;      /* in sched.dirty */
-    bool has_window;    /* its record has a maintenance window */
-    uint32_t taint_set; /* that keep pods away, interned; 0: none */
-    uint64_t key;       /* in the index */
+    bool is_dirty;           /* in sched.dirty */
+    bool has_window;         /* its record has a maintenance window */
+    uint32_t taint_set;      /* that keep pods away, interned; 0: none */
+    uint32_t soft_taint_set; /* the like: that pods prefer to do without */
+    uint64_t key;            /* in the index */
     uint32_t evicted_first, evicted_end; /* in round.evicted->runs */
     uint32_t stamp;
     uint32_t reserved_stamp; /* of the round that reserved some of it */

@@ -8,8 +8,8 @@
  * its limit.  What the pod asks for as a whole stands in the place of its
  * containers' sum, which it must cover.  Amounts of zero are left out.
  *
- * Placement: nodeSelector, required node affinity, tolerations, priority
- * class.  Preferred affinity and affinity to pods are ignored.
+ * Placement: nodeSelector, required and preferred node affinity, tolerations,
+ * priority class.  Affinity to pods is ignored.
  *
  * Results live in the arena; strings point into the spec.
  *

@@ -1,10 +1,11 @@
-/* What a pod spec says of the nodes that it may have. */
+/* Which nodes a pod spec requires, and which it prefers. */
 #include "wire/kube/pod_affinity.h"
 
 #include "wire/kube/entries.h"
 
 typedef K8s__Io__Api__Core__V1__NodeSelectorTerm term_message;
 typedef K8s__Io__Api__Core__V1__NodeSelectorRequirement expression_message;
+typedef K8s__Io__Api__Core__V1__PreferredSchedulingTerm preference_message;
 
 /* How many values an operator takes. */
 static bool is_value_count_good(enum affinity_operator op, size_t count)
@@ -93,24 +94,19 @@ static int read_term(const term_message *from, struct arena *arena,
     return 0;
 }
 
-int pod_add_affinity(const K8s__Io__Api__Core__V1__PodSpec *spec,
-                     struct arena *arena, struct requirement *requirement,
-                     struct err *err)
+static int add_required(const K8s__Io__Api__Core__V1__NodeAffinity *affinity,
+                        struct arena *arena, struct requirement *requirement,
+                        struct err *err)
 {
-    if (!spec->affinity || !spec->affinity->nodeaffinity ||
-        !spec->affinity->nodeaffinity
-             ->requiredduringschedulingignoredduringexecution) {
-        return 0;
-    }
     const K8s__Io__Api__Core__V1__NodeSelector *required =
-        spec->affinity->nodeaffinity
-            ->requiredduringschedulingignoredduringexecution;
-    size_t count = required->n_nodeselectorterms, total = 0;
+        affinity->requiredduringschedulingignoredduringexecution;
+    size_t count = required ? required->n_nodeselectorterms : 0;
+
     if (count > AFFINITY_TERMS_MAX) {
         return err_set(err, -ERR_LIMIT, "node affinity: more than %d terms",
                        AFFINITY_TERMS_MAX);
     }
-    requirement->has_affinity = true;
+    requirement->has_affinity = required != NULL;
     requirement->terms =
         arena_alloc_array(arena, count, sizeof(struct affinity_term));
     for (size_t i = 0; i < count; i++) {
@@ -121,13 +117,76 @@ int pod_add_affinity(const K8s__Io__Api__Core__V1__PodSpec *spec,
         }
     }
     requirement->term_count = (uint32_t)count;
+    return 0;
+}
+
+static int read_preference(const preference_message *from, struct arena *arena,
+                           struct preference *preference, struct err *err)
+{
+    if (from->weight < 1 || from->weight > PREFERENCE_WEIGHT_MAX) {
+        return err_set(err, -ERR_INVALID,
+                       "preferred node affinity: weight %d is not in 1..%d",
+                       (int)from->weight, PREFERENCE_WEIGHT_MAX);
+    }
+    preference->weight = (uint32_t)from->weight;
+    return from->preference
+               ? read_term(from->preference, arena, &preference->term, err)
+               : 0;
+}
+
+static int add_preferred(const K8s__Io__Api__Core__V1__NodeAffinity *affinity,
+                         struct arena *arena, struct requirement *requirement,
+                         struct err *err)
+{
+    size_t count = affinity->n_preferredduringschedulingignoredduringexecution;
+
+    if (count > PREFERENCES_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "preferred node affinity: more than %d terms",
+                       PREFERENCES_MAX);
+    }
+    requirement->preferences =
+        arena_alloc_array(arena, count, sizeof(struct preference));
     for (size_t i = 0; i < count; i++) {
+        int rc = read_preference(
+            affinity->preferredduringschedulingignoredduringexecution[i], arena,
+            &requirement->preferences[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    requirement->preference_count = (uint32_t)count;
+    return 0;
+}
+
+static int check_total(const struct requirement *requirement, struct err *err)
+{
+    size_t total = 0;
+
+    for (uint32_t i = 0; i < requirement->term_count; i++) {
         total += requirement->terms[i].expression_count;
     }
-    if (total > AFFINITY_TOTAL_MAX) {
-        return err_set(err, -ERR_LIMIT,
-                       "node affinity: more than %d expressions in all terms",
-                       AFFINITY_TOTAL_MAX);
+    for (uint32_t i = 0; i < requirement->preference_count; i++) {
+        total += requirement->preferences[i].term.expression_count;
     }
-    return 0;
+    return total > AFFINITY_TOTAL_MAX
+               ? err_set(err, -ERR_LIMIT,
+                         "node affinity: more than %d expressions in all terms",
+                         AFFINITY_TOTAL_MAX)
+               : 0;
+}
+
+int pod_add_affinity(const K8s__Io__Api__Core__V1__PodSpec *spec,
+                     struct arena *arena, struct requirement *requirement,
+                     struct err *err)
+{
+    const K8s__Io__Api__Core__V1__NodeAffinity *affinity =
+        spec->affinity ? spec->affinity->nodeaffinity : NULL;
+
+    if (!affinity) {
+        return 0;
+    }
+    int rc = add_required(affinity, arena, requirement, err);
+    rc = rc ? rc : add_preferred(affinity, arena, requirement, err);
+    return rc ? rc : check_total(requirement, err);
 }

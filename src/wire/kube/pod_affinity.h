@@ -1,5 +1,5 @@
 /*
- * pod_affinity - what a pod spec says of the nodes that it may have.
+ * pod_affinity - which nodes a pod spec requires, and which it prefers.
  *
  * Results live in the arena; strings point into the spec.
  *
@@ -11,8 +11,8 @@
 #include "k8s/core.pb-c.h"
 #include "model/requirement.h"
 
-/* Set the affinity of `requirement`.  -ERR_INVALID, -ERR_LIMIT: as of
- * pod_requirement(). */
+/* Set the affinity and the preferences of `requirement`.  -ERR_INVALID,
+ * -ERR_LIMIT: as of pod_requirement(). */
 int pod_add_affinity(const K8s__Io__Api__Core__V1__PodSpec *spec,
                      struct arena *arena, struct requirement *requirement,
                      struct err *err) must_check;

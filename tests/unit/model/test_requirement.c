@@ -60,6 +60,35 @@ static void packed_form_is_read_back(void **state)
     }
 }
 
+static void preferences_are_packed_where_there_are_any(void **state)
+{
+    struct affinity_expression expression = {STR("zone"), AFFINITY_EXISTS,
+                                             false, NULL, 0};
+    struct preference preference = {9, {&expression, 1}};
+    struct requirement in = {.priority_class = STR("c")};
+    struct requirement out;
+    auto_arena arena = {0};
+    auto_strbuf plain = {0}, buf = {0};
+    (void)state;
+
+    requirement_pack(&plain, &in);
+    in.preferences = &preference;
+    in.preference_count = 1;
+    requirement_pack(&buf, &in);
+    assert_int_equal(plain.bytes[0], 2); /* as it always was */
+    assert_int_equal(buf.bytes[0], REQUIREMENT_VERSION);
+    assert_int_equal(requirement_unpack(strbuf_str(&buf), &arena, &out), 0);
+    assert_int_equal(out.preference_count, 1);
+    assert_int_equal(out.preferences[0].weight, 9);
+    assert_true(
+        str_equal(out.preferences[0].term.expressions[0].key, STR("zone")));
+    for (size_t cut = 0; cut < buf.byte_count; cut++) {
+        assert_int_equal(
+            requirement_unpack(str_make(buf.bytes, cut), &arena, &out),
+            -ERR_CORRUPT);
+    }
+}
+
 static void requirements_of_the_first_version_are_read(void **state)
 {
     struct requirement in = {.lifetime_ms = 0, .deadline_ms = 0};
@@ -123,6 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(order_of_mention_does_not_matter),
         TEST(packed_form_is_read_back),
+        TEST(preferences_are_packed_where_there_are_any),
         TEST(requirements_of_the_first_version_are_read),
         TEST(tolerations_follow_kubernetes),
         TEST(affinity_follows_kubernetes),

@@ -87,6 +87,10 @@ static void test_i4_no_preferred_affinity(void **state)
     assert_string_equal(text_of_usual_pod(pod, &arena),
                         "preferredDuringSchedulingIgnoredDuringExecution node "
                         "affinity is not supported by Armada");
+    struct submit_rules rules;
+    submit_rules_defaults(&rules);
+    rules.allows_preferred_nodes = true;
+    assert_string_equal(text_of_pod(pod, &rules, &arena), "");
 }
 
 /* One container's cpu, and what the default rules say of it. */

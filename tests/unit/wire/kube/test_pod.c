@@ -197,6 +197,27 @@ static void assert_refused(const char *text, int code, const char *message)
 }
 
 /* Each node is asked all of them. */
+#define PREFERRED(weight)                                                      \
+    "{\"affinity\":{\"nodeAffinity\":{"                                        \
+    "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":" weight \
+    ",\"preference\":{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":"   \
+    "\"In\",\"values\":[\"b\",\"a\"]}]}}]}}}"
+
+static void test_preferences_are_read(void **state)
+{
+    auto_arena arena = {0};
+    struct requirement requirement = requirement_of(PREFERRED("7"), &arena);
+
+    (void)state;
+    assert_false(requirement.has_affinity);
+    assert_int_equal(requirement.preference_count, 1);
+    assert_int_equal(requirement.preferences[0].weight, 7);
+    assert_true(str_equal(
+        requirement.preferences[0].term.expressions[0].values[0], STR("a")));
+    assert_refused(PREFERRED("101"), -ERR_INVALID,
+                   "preferred node affinity: weight 101 is not in 1..100");
+}
+
 static void test_affinity_has_a_bound_over_all_terms(void **state)
 {
     auto_strbuf text = {0};
@@ -292,6 +313,7 @@ int main(void)
         TEST(test_a_limit_alone_is_a_request_and_zero_is_none),
         TEST(test_placement_is_read),
         TEST(test_equal_needs_pack_to_equal_bytes),
+        TEST(test_preferences_are_read),
         TEST(test_affinity_has_a_bound_over_all_terms),
         TEST(test_what_does_not_read_is_refused),
         TEST(test_what_no_pod_is_given_is_refused_by_name),
