@@ -105,8 +105,8 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     }
     node->taint_set = taint_set;
     set_soft_taints(sched, node, taint_set_of(sched, record, true));
-    node_shapes_note_node(sched, index);
     set_capacity(sched, index, &capacity, is_same);
+    node_shapes_note_node(sched, index);
     node_touch(sched, index);
     node_refresh(sched, index);
     return index;

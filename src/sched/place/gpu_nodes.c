@@ -7,6 +7,7 @@
 #include "sched/fairness/class_limit.h"
 #include "sched/fairness/quota.h"
 #include "sched/state/borrowed.h"
+#include "sched/state/cfs.h"
 #include "sched/state/node_shapes.h"
 #include "sched/state/windows.h"
 
@@ -32,32 +33,21 @@ struct gpu_nodes {
                               urgent first */
     uint32_t waiter_count;
     uint64_t waiter_mark; /* of all of them: see gpu_nodes_mark() */
-    int16_t *levels;   /* by node: 1 + that of the most urgent waiter that could
-                          have it; 0: none could; -1: nobody asked */
-    uint32_t *needed;  /* by class: members of the largest gang, at least 1;
-                          NONE: it is not kept off */
-    uint8_t *verdicts; /* by class: enum verdict */
+    int16_t *levels; /* by node: 1 + that of the most urgent waiter that could
+                        have it; 0: none could; -1: nobody asked */
+    int16_t *kind_levels; /* by kind / 2: likewise of a waiter that could have
+                             each node of the kind */
+    uint32_t *needed;     /* by class: members of the largest gang, at least 1;
+                             NONE: it is not kept off */
+    uint8_t *verdicts;    /* by class: enum verdict */
 };
-
-/* Amounts. */
-
-static bool has_gpus(const struct sched *sched,
-                     const struct resource_vec *amounts)
-{
-    for (uint32_t bits = sched->gpu_columns; bits; bits &= bits - 1) {
-        if (amounts->v[__builtin_ctz(bits)] > 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 struct gpu_nodes *gpu_nodes_make(struct sched *sched, uint32_t pool,
                                  int64_t now_ms, struct arena *arena)
 {
     const struct pool *record = &sched->pools.items[pool];
 
-    if (record->policy_index < 0 || !has_gpus(sched, &record->total)) {
+    if (record->policy_index < 0 || !cfs_has_gpus(sched, &record->total)) {
         return NULL;
     }
     enum gpu_keeping keeping =
@@ -158,7 +148,7 @@ static bool is_waiting_for_gpus(const struct gpu_nodes *gpus,
     const struct class *class = &gpus->sched->classes.items[list->class_index];
 
     return !list->is_borrowed && !class->is_impossible &&
-           has_gpus(gpus->sched, &class->request) &&
+           cfs_has_gpus(gpus->sched, &class->request) &&
            !is_limited(gpus, list, list->class_index);
 }
 
@@ -204,7 +194,7 @@ static void add_gang(struct gpu_nodes *gpus, const struct list *list,
         uint32_t class_index = class_of_job(sched, seq_get(&gang->waiting, at));
         const struct class *class = &sched->classes.items[class_index];
         if (!is_waiting[class_index] && !class->is_impossible &&
-            has_gpus(sched, &class->request) &&
+            cfs_has_gpus(sched, &class->request) &&
             !is_limited(gpus, list, class_index)) {
             add_waiter(gpus, class_index, is_waiting);
         }
@@ -225,7 +215,7 @@ static void note_gangs(struct gpu_nodes *gpus, const struct list *list,
             continue;
         }
         *looks += gang->waiting.count;
-        if (!has_gpus(sched, &gang->waiting_sum)) {
+        if (!cfs_has_gpus(sched, &gang->waiting_sum)) {
             note_gang(gpus, gang);
         } else if (!list->is_borrowed) {
             add_gang(gpus, list, gang, is_waiting);
@@ -294,6 +284,10 @@ static void gather(struct gpu_nodes *gpus, uint64_t *looks)
     gpus->levels = arena_alloc_array(gpus->arena, sched->nodes.count,
                                      sizeof(*gpus->levels));
     memset(gpus->levels, 0xff, sched->nodes.count * sizeof(*gpus->levels));
+    gpus->kind_levels = arena_alloc_array(gpus->arena, sched->kind_least.count,
+                                          sizeof(*gpus->kind_levels));
+    memset(gpus->kind_levels, 0xff,
+           sched->kind_least.count * sizeof(*gpus->kind_levels));
     for (size_t i = 0; i < class_count; i++) {
         gpus->needed[i] = 1;
     }
@@ -313,7 +307,7 @@ static enum verdict find_verdict(struct gpu_nodes *gpus, uint32_t class_index,
     for (uint32_t i = 0; i < sched->nodes.count && left != NONE; i++) {
         ++*looks;
         if (sched->nodes.items[i].pool != gpus->pool ||
-            has_gpus(sched, &sched->nodes.items[i].capacity)) {
+            cfs_has_gpus(sched, &sched->nodes.items[i].capacity)) {
             continue;
         }
         uint32_t count = count_on(gpus, &asker, i);
@@ -362,6 +356,33 @@ static int16_t level_on(struct gpu_nodes *gpus, uint32_t node, uint64_t *looks)
     return best;
 }
 
+/* How urgent the most urgent waiter is that could have each node of the kind of
+ * one: what is in its way is not a window, nor a name that it asks for. */
+static int16_t level_on_kind(struct gpu_nodes *gpus, uint32_t node,
+                             uint64_t *looks)
+{
+    const struct sched *sched = gpus->sched;
+    uint32_t kind = sched->kinds_of[node];
+    const struct resource_vec *least = node_shapes_least(sched, kind);
+    int16_t best = gpus->kind_levels[kind / 2];
+
+    if (best >= 0) {
+        return best;
+    }
+    best = 0;
+    for (uint32_t i = 0; i < gpus->waiter_count && best == 0; i++) {
+        struct asker *waiter = &gpus->waiters[i];
+        const struct class *class = &sched->classes.items[waiter->class_index];
+        ++*looks;
+        if (!class->asks_names && amounts_fit(&class->request, least) &&
+            is_match(gpus, waiter, node)) {
+            best = waiter->level;
+        }
+    }
+    gpus->kind_levels[kind / 2] = best;
+    return best;
+}
+
 /* A variant of a class, which runs away, is kept off as the class is. */
 static uint32_t class_at_home(const struct gpu_nodes *gpus,
                               uint32_t class_index)
@@ -378,12 +399,27 @@ bool gpu_nodes_keep(struct gpu_nodes *gpus, uint32_t class_index, uint32_t node,
     uint32_t home = class_at_home(gpus, class_index);
     const struct class *class = &sched->classes.items[home];
 
-    if (has_gpus(sched, &class->request) ||
-        !has_gpus(sched, &sched->nodes.items[node].capacity)) {
+    if (cfs_has_gpus(sched, &class->request) ||
+        !cfs_has_gpus(sched, &sched->nodes.items[node].capacity)) {
         return false;
     }
     return gpus->is_always || (is_kept_off(gpus, home, looks) &&
                                level_on(gpus, node, looks) > class->level);
+}
+
+bool gpu_nodes_keep_kind(struct gpu_nodes *gpus, uint32_t class_index,
+                         uint32_t node, uint64_t *looks)
+{
+    const struct sched *sched = gpus->sched;
+    uint32_t home = class_at_home(gpus, class_index);
+    const struct class *class = &sched->classes.items[home];
+
+    if (windows_are_any(sched) || cfs_has_gpus(sched, &class->request) ||
+        !cfs_has_gpus(sched, node_shapes_least(sched, sched->kinds_of[node]))) {
+        return false;
+    }
+    return gpus->is_always || (is_kept_off(gpus, home, looks) &&
+                               level_on_kind(gpus, node, looks) > class->level);
 }
 
 uint64_t gpu_nodes_mark(struct gpu_nodes *gpus, uint32_t class_index,
@@ -392,7 +428,7 @@ uint64_t gpu_nodes_mark(struct gpu_nodes *gpus, uint32_t class_index,
     const struct sched *sched = gpus->sched;
     uint32_t home = class_at_home(gpus, class_index);
 
-    if (has_gpus(sched, &sched->classes.items[home].request) ||
+    if (cfs_has_gpus(sched, &sched->classes.items[home].request) ||
         !(gpus->is_always || is_kept_off(gpus, home, looks))) {
         return 0;
     }

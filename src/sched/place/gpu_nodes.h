@@ -37,6 +37,10 @@ struct gpu_nodes *gpu_nodes_make(struct sched *sched, uint32_t pool,
  * one, and all else that waits, so that the bound of a plan holds. */
 bool gpu_nodes_keep(struct gpu_nodes *gpus, uint32_t class_index, uint32_t node,
                     uint64_t *looks);
+/* Whether that is known of all nodes of its kind (node_shapes.h) together.
+ * Where it is not, each may be kept nevertheless. */
+bool gpu_nodes_keep_kind(struct gpu_nodes *gpus, uint32_t class_index,
+                         uint32_t node, uint64_t *looks);
 /* A number that is another one if other nodes may be kept from a class, while
  * nodes and classes stay as they are; 0: none is. */
 uint64_t gpu_nodes_mark(struct gpu_nodes *gpus, uint32_t class_index,

@@ -36,7 +36,19 @@ uint64_t *place_kinds(struct round *round, struct class *class)
     return class->kinds;
 }
 
-/* Whether labels and taints of a node's kind allow the class. */
+/* Whether labels and taints allow the class on a node's kind, and nobody whom
+ * such nodes are kept for. */
+static bool is_allowed_kind(const struct search *search, uint32_t index)
+{
+    struct round *round = search->round;
+
+    return is_static_match(search, index) &&
+           !(round->gpus &&
+             gpu_nodes_keep_kind(round->gpus, search->class_index, index,
+                                 &round->counters->nodes_examined));
+}
+
+/* Likewise, by what the class remembers of kinds. */
 static bool is_kind_match(const struct search *search, uint32_t index)
 {
     struct round *round = search->round;
@@ -49,7 +61,7 @@ static bool is_kind_match(const struct search *search, uint32_t index)
     uint32_t shift = kind % 32 * 2;
     uint64_t *word = &kinds[kind / 32];
     if (!(*word >> shift & 1)) {
-        *word |= (uint64_t)(is_static_match(search, index) ? 3 : 1) << shift;
+        *word |= (uint64_t)(is_allowed_kind(search, index) ? 3 : 1) << shift;
     }
     return *word >> shift & 2;
 }
@@ -67,7 +79,8 @@ bool place_matches_class(const struct search *search, uint32_t index)
     if (windows_bar(round->sched, class, index, round->now_ms)) {
         return false;
     }
-    bool is_any = class->is_plain && !node->taint_set && !class->is_away;
+    bool is_any =
+        class->is_plain && !node->taint_set && !class->is_away && !round->gpus;
     return (is_any || is_kind_match(search, index)) &&
            !(round->gpus &&
              gpu_nodes_keep(round->gpus, search->class_index, index,

@@ -47,6 +47,17 @@ uint64_t cfs_worth(const struct policy *policy,
                    const struct resource_vec *request);
 /* The columns of GPUs, as bits. */
 uint32_t cfs_gpu_columns(const struct policy *policy);
+/* Whether amounts have any GPU. */
+static inline bool cfs_has_gpus(const struct sched *sched,
+                                const struct resource_vec *amounts)
+{
+    for (uint32_t bits = sched->gpu_columns; bits; bits &= bits - 1) {
+        if (amounts->v[__builtin_ctz(bits)] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
 /* What the state keeps of the policy is right after this. */
 void cfs_sync(struct sched *sched);
 

@@ -1,5 +1,7 @@
 #include "sched/state/node_shapes.h"
 
+#include "sched/state/cfs.h"
+
 enum { KINDS_SPARE = 1024 };
 
 void node_shapes_init(struct sched *sched)
@@ -13,6 +15,7 @@ void node_shapes_fini(struct sched *sched)
     intern_destroy(sched->kinds);
     intern_destroy(sched->label_keys);
     VEC_FREE(&sched->asked_keys);
+    VEC_FREE(&sched->kind_least);
 }
 
 /* A class asks about a label; new to us only if a node has it. */
@@ -55,14 +58,31 @@ bool node_shapes_note_class(struct sched *sched,
     return asks_names;
 }
 
+/* A node of this kind has so much. */
+static void lower_least(struct sched *sched, uint32_t number,
+                        const struct resource_vec *capacity)
+{
+    if (number == sched->kind_least.count) {
+        VEC_PUSH(&sched->kind_least, *capacity);
+    }
+    ASSERT(number < sched->kind_least.count); /* numbers are given in order */
+    struct resource_vec *least = &sched->kind_least.items[number];
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        least->v[r] =
+            capacity->v[r] < least->v[r] ? capacity->v[r] : least->v[r];
+    }
+}
+
 static void set_kind(struct sched *sched, uint32_t index)
 {
     auto_strbuf buf = {0};
     const struct node *node = &sched->nodes.items[index];
     const struct node_record *record = node->record;
+    bool has_gpus = cfs_has_gpus(sched, &node->capacity);
 
     pack_u64(&buf, node->taint_set);
     pack_u64(&buf, node->soft_taint_set);
+    pack_u64(&buf, has_gpus);
     for (uint32_t i = 0; i < record->label_count; i++) {
         uint32_t key = intern_find(sched->label_keys, record->labels[i].key);
         if (key != INTERN_NONE && sched->asked_keys.items[key]) {
@@ -70,8 +90,9 @@ static void set_kind(struct sched *sched, uint32_t index)
             pack_str(&buf, record->labels[i].value);
         }
     }
-    sched->kinds_of[index] =
-        intern_add(sched->kinds, strbuf_str(&buf)) * 2 + (node->taint_set != 0);
+    uint32_t number = intern_add(sched->kinds, strbuf_str(&buf));
+    lower_least(sched, number, &node->capacity);
+    sched->kinds_of[index] = number * 2 + (node->taint_set || has_gpus);
 }
 
 void node_shapes_note_node(struct sched *sched, uint32_t index)
@@ -118,6 +139,7 @@ void node_shapes_sync(struct sched *sched)
     }
     intern_destroy(sched->kinds);
     sched->kinds = intern_create();
+    sched->kind_least.count = 0;
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         if (sched->nodes.items[i].record) {
             set_kind(sched, i);

@@ -48,6 +48,8 @@ void nodes_rebuild(struct sched *sched)
 {
     size_t row = sched->level_count * sizeof(struct resource_vec);
 
+    sched->are_kinds_stale = true; /* they tell of GPUs */
+
     memset(sched->urgency_preemptible_count, 0,
            sizeof(sched->urgency_preemptible_count));
     for (size_t p = 0; p < sched->pools.count; p++) {

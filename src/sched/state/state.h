@@ -73,6 +73,7 @@ struct sched {
     struct intern *kinds, *label_keys; /* see node_shapes.h */
     VEC(bool) asked_keys; /* by label key: whether a class asks about it */
     bool are_kinds_stale, are_keys_stale;
+    VEC(struct resource_vec) kind_least; /* no node of kind / 2 has less */
     VEC(struct executor) executors;
     SLOTS(struct node) nodes;
     struct names node_names; /* nodes, by executor */

@@ -145,6 +145,22 @@ static void who_cannot_have_the_node_keeps_nothing(void **state)
     }
 }
 
+static void nodes_alike_but_in_size_are_kept_each_for_itself(void **state)
+{
+    struct world *w = *state;
+
+    (void)make_scene(w, GPUS_KEPT_WAITING);
+    world_node(w, &(struct world_node){"one", .cores = 1, .gpus = 1});
+    uint32_t waiter = world_submit(w, &two_gpus);
+    uint32_t job = world_submit(w, &small);
+    uint32_t next = world_submit(w, &small);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, waiter), "");
+    assert_string_equal(world_node_of(w, job), "one");
+    assert_string_equal(world_node_of(w, next), "");
+    assert_int_equal(why(w, next), SCHED_WAIT_GPUS_KEPT);
+}
+
 static void who_waits_for_a_limit_keeps_nothing(void **state)
 {
     struct world *w = *state;
@@ -371,6 +387,7 @@ int main(void)
         AT(profiles_of_others_keep_nothing),
         AT(more_urgent_jobs_are_not_kept_off),
         AT(who_cannot_have_the_node_keeps_nothing),
+        AT(nodes_alike_but_in_size_are_kept_each_for_itself),
         AT(who_waits_for_a_limit_keeps_nothing),
         AT(who_has_no_other_node_is_not_kept_off),
         AT(a_gang_that_has_no_other_nodes_is_not_kept_off),
