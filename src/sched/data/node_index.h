@@ -23,7 +23,7 @@
  */
 #pragma once
 
-#include "sched/data/packed.h"
+#include "sched/data/tops.h"
 
 enum {
     NODE_INDEX_BLOCK = 64,
@@ -33,15 +33,9 @@ enum {
     NODE_INDEX_NONE = UINT32_MAX,
 };
 
-/* What some nodes have, all together. */
-struct node_index_tops {
-    uint64_t even, odd; /* the largest fields of those of such kinds */
-    uint64_t kinds;     /* bit kind mod 32 x 2 of each */
-};
-
 struct node_index_block {
     uint32_t count;
-    struct node_index_tops tops[NODE_INDEX_PARTS]; /* of each part */
+    struct tops tops[NODE_INDEX_PARTS]; /* of each part */
     uint32_t nodes[NODE_INDEX_BLOCK];
     uint64_t keys[NODE_INDEX_BLOCK];
     uint64_t words[NODE_INDEX_BLOCK]; /* what the nodes have free, packed */
@@ -60,7 +54,7 @@ struct node_index_loose {
 struct node_index {
     struct node_index_block *blocks; /* owned; in no order */
     uint32_t *order;                 /* owned; blocks by key */
-    struct node_index_tops *tops;    /* owned; as `order` */
+    struct tops *tops;               /* owned; as `order` */
     uint64_t *ends;                  /* owned; as `order`: the last key */
     uint32_t *spare;                 /* owned; blocks not in use */
     uint32_t kind_max;               /* that was put in since it was cleared */

@@ -59,7 +59,7 @@ struct node_index_block *node_index_add_block(struct node_index *index,
     memmove(&index->ends[at + 1], &index->ends[at],
             behind * sizeof(*index->ends));
     index->order[at] = fresh;
-    index->tops[at] = (struct node_index_tops){0};
+    index->tops[at] = (struct tops){0};
     index->ends[at] = 0;
     index->order_count++;
     struct node_index_block *block = &index->blocks[fresh];
@@ -89,44 +89,26 @@ uint64_t node_index_word(const struct node_index *index, uint32_t node)
     return word;
 }
 
-static void add_tops(struct node_index_tops *tops, struct node_index_tops other)
-{
-    tops->even = packed_max(tops->even, other.even);
-    tops->odd = packed_max(tops->odd, other.odd);
-    tops->kinds |= other.kinds;
-}
-
-static struct node_index_tops tops_of(uint64_t word, uint32_t kind)
-{
-    uint64_t odd = -(uint64_t)(kind & 1);
-
-    return (struct node_index_tops){
-        .even = word & ~odd,
-        .odd = word & odd,
-        .kinds = UINT64_C(1) << (kind % 32 * 2),
-    };
-}
-
 void node_index_set_tops(struct node_index *index, uint32_t at, uint32_t first,
                          uint32_t last)
 {
     struct node_index_block *block = node_index_block_at(index, at);
     uint32_t part_count =
         (block->count + NODE_INDEX_PART - 1) / NODE_INDEX_PART;
-    struct node_index_tops tops = {0};
+    struct tops tops = {0};
 
     for (uint32_t p = first / NODE_INDEX_PART;
          p < part_count && p <= last / NODE_INDEX_PART; p++) {
         uint32_t end = (p + 1) * NODE_INDEX_PART;
-        struct node_index_tops part = {0};
+        struct tops part = {0};
         end = end < block->count ? end : block->count;
         for (uint32_t i = p * NODE_INDEX_PART; i < end; i++) {
-            add_tops(&part, tops_of(block->words[i], block->kinds[i]));
+            tops_add(&part, tops_of(block->words[i], block->kinds[i]));
         }
         block->tops[p] = part;
     }
     for (uint32_t p = 0; p < part_count; p++) {
-        add_tops(&tops, block->tops[p]);
+        tops_add(&tops, block->tops[p]);
     }
     index->tops[at] = tops;
 }

@@ -1,18 +1,6 @@
 /* Searches the index, and keeps recently moved nodes beside the blocks. */
 #include "sched/data/node_index_private.h"
 
-/* Searches in an index with more kinds pass over none together. */
-enum { KINDS_MAX = 512 };
-
-/* Of the bits of kinds those of even ones. */
-#define EVEN_KINDS UINT64_C(0x1111111111111111)
-
-static bool is_refused(const struct node_query *query, uint32_t kind)
-{
-    return query->kinds &&
-           (query->kinds[kind / 32] >> (kind % 32 * 2) & 3) == 1;
-}
-
 /* A search under way. */
 struct walk {
     const struct node_index *index;
@@ -42,7 +30,8 @@ static bool is_loose_refused(const struct walk *walk, uint32_t i)
     const struct node_index *index = walk->index;
     uint32_t node = index->loose.nodes[i];
 
-    return is_refused(walk->query, index->kinds ? index->kinds[node] : 0);
+    return kinds_refuse(walk->query->kinds,
+                        index->kinds ? index->kinds[node] : 0);
 }
 
 /* Whether one of those that moved loosely has room, and is not before where
@@ -81,33 +70,6 @@ static void gather_loose(struct walk *walk)
     }
 }
 
-/* The bits of kinds of which any is not known to be refused. */
-static uint64_t kinds_asked(const struct node_index *index,
-                            const struct node_query *query)
-{
-    const uint64_t known = EVEN_KINDS | EVEN_KINDS << 2;
-    uint64_t refused = known;
-
-    if (!query->kinds || index->kind_max >= KINDS_MAX) {
-        return known;
-    }
-    for (uint32_t i = 0; i <= index->kind_max / 32; i++) {
-        uint64_t word = query->kinds[i];
-        refused &= word & ~(word >> 1);
-    }
-    return known & ~refused;
-}
-
-/* Whether of nodes of which all is known together any may have room. */
-static inline bool may_have_room(const struct walk *walk,
-                                 const struct node_index_tops *tops)
-{
-    uint64_t kinds = tops->kinds & walk->kinds;
-
-    return (packed_fits(walk->word, tops->even) && kinds & EVEN_KINDS) ||
-           (packed_fits(walk->word, tops->odd) && kinds & EVEN_KINDS << 2);
-}
-
 /* The next item of a block that has room, from `item` on; its count when there
  * is none. */
 static uint32_t next_in_block(const struct walk *walk,
@@ -120,13 +82,13 @@ static uint32_t next_in_block(const struct walk *walk,
         uint32_t part = item / NODE_INDEX_PART;
         uint32_t end = (part + 1) * NODE_INDEX_PART;
         end = end < block->count ? end : block->count;
-        if (!may_have_room(walk, &block->tops[part])) {
+        if (!tops_may_have(&block->tops[part], walk->word, walk->kinds)) {
             item = end;
             continue;
         }
         for (; item < end; item++) {
             if (packed_fits(walk->word, block->words[item]) &&
-                !is_refused(query, block->kinds[item]) &&
+                !kinds_refuse(query->kinds, block->kinds[item]) &&
                 amounts_fit(query->request,
                             &walk->index->free[block->nodes[item]])) {
                 return item;
@@ -143,7 +105,7 @@ static uint32_t next_in_blocks(struct walk *walk, uint64_t key, uint32_t rank)
     const struct node_index *index = walk->index;
 
     for (; walk->at < index->order_count; walk->at++, walk->item = 0) {
-        if (may_have_room(walk, &index->tops[walk->at])) {
+        if (tops_may_have(&index->tops[walk->at], walk->word, walk->kinds)) {
             const struct node_index_block *block =
                 node_index_block_at(index, walk->at);
             walk->item = next_in_block(walk, block, walk->item);
@@ -167,7 +129,7 @@ static void begin(struct walk *walk, const struct node_index *index,
     walk->query = query;
     walk->word = packed_of(&index->scale, query->request);
     walk->key_max = query->key_max ? query->key_max : UINT64_MAX;
-    walk->kinds = kinds_asked(index, query);
+    walk->kinds = kinds_asked(query->kinds, index->kind_max);
     walk->at = node_index_block_of(index, query->key_min, query->rank_min);
     walk->item = 0;
     if (walk->at < index->order_count) {
@@ -206,6 +168,7 @@ uint32_t node_index_find(const struct node_index *index,
         if (query->match(query->context, node)) {
             return node;
         }
-        walk.kinds = kinds_asked(index, query); /* as was learnt by this */
+        walk.kinds = kinds_asked(query->kinds,
+                                 index->kind_max); /* as was learnt by this */
     }
 }

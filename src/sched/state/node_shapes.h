@@ -44,10 +44,3 @@ node_shapes_least(const struct sched *sched, uint32_t kind)
 }
 /* The words that a class needs to note two bits for each kind. */
 size_t node_shapes_word_count(const struct sched *sched);
-
-/* Whether a class is known to be kept from a kind, by what it learned so far
- * (NULL: nothing). */
-static inline bool node_shapes_refuse(const uint64_t *kinds, uint32_t kind)
-{
-    return kinds && (kinds[kind / 32] >> (kind % 32 * 2) & 3) == 1;
-}

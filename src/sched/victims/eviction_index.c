@@ -319,8 +319,8 @@ static bool will_do(const struct search *search, struct tier *tier,
         round->searches->eviction_index;
     struct resource_vec room;
 
-    if (node_shapes_refuse(class_at(round, search->class_index)->kinds,
-                           eviction_index->kind_at[place])) {
+    if (kinds_refuse(class_at(round, search->class_index)->kinds,
+                     eviction_index->kind_at[place])) {
         return false;
     }
     uint32_t at = eviction_index->evicted_run_at[place];
