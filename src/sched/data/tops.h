@@ -38,6 +38,7 @@ static inline struct tops tops_of(uint64_t word, uint32_t kind)
     };
 }
 
+/* Add those of others. */
 static inline void tops_add(struct tops *tops, struct tops other)
 {
     tops->even = packed_max(tops->even, other.even);

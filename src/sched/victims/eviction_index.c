@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "sched/data/packed.h"
 #include "sched/data/place_heap.h"
+#include "sched/data/tops.h"
 #include "sched/evict/evicted.h"
 #include "sched/place/place.h"
 #include "sched/state/node_shapes.h"
@@ -21,9 +21,9 @@ struct growth {
 /* The rooms as classes of one level see them, by place. */
 struct tier {
     struct tier *next;
-    uint64_t *words;  /* at least the room; 0 where there is nothing to take */
-    uint64_t *tops;   /* at least the largest fields of each BLOCK words */
-    uint64_t *crowns; /* likewise of CROWN words */
+    uint64_t *words;   /* at least the room; 0 where there is nothing to take */
+    struct tops *tops; /* at least those of each BLOCK words */
+    struct tops *crowns; /* likewise of CROWN words */
     struct growth *log;
     uint32_t log_count, log_capacity;
     uint8_t level;
@@ -33,6 +33,7 @@ struct eviction_index {
     struct packed_scale scale;
     uint32_t *evicted_run_at; /* by place */
     uint32_t *kind_at;        /* likewise, of the node */
+    uint32_t kind_max;        /* of those */
     uint32_t count;
     uint8_t level_max; /* of all evicted runs */
     struct tier *tiers;
@@ -91,13 +92,16 @@ static void place_evicted_runs(const struct round *round,
             continue;
         }
         const struct node *node = &round->sched->nodes.items[nodes[i]];
+        uint32_t kind = round->sched->kinds_of[nodes[i]];
+        if (kind > eviction_index->kind_max) {
+            eviction_index->kind_max = kind;
+        }
         for (uint32_t e = node->evicted_end; e > node->evicted_first; e--) {
             struct evicted_run *evicted_run = &round->evicted->runs[e - 1];
             evicted_run->place =
                 counts[evicted_run->ordinal - round->units.ordinal_first]++;
             eviction_index->evicted_run_at[evicted_run->place] = e - 1;
-            eviction_index->kind_at[evicted_run->place] =
-                round->sched->kinds_of[nodes[i]];
+            eviction_index->kind_at[evicted_run->place] = kind;
         }
     }
 }
@@ -164,12 +168,14 @@ static void log_growth(struct round *round, struct tier *tier, uint32_t place,
 static void set_word(struct round *round, struct tier *tier, uint32_t place,
                      uint64_t word)
 {
-    ASSERT(place < round->searches->eviction_index->count);
+    const struct eviction_index *eviction_index =
+        round->searches->eviction_index;
+
+    ASSERT(place < eviction_index->count);
     if (!packed_fits(word, tier->words[place])) {
-        uint64_t *top = &tier->tops[place / BLOCK];
-        uint64_t *crown = &tier->crowns[place / CROWN];
-        *top = packed_max(*top, word);
-        *crown = packed_max(*crown, word);
+        struct tops tops = tops_of(word, eviction_index->kind_at[place]);
+        tops_add(&tier->tops[place / BLOCK], tops);
+        tops_add(&tier->crowns[place / CROWN], tops);
         log_growth(round, tier, place, word);
     }
     tier->words[place] = word;
@@ -263,48 +269,63 @@ static void sync_growth(struct round *round)
 
 /* Searching. */
 
-static void tighten(struct tier *tier, uint32_t block, uint32_t count)
+/* What a search asks for: a request, and the kinds that are not known to be
+ * refused. */
+struct ask {
+    uint64_t request;
+    const uint64_t *kinds;
+    uint64_t asked;
+};
+
+static void tighten(const struct eviction_index *eviction_index,
+                    struct tier *tier, uint32_t block)
 {
-    uint32_t first = block * BLOCK;
+    uint32_t first = block * BLOCK, count = eviction_index->count;
     uint32_t end = first + BLOCK < count ? first + BLOCK : count;
-    uint64_t top = 0, crown = 0;
+    struct tops top = {0}, crown = {0};
 
     for (uint32_t i = first; i < end; i++) {
-        top = packed_max(top, tier->words[i]);
+        tops_add(&top, tops_of(tier->words[i], eviction_index->kind_at[i]));
     }
     tier->tops[block] = top;
     if ((block + 1) % BLOCK == 0 || end == count) {
         for (uint32_t b = block / BLOCK * BLOCK; b <= block; b++) {
-            crown = packed_max(crown, tier->tops[b]);
+            tops_add(&crown, tier->tops[b]);
         }
         tier->crowns[block / BLOCK] = crown;
     }
 }
 
-/* The first place from `from` on whose word fits; `count` when none does. */
-static uint32_t next_place(struct tier *tier, uint32_t from, uint32_t count,
-                           uint64_t request)
+/* The first place from `from` on whose word fits, and whose kind is not
+ * refused; `count` when there is none. */
+static uint32_t next_place(const struct eviction_index *eviction_index,
+                           struct tier *tier, uint32_t from,
+                           const struct ask *ask)
 {
+    uint32_t count = eviction_index->count;
+
     for (uint32_t at = from; at < count;) {
         uint32_t block = at / BLOCK;
-        if (!packed_fits(request, tier->crowns[at / CROWN])) {
+        if (!tops_may_have(&tier->crowns[at / CROWN], ask->request,
+                           ask->asked)) {
             at = (at / CROWN + 1) * CROWN;
             continue;
         }
         uint32_t end = (block + 1) * BLOCK;
         end = end < count ? end : count;
-        if (!packed_fits(request, tier->tops[block])) {
+        if (!tops_may_have(&tier->tops[block], ask->request, ask->asked)) {
             at = end;
             continue;
         }
         bool is_whole = at == block * BLOCK;
         for (; at < end; at++) {
-            if (packed_fits(request, tier->words[at])) {
+            if (packed_fits(ask->request, tier->words[at]) &&
+                !kinds_refuse(ask->kinds, eviction_index->kind_at[at])) {
                 return at;
             }
         }
         if (is_whole) {
-            tighten(tier, block, count);
+            tighten(eviction_index, tier, block);
         }
     }
     return count;
@@ -369,11 +390,20 @@ static uint32_t find_pending(const struct search *search, struct climb *climb,
 static uint32_t find_onward(const struct search *search, struct climb *climb,
                             uint64_t request)
 {
-    uint32_t count = search->round->searches->eviction_index->count;
+    const struct eviction_index *eviction_index =
+        search->round->searches->eviction_index;
+    const struct class *class = class_at(search->round, search->class_index);
 
     for (;;) {
-        climb->place = next_place(climb->tier, climb->place, count, request);
-        if (climb->place == count) {
+        struct ask ask = {
+            /* as was learnt by now */
+            .request = request,
+            .kinds = class->kinds,
+            .asked = kinds_asked(class->kinds, eviction_index->kind_max),
+        };
+        climb->place =
+            next_place(eviction_index, climb->tier, climb->place, &ask);
+        if (climb->place == eviction_index->count) {
             return NONE;
         }
         if (will_do(search, climb->tier, climb->place)) {
