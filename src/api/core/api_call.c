@@ -1,5 +1,6 @@
 #include "api/core/api_call.h"
 
+#include "api/core/caller_place.h"
 #include "api/core/granters.h"
 #include "api/core/message.h"
 #include "api/core/state.h"
@@ -66,12 +67,13 @@ static struct auth_claim claim_of(const struct api *api, struct rpc_call *rpc)
     return claim;
 }
 
-/* By what name a caller's requests are counted: of who is anonymous, by user or
- * address; p NULL: they are not. */
+/* By what name a caller's requests are counted: of who is anonymous, by where
+ * it comes from; p NULL: they are not. */
 static struct str counted_as(struct api_call *call,
                              const struct auth_claim *claim)
 {
     const struct principal *caller = &call->principal;
+    auto_strbuf name = {0};
 
     if (caller->is_administrator || call->method->scope == SCOPE_EXECUTOR) {
         return (struct str){0};
@@ -79,10 +81,9 @@ static struct str counted_as(struct api_call *call,
     if (!caller->is_anonymous) {
         return caller->name;
     }
-    return str_of(
-        claim->has_user
-            ? message_format(&call->arena, "\nuid:%u", claim->user_id)
-            : message_format(&call->arena, "\n%.*s", STR_ARG(claim->address)));
+    strbuf_add_char(&name, '\n'); /* no user's name has one */
+    caller_place_put(claim, &name);
+    return arena_str(&call->arena, strbuf_str(&name));
 }
 
 /* Whether the caller has asked for no more than it may; false: the call is

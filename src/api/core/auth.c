@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include "api/core/caller_place.h"
 #include "base/strbuf.h"
 #include "wire/text/base64.h"
 #include "wire/text/password.h"
@@ -97,16 +98,18 @@ static enum auth_answer check(struct auth *auth, const struct auth_claim *claim,
                               struct err *err)
 {
     bool is_known = user < auth->config->user_count;
+    auto_strbuf place = {0};
 
     if (is_known && was_right(auth, user, password)) {
         return AUTH_OK;
     }
-    int64_t wait_ms =
-        attempts_wait_ms(&auth->attempts, claim->address, claim->now_ms);
+    caller_place_put(claim, &place);
+    int64_t wait_ms = attempts_wait_ms(&auth->attempts, strbuf_str(&place),
+                                       claim->has_user, claim->now_ms);
     if (wait_ms > 0) {
         err_set(err, -ERR_LIMIT,
-                "too many wrong passwords from this address; try again in "
-                "%lld s",
+                "too many wrong passwords from %s; try again in %lld s",
+                claim->has_user ? "this user of this machine" : "this address",
                 (long long)(wait_ms / 1000 + 1));
         return AUTH_TOO_MANY;
     }
@@ -114,7 +117,8 @@ static enum auth_answer check(struct auth *auth, const struct auth_claim *claim,
     if (is_right(auth, is_known ? user : 0, password) && is_known) {
         return AUTH_OK;
     }
-    attempts_failed(&auth->attempts, claim->address, claim->now_ms);
+    attempts_failed(&auth->attempts, strbuf_str(&place), claim->has_user,
+                    claim->now_ms);
     err_set(err, -ERR_INVALID, "invalid username/password");
     return AUTH_BAD;
 }

@@ -1,8 +1,5 @@
 #include "api/core/auth_attempts.h"
 
-#include <arpa/inet.h>
-#include <string.h>
-
 #include "base/hash.h"
 
 void attempts_init(struct attempts *attempts, uint64_t seed)
@@ -16,53 +13,47 @@ void attempts_fini(struct attempts *attempts)
     pthread_mutex_destroy(&attempts->lock);
 }
 
-/* Who has one IPv6 address of a network has 2^64: the network counts, of which
- * `text` is made. */
-static struct str counted_part(struct str address, struct in6_addr *network)
+static int64_t *bucket_of(struct attempts *attempts, struct str place)
 {
-    static const char prefix[] = "ipv6:[";
-    char text[INET6_ADDRSTRLEN];
-    size_t prefix_bytes = sizeof(prefix) - 1;
-
-    if (address.byte_count <= prefix_bytes + 1 ||
-        address.byte_count - prefix_bytes > sizeof(text) ||
-        memcmp(address.p, prefix, prefix_bytes) != 0) {
-        return address;
-    }
-    size_t byte_count = address.byte_count - prefix_bytes - 1;
-    memcpy(text, address.p + prefix_bytes, byte_count);
-    text[byte_count] = '\0';
-    if (inet_pton(AF_INET6, text, network) != 1 ||
-        IN6_IS_ADDR_LOOPBACK(network)) {
-        return address;
-    }
-    return IN6_IS_ADDR_V4MAPPED(network) ? address : str_make(network, 8);
-}
-
-static int64_t *bucket_of(struct attempts *attempts, struct str address)
-{
-    struct in6_addr network;
-    struct str part = counted_part(address, &network);
-    uint64_t hash = hash_bytes(part.p, part.byte_count, attempts->seed);
+    uint64_t hash = hash_bytes(place.p, place.byte_count, attempts->seed);
 
     return &attempts->until_ms[hash % ATTEMPT_BUCKETS];
 }
 
-int64_t attempts_wait_ms(struct attempts *attempts, struct str address,
-                         int64_t now_ms)
+/* Until what was tried is so long ago that `burst` attempts are left, each of
+ * which is forgotten after `each_ms`. */
+static int64_t wait_of(int64_t until_ms, int64_t burst, int64_t each_ms,
+                       int64_t now_ms)
 {
-    pthread_mutex_lock(&attempts->lock);
-    int64_t left_ms = *bucket_of(attempts, address) - now_ms;
-    pthread_mutex_unlock(&attempts->lock);
-    int64_t wait_ms = left_ms - (ATTEMPTS_BURST - 1) * (int64_t)ATTEMPT_MS;
+    int64_t wait_ms = until_ms - now_ms - (burst - 1) * each_ms;
+
     return wait_ms > 0 ? wait_ms : 0;
 }
 
-void attempts_failed(struct attempts *attempts, struct str address,
+int64_t attempts_wait_ms(struct attempts *attempts, struct str place,
+                         bool is_local, int64_t now_ms)
+{
+    pthread_mutex_lock(&attempts->lock);
+    int64_t wait_ms = wait_of(*bucket_of(attempts, place), ATTEMPTS_BURST,
+                              ATTEMPT_MS, now_ms);
+    int64_t local_ms = wait_of(attempts->local_until_ms, ATTEMPTS_LOCAL_BURST,
+                               ATTEMPT_LOCAL_MS, now_ms);
+    pthread_mutex_unlock(&attempts->lock);
+    return is_local && local_ms > wait_ms ? local_ms : wait_ms;
+}
+
+static void add(int64_t *until_ms, int64_t each_ms, int64_t now_ms)
+{
+    *until_ms = (*until_ms > now_ms ? *until_ms : now_ms) + each_ms;
+}
+
+void attempts_failed(struct attempts *attempts, struct str place, bool is_local,
                      int64_t now_ms)
 {
     pthread_mutex_lock(&attempts->lock);
-    int64_t *until_ms = bucket_of(attempts, address);
-    *until_ms = (*until_ms > now_ms ? *until_ms : now_ms) + ATTEMPT_MS;
+    add(bucket_of(attempts, place), ATTEMPT_MS, now_ms);
+    if (is_local) {
+        add(&attempts->local_until_ms, ATTEMPT_LOCAL_MS, now_ms);
+    }
     pthread_mutex_unlock(&attempts->lock);
 }

@@ -140,6 +140,21 @@ static void test_wrong_passwords_are_slowed(void **state)
     auth_fini(&auth);
 }
 
+/* What the last of `count` wrong passwords for amy ends with. */
+static int try_wrong(struct auth *auth, struct auth_claim *claim, int count)
+{
+    auto_arena arena = {0};
+    struct principal principal;
+    struct err err;
+    int rc = 0;
+
+    claim->authorization = STR("Basic YW15OnNlY3JldHM=");
+    for (int i = 0; i < count; i++) {
+        rc = auth_authenticate(auth, claim, &arena, &principal, &err);
+    }
+    return rc;
+}
+
 /* Who has one address of an IPv6 network has all of them. */
 static void test_a_network_counts_as_one_address(void **state)
 {
@@ -152,20 +167,68 @@ static void test_a_network_counts_as_one_address(void **state)
         {"ipv4:10.0.0.1", 13},
         {"", 0},
     };
-    struct attempts *attempts = mem_alloc(sizeof(*attempts));
+    struct auth_config config = {.users = users, .user_count = 2};
+    struct auth_claim claim = {.address = STR("ipv6:[2001:db8:1:2::1]")};
+    struct auth auth;
 
     (void)state;
-    attempts_init(attempts, 1);
-    for (int i = 0; i < ATTEMPTS_BURST; i++) {
-        attempts_failed(attempts, STR("ipv6:[2001:db8:1:2::1]"), 0);
-    }
-    assert_true(
-        attempts_wait_ms(attempts, STR("ipv6:[2001:db8:1:2:ffff::9]"), 0) > 0);
+    auth_init(&auth, &config, 1);
+    assert_int_equal(try_wrong(&auth, &claim, ATTEMPTS_BURST), -ERR_INVALID);
+    claim.address = STR("ipv6:[2001:db8:1:2:ffff::9]");
+    assert_int_equal(try_wrong(&auth, &claim, 1), -ERR_LIMIT);
     for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
-        assert_int_equal(attempts_wait_ms(attempts, others[i], 0), 0);
+        claim.address = others[i];
+        assert_int_equal(try_wrong(&auth, &claim, 1), -ERR_INVALID);
     }
-    attempts_fini(attempts);
-    mem_free(attempts);
+    auth_fini(&auth);
+}
+
+/* A job that tries passwords keeps neither people of this machine nor an
+ * executor from theirs, although all of them come from one address. */
+static void test_local_users_do_not_keep_others_out(void **state)
+{
+    struct auth_config config = {.users = users, .user_count = 2};
+    struct auth_claim job = {
+        .address = STR("ipv4:127.0.0.1"), .has_user = true, .user_id = 65534};
+    struct auth_claim person = job;
+    auto_arena arena = {0};
+    struct principal principal;
+    struct auth auth;
+    struct err err;
+
+    (void)state;
+    auth_init(&auth, &config, 1);
+    assert_int_equal(try_wrong(&auth, &job, ATTEMPTS_BURST + 1), -ERR_LIMIT);
+    person.user_id = 1000;
+    person.authorization = STR("Basic YW15OnNlY3JldA==");
+    assert_int_equal(
+        auth_authenticate(&auth, &person, &arena, &principal, &err), 0);
+    assert_int_equal(try_wrong(&auth, &person, 1), -ERR_INVALID);
+    auth_fini(&auth);
+}
+
+/* Nor is a password found sooner by jobs of many users. */
+static void test_many_local_users_are_slowed(void **state)
+{
+    struct auth_config config = {.users = users, .user_count = 2};
+    struct auth_claim job = {
+        .address = STR("ipv4:127.0.0.1"), .has_user = true, .user_id = 100000};
+    struct auth auth;
+    int count = 0;
+
+    (void)state;
+    auth_init(&auth, &config, 1);
+    while (count <= ATTEMPTS_LOCAL_BURST &&
+           try_wrong(&auth, &job, 1) == -ERR_INVALID) {
+        job.user_id++;
+        count++;
+    }
+    assert_int_equal(count, ATTEMPTS_LOCAL_BURST);
+    job.now_ms = ATTEMPT_LOCAL_MS;
+    assert_int_equal(try_wrong(&auth, &job, 1), -ERR_INVALID);
+    job.user_id++;
+    assert_int_equal(try_wrong(&auth, &job, 1), -ERR_LIMIT);
+    auth_fini(&auth);
 }
 
 /* Credentials of a kind that is served but wrong end it: nobody becomes
@@ -353,6 +416,8 @@ int main(void)
         TEST(test_permissions_by_group),
         TEST(test_wrong_passwords_are_slowed),
         TEST(test_a_network_counts_as_one_address),
+        TEST(test_local_users_do_not_keep_others_out),
+        TEST(test_many_local_users_are_slowed),
         TEST(test_hashed_passwords),
         TEST(test_administrators),
         TEST(test_anonymous_callers_are_told_apart),
