@@ -164,10 +164,13 @@ void handle_get_usage(struct api_call *call, struct str request)
     struct store_usage_filter filter;
     struct err err;
 
-    /* Everybody may know what they have used themselves. */
     if (!api_call_decode(call, &berth__api__get_usage_request__descriptor,
-                         request, &message) ||
-        (!message->mine && !view_check_queue(call, str_of(message->queue))) ||
+                         request, &message)) {
+        return;
+    }
+    /* Everybody who is somebody may know what they have used themselves. */
+    bool is_own = message->mine && !call->principal.is_anonymous;
+    if ((!is_own && !view_check_queue(call, str_of(message->queue))) ||
         !make_filter(call, message, &filter)) {
         return;
     }

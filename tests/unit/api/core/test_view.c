@@ -3,6 +3,7 @@
  */
 #include "api_fixture.h"
 #include "armada/services.pb-c.h"
+#include "berth/api.pb-c.h"
 #include "sample.h"
 #include "unit.h"
 
@@ -157,6 +158,16 @@ static void secrets_are_shown_to_owners_and_administrators(void **state)
     fixture_fini(&f);
 }
 
+/* How a question for the caller's own usage ends. */
+static enum rpc_code asked_usage(struct fixture *f, const char *caller)
+{
+    Berth__Api__GetUsageRequest request = BERTH__API__GET_USAGE_REQUEST__INIT;
+
+    f->credentials = caller;
+    request.mine = true;
+    return fixture_code(f, "/berth.api.Berth/GetUsage", &request.base);
+}
+
 /* Who may submit, but not read, sees their own jobs. */
 static void submitters_see_their_own_jobs(void **state)
 {
@@ -178,6 +189,8 @@ static void submitters_see_their_own_jobs(void **state)
     assert_null(queried(&f, foreign, as_stranger));
     /* `anonymous` is nobody's name. */
     assert_null(queried(&f, foreign, NULL));
+    assert_int_equal(asked_usage(&f, as_stranger), RPC_OK);
+    assert_int_equal(asked_usage(&f, NULL), RPC_PERMISSION_DENIED);
     fixture_fini(&f);
 }
 
