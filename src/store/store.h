@@ -210,6 +210,10 @@ bool store_label_is_indexed(struct str key) must_check;
 int store_label_newest(struct store_reader *reader, struct str key,
                        struct str value, struct job_id *ret_id,
                        struct err *err) must_check;
+/* The same of the oldest. */
+int store_label_oldest(struct store_reader *reader, struct str key,
+                       struct str value, struct job_id *ret_id,
+                       struct err *err) must_check;
 /* The oldest of them, if no other job lies between it and the newest: 1, else
  * 0. */
 int store_label_whole(struct store_reader *reader, struct str key,

@@ -76,6 +76,7 @@ static const char *const sql[QUERY_COUNT] = {
         " ORDER BY l.job DESC LIMIT ?5",
     [QUERY_LABEL_SINCE] = "SELECT job FROM label_since WHERE job IS NOT NULL",
     [QUERY_LABEL_NEWEST] = "SELECT max(job) FROM label WHERE hash = ?",
+    [QUERY_LABEL_OLDEST] = "SELECT min(job) FROM label WHERE hash = ?",
     [QUERY_LABEL_STATES] = "SELECT j.state, count(*) FROM label l CROSS JOIN"
                            " job j ON j.id = l.job WHERE l.hash = ?"
                            " GROUP BY j.state",
@@ -403,6 +404,15 @@ int store_label_newest(struct store_reader *reader, struct str key,
                        struct str value, struct job_id *ret_id, struct err *err)
 {
     sqlite3_stmt *stmt = reader->statements[QUERY_LABEL_NEWEST];
+
+    sq_bind_int(stmt, 1, label_hash(key, value));
+    return read_id(stmt, ret_id, err);
+}
+
+int store_label_oldest(struct store_reader *reader, struct str key,
+                       struct str value, struct job_id *ret_id, struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_LABEL_OLDEST];
 
     sq_bind_int(stmt, 1, label_hash(key, value));
     return read_id(stmt, ret_id, err);

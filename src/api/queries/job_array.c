@@ -57,6 +57,37 @@ make_counts(const uint32_t counts[STORED_JOB_STATES], struct arena *arena)
     return message;
 }
 
+/* Whether a job is of the same queue and owner as another: 1, or 0. */
+static int is_of_one(struct store_reader *reader, struct job_id id,
+                     const Berth__Api__JobSummary *summary, struct err *err)
+{
+    auto_arena arena = {0};
+    struct stored_job job;
+
+    int rc = store_job(reader, id, &arena, &job, err);
+    return rc <= 0 ? rc
+                   : str_equal(job.queue, str_of(summary->queue)) &&
+                         str_equal(job.owner, str_of(summary->owner));
+}
+
+/* The newest job of an array that is all of one queue and owner: 1; 0: it is
+ * not, or the index has it not. */
+static int find_newest(struct store_reader *reader,
+                       const Berth__Api__JobSummary *summary,
+                       struct job_id *ret_newest, struct err *err)
+{
+    struct str key = str_of(array_label), array = str_of(summary->array_id);
+    struct job_id oldest;
+
+    int rc = store_label_newest(reader, key, array, ret_newest, err);
+    if (rc < 0 || key128_is_none(ret_newest->v)) {
+        return rc;
+    }
+    rc = store_label_oldest(reader, key, array, &oldest, err);
+    rc = rc < 0 ? rc : is_of_one(reader, oldest, summary, err);
+    return rc <= 0 ? rc : is_of_one(reader, *ret_newest, summary, err);
+}
+
 int job_array_stands(struct store_reader *reader, struct job_id id,
                      struct arena *arena, Berth__Api__JobSummary *summary,
                      struct err *err)
@@ -65,22 +96,19 @@ int job_array_stands(struct store_reader *reader, struct job_id id,
     uint32_t counts[STORED_JOB_STATES];
     struct job_id newest;
 
-    if (array.byte_count == 0) {
-        return 1;
-    }
     int rc =
-        store_label_newest(reader, str_of(array_label), array, &newest, err);
-    if (rc < 0 || key128_is_none(newest.v)) {
-        return rc < 0 ? rc : 1; /* of an array that the index has not */
+        array.byte_count > 0 ? find_newest(reader, summary, &newest, err) : 0;
+    if (rc <= 0) {
+        return rc < 0 ? rc : JOB_ARRAY_ALONE;
     }
     if (key128_compare(newest.v, id.v) != 0) {
-        return 0;
+        return JOB_ARRAY_HIDDEN;
     }
     rc = store_label_states(reader, str_of(array_label), array, counts, err);
     if (rc == 0) {
         summary->array = make_counts(counts, arena);
     }
-    return rc < 0 ? rc : 1;
+    return rc < 0 ? rc : JOB_ARRAY_ALL;
 }
 
 int job_array_oldest(struct store_reader *reader,

@@ -184,9 +184,6 @@ static int skip_array(struct job_list *list, struct store_reader *reader,
 {
     struct str array = str_of(summary->array_id);
 
-    if (array.byte_count == 0) {
-        return 0;
-    }
     int rc = store_array_piece(reader, id, &list->skip_to, err);
     if (rc != 0) {
         return rc < 0 ? rc : 0;
@@ -213,19 +210,19 @@ static int take_job(struct job_list *list, struct store_reader *reader,
     if (rc == 0 && list->request->with_usage) {
         rc = job_usage_of(reader, job, &list->call->arena, summary, err);
     }
+    int row = JOB_ARRAY_ALONE;
     if (rc == 0 && list->request->arrays_once) {
+        row =
+            job_array_stands(reader, job->id, &list->call->arena, summary, err);
+        rc = row < 0 ? row : 0;
+    }
+    if (rc == 0 && row != JOB_ARRAY_ALONE) {
         rc = skip_array(list, reader, job->id, summary, err);
     }
-    if (rc == 0 && list->request->arrays_once) {
-        rc =
-            job_array_stands(reader, job->id, &list->call->arena, summary, err);
-    } else if (rc == 0) {
-        rc = 1;
-    }
-    if (rc > 0) {
+    if (rc == 0 && row != JOB_ARRAY_HIDDEN) {
         list->response.jobs[list->response.n_jobs++] = summary;
     }
-    return rc < 0 ? rc : 0;
+    return rc;
 }
 
 static bool is_skipped(const struct job_list *list, struct job_id id)

@@ -246,6 +246,10 @@ static void jobs_are_found_by_a_label(void **state)
                                         STR("third"), &id, NULL),
                      0);
     assert_int_equal(key128_compare(id.v, store_job_at(6).v), 0);
+    assert_int_equal(store_label_oldest(world->reader, STR("client"),
+                                        STR("third"), &id, NULL),
+                     0);
+    assert_int_equal(key128_compare(id.v, store_job_at(3).v), 0);
     assert_int_equal(store_label_states(world->reader, STR("client"),
                                         STR("third"), counts, NULL),
                      0);
@@ -263,6 +267,10 @@ static void jobs_are_found_by_a_label(void **state)
                      0);
     assert_int_equal(key128_compare(id.v, store_job_at(3).v), 0);
     assert_int_equal(store_label_newest(world->reader, STR("client"),
+                                        STR("none"), &id, NULL),
+                     0);
+    assert_true(key128_is_none(id.v));
+    assert_int_equal(store_label_oldest(world->reader, STR("client"),
                                         STR("none"), &id, NULL),
                      0);
     assert_true(key128_is_none(id.v));

@@ -264,6 +264,85 @@ static void arrays_are_listed_once_in_pages(void **state)
     fixture_fini(&f);
 }
 
+/* Submit two jobs of array `a` to a queue, as somebody; the newer one's id. */
+static char *submit_array(struct fixture *f, const char *queue,
+                          const char *caller)
+{
+    Berth__Submission__Item *items[2];
+
+    f->credentials = caller;
+    f->now_ms++; /* so that its jobs are newer than all before */
+    for (size_t i = 0; i < ARRAY_COUNT(items); i++) {
+        items[i] = sample_item(&f->arena, sample_pod(&f->arena));
+        sample_label(&f->arena, items[i], "berth.dev/array", "a");
+    }
+    Berth__Submission__Request *request =
+        sample_request_of(&f->arena, items, ARRAY_COUNT(items));
+    request->queue = arena_strdup(&f->arena, str_of(queue));
+    Api__JobSubmitResponse *response =
+        fixture_call(f, "/api.Submit/SubmitJobs", &request->base,
+                     &api__job_submit_response__descriptor);
+    assert_non_null(response);
+    fixture_settle(f);
+    return response->job_response_items[1]->job_id;
+}
+
+/* The rows of a list with arrays once. */
+static Berth__Api__ListJobsResponse *
+list_arrays(struct fixture *f, char *queue, const char *caller, uint32_t limit)
+{
+    Berth__Api__ListJobsRequest request = BERTH__API__LIST_JOBS_REQUEST__INIT;
+
+    f->credentials = caller;
+    request.arrays_once = true;
+    request.queue = queue;
+    request.limit = limit;
+    Berth__Api__ListJobsResponse *list = list_jobs(f, &request);
+    assert_non_null(list);
+    return list;
+}
+
+/* Whoever gives their jobs the label of another's array neither hides it nor
+ * learns what became of it; each of the jobs is listed then. */
+static void a_foreign_job_does_not_join_an_array(void **state)
+{
+    static const struct basic_user users[] = {
+        {.name = {"amy", 3}, .password = {"p", 1}},
+        {.name = {"eve", 3}, .password = {"p", 1}},
+    };
+    static const char as_amy[] = "Basic YW15OnA=", as_eve[] = "Basic ZXZlOnA=";
+    static const char *const foreign_queues[] = {"other", "q"};
+    char all[] = "";
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(foreign_queues); i++) {
+        struct fixture f;
+        fixture_init(&f);
+        f.config.auth.users = users;
+        f.config.auth.user_count = ARRAY_COUNT(users);
+        f.config.auth.grants[PERMISSION_WATCH_ALL_EVENTS] =
+            (struct permission_grant){0};
+        fixture_start(&f);
+        fixture_queue(&f, "q");
+        fixture_queue(&f, "other");
+        char *amys = submit_array(&f, "q", as_amy);
+        Berth__Api__ListJobsResponse *list = list_arrays(&f, all, as_amy, 0);
+        assert_int_equal(list->n_jobs, 1);
+        assert_string_equal(list->jobs[0]->job_id, amys);
+        assert_int_equal(list->jobs[0]->array->queued, 2);
+        char *eves = submit_array(&f, foreign_queues[i], as_eve);
+        list = list_arrays(&f, all, as_amy, 0);
+        assert_int_equal(list->n_jobs, 2);
+        assert_string_equal(list->jobs[0]->job_id, amys);
+        assert_null(list->jobs[0]->array);
+        list = list_arrays(&f, all, as_eve, 0);
+        assert_int_equal(list->n_jobs, 2);
+        assert_string_equal(list->jobs[0]->job_id, eves);
+        assert_null(list->jobs[0]->array);
+        fixture_fini(&f);
+    }
+}
+
 /* A job is told so by GetJobReport. */
 static void assert_reported(struct fixture *f, char *id, const char *text)
 {
@@ -477,6 +556,7 @@ int main(void)
         TEST(jobs_are_found_by_labels_and_owner),
         TEST(arrays_are_listed_once),
         TEST(arrays_are_listed_once_in_pages),
+        TEST(a_foreign_job_does_not_join_an_array),
         TEST(days_in_the_wrong_order_are_refused),
         TEST(job_that_the_leader_has_forgotten_is_explained_from_the_store),
         TEST(job_that_waits_again_is_told_how_its_last_run_ended),
