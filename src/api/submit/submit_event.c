@@ -1,6 +1,7 @@
 #include "api/submit/submit_event.h"
 
 #include "api/submit/defaults.h"
+#include "api/submit/job_objects.h"
 #include "wire/message/field.h"
 #include "wire/message/message.h"
 
@@ -58,18 +59,30 @@ static void put_pod(struct strbuf *buf, struct str pod_spec)
     field_end(buf, object);
 }
 
-static void put_objects(struct strbuf *buf, const Berth__Submission__Item *item,
-                        const struct submit_event *event, struct arena *arena)
+static void put_objects(struct strbuf *buf,
+                        Armadaevents__KubernetesObject *const *objects,
+                        uint32_t count)
 {
-    uint32_t count;
-    Armadaevents__KubernetesObject **objects = services_make(
-        item, event->ports, &event->owner, event->rules, arena, &count);
-
     for (uint32_t i = 0; i < count; i++) {
         size_t object = field_begin(buf, SUBMIT_OBJECTS);
         wire_encode(&objects[i]->base, buf);
         field_end(buf, object);
     }
+}
+
+static void put_all_objects(struct strbuf *buf,
+                            const Berth__Submission__Item *item,
+                            const struct submit_event *event,
+                            struct arena *arena)
+{
+    uint32_t own_count, count;
+    Armadaevents__KubernetesObject **own =
+        job_objects_make(item, &event->owner, arena, &own_count);
+    Armadaevents__KubernetesObject **services = services_make(
+        item, event->ports, &event->owner, event->rules, arena, &count);
+
+    put_objects(buf, own, own_count);
+    put_objects(buf, services, count);
 }
 
 void submit_event_put(struct strbuf *buf, const Berth__Submission__Item *item,
@@ -79,8 +92,8 @@ void submit_event_put(struct strbuf *buf, const Berth__Submission__Item *item,
     field_put_set_u64(buf, SUBMIT_PRIORITY, defaults_priority(item->priority));
     put_meta(buf, item);
     put_pod(buf, event->pod_spec);
-    if (item->n_services || item->n_ingress) {
-        put_objects(buf, item, event, arena);
+    if (item->n_services || item->n_ingress || item->n_objects) {
+        put_all_objects(buf, item, event, arena);
     }
     field_put_bytes(buf, SUBMIT_JOB_ID, str_of(event->owner.job_id));
     field_put_set_bytes(buf, SUBMIT_EXTERNAL_JOB_URI,

@@ -1,5 +1,6 @@
 #include "api/submit/validate.h"
 
+#include "api/submit/job_objects.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -252,6 +253,7 @@ int validate_item_rest(const Berth__Submission__Item *item,
     int rc = validate_item_sizes(item, refusal);
 
     rc = rc < 0 ? rc : check_ingresses(item, refusal);
+    rc = rc < 0 ? rc : job_objects_check(item, refusal);
     if (rc < 0) {
         return rc;
     }

@@ -129,6 +129,23 @@ static void warn_pod(struct process_job *job)
     }
 }
 
+/* A job that brings objects needs them. */
+static int refuse_objects(const struct process_job *job, struct err *err)
+{
+    const Armadaevents__SubmitJob *submit = job->run->submit;
+
+    for (size_t i = 0; i < submit->n_objects; i++) {
+        if (submit->objects[i]->object_case ==
+            ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_MANIFEST) {
+            return err_set(err, -ERR_INVALID,
+                           "objects of kind %s are not made by the runtime "
+                           "process, which has config maps alone",
+                           submit->objects[i]->manifest->kind);
+        }
+    }
+    return 0;
+}
+
 /* Containers. */
 
 static int add_args(struct process_job *job, const container_t *container,
@@ -440,7 +457,11 @@ int process_spec_build(const struct process_policy *policy,
     if (!job->pod || job->pod->n_containers == 0) {
         return err_set(err, -ERR_INVALID, "the job has no containers");
     }
-    int rc = process_devices_reserve(job, err);
+    int rc = refuse_objects(job, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = process_devices_reserve(job, err);
     *ret_devices = job->devices;
     rc = rc < 0 ? rc : make_dirs(job, err);
     if (rc == 0) {

@@ -19,6 +19,7 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "base/arena.h"
+#include "base/strbuf.h"
 
 /* What to do where worlds differ. */
 enum wire_json_flags {
@@ -36,6 +37,9 @@ int wire_json_read(const ProtobufCMessageDescriptor *type, const json_t *json,
 /* The JSON of `message`; the caller json_decref()s it.  Never NULL. */
 json_t *wire_json_write(const ProtobufCMessage *message,
                         unsigned flags) must_check;
+
+/* Append a value as text in one line, its keys in order. */
+void wire_json_text(const json_t *json, struct strbuf *buf);
 
 /* The JSON Schema of what wire_json_write() makes of a message of `type`, with
  * no flags: a reference into `defs`, an object that gets the definitions of all

@@ -359,3 +359,15 @@ json_t *wire_json_write(const ProtobufCMessage *message, unsigned flags)
 {
     return write_message(message, flags);
 }
+
+static int add_text(const char *text, size_t byte_count, void *buf)
+{
+    strbuf_add(buf, text, byte_count);
+    return 0;
+}
+
+void wire_json_text(const json_t *json, struct strbuf *buf)
+{
+    (void)json_dump_callback(json, add_text, buf,
+                             JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+}
