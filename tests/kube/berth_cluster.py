@@ -25,6 +25,9 @@ NAMESPACE = "jobs"  # of deploy/kubernetes/jobs-namespace.yaml
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 CONTEXT = "limited"  # a user with the rights of deploy/kubernetes
 FOR_EVER = 1000000000
+KINDS = ["v1/ConfigMap", "v1/Secret", "v1/PersistentVolumeClaim",
+         "networking.k8s.io/v1/NetworkPolicy", "example.com/v1/Widget",
+         "example.com/v1/Gadget"]
 PATHS = {
     "Namespace": "/api/v1/namespaces",
     "ServiceAccount": "/api/v1/namespaces/berth/serviceaccounts",
@@ -66,7 +69,8 @@ class BerthCluster:
         self.berth = harness.Berth(standalone=False).start()
         stack.callback(self.berth.close)
         self.settings = {"kubeconfig": str(self.config), "context": CONTEXT,
-                         "namespaces": [NAMESPACE], "retention": "0s"}
+                         "namespaces": [NAMESPACE], "retention": "0s",
+                         "objectKinds": KINDS}
         self.executor = harness.Executor(
             self.berth.grpc, "k", self.berth.folder / "k",
             json.dumps({"executor": {"kubernetes": self.settings}}),

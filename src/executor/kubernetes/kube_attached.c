@@ -1,12 +1,16 @@
 #include "executor/kubernetes/kube_attached.h"
 
+#include "executor/kubernetes/kube_manifest.h"
+#include "executor/kubernetes/kube_mapping.h"
 #include "executor/kubernetes/kube_object.h"
 #include "executor/kubernetes/kube_pod.h"
+#include "executor/kubernetes/kube_refs.h"
 #include "k8s/core.pb-c.h"
 #include "k8s/networking.pb-c.h"
 #include "kube/api/envelope.h"
 #include "wire/kube/entries.h"
 #include "wire/kube/kube_name.h"
+#include "wire/kube/manifest.h"
 #include "wire/message/message.h"
 #include "wire/text/base64.h"
 
@@ -19,8 +23,8 @@ typedef K8s__Io__Api__Core__V1__ConfigMap config_message;
 /* To pack. */
 
 int kube_attached_pack(const Armadaevents__SubmitJob *submit,
-                       struct arena *arena, struct str *ret_text,
-                       struct err *err)
+                       bool withholds_secrets, struct arena *arena,
+                       struct str *ret_text, struct err *err)
 {
     Armadaevents__SubmitJob kept = ARMADAEVENTS__SUBMIT_JOB__INIT;
     auto_strbuf text = strbuf_make(0);
@@ -31,17 +35,18 @@ int kube_attached_pack(const Armadaevents__SubmitJob *submit,
     }
     if (submit->n_objects > KUBE_ATTACHED_MAX) {
         return err_set(err, -ERR_INVALID,
-                       "the job has %zu services, ingresses and config maps, "
-                       "more than %d",
+                       "the job has %zu objects with its services and "
+                       "ingresses, more than %d",
                        submit->n_objects, KUBE_ATTACHED_MAX);
     }
     kept.n_objects = submit->n_objects;
-    kept.objects = submit->objects;
+    kept.objects = withholds_secrets ? kube_manifest_withhold(submit, arena)
+                                     : submit->objects;
     wire_base64_encode(wire_encode_arena(&kept.base, arena), &text);
     if (text.byte_count > KUBE_ATTACHED_BYTES_MAX) {
         return err_set(err, -ERR_INVALID,
-                       "the job's services, ingresses and config maps have "
-                       "more than %d KiB together",
+                       "the job's objects, services and ingresses have more "
+                       "than %d KiB together",
                        KUBE_ATTACHED_BYTES_MAX >> 10);
     }
     *ret_text = arena_str(arena, strbuf_str(&text));
@@ -174,33 +179,61 @@ static struct str make_config_map(const struct maker *maker, meta_message *meta,
     return put(maker, "v1", "ConfigMap", &map->base);
 }
 
-static struct str name_of(const object_message *object)
+static int make_any(const struct maker *maker,
+                    const Berth__Api__Manifest *manifest, meta_message *meta,
+                    struct kube_attached *ret, struct err *err)
+{
+    ret->api_version = str_of(manifest->api_version);
+    ret->kind = str_of(manifest->kind);
+    ret->plural = kube_mapping_known(ret->api_version, ret->kind);
+    ret->is_json = true;
+    ret->is_secret = manifest_is_secret(ret->api_version, ret->kind);
+    ret->is_withheld = ret->is_secret && manifest->is_withheld;
+    if (ret->is_withheld) {
+        return 0;
+    }
+    int rc = manifest_check_rest(ret->api_version, ret->kind,
+                                 str_of(manifest->json), err);
+    if (rc < 0) {
+        return rc;
+    }
+    ret->body = kube_manifest_body(manifest, meta, maker->owner->node_name,
+                                   maker->arena);
+    return 0;
+}
+
+/* Its name in the cluster: the server has chosen those of services and
+ * ingresses. */
+static struct str name_of(const struct maker *maker,
+                          const object_message *object)
 {
     struct str name =
         object->objectmeta ? str_of(object->objectmeta->name) : STR("");
+    bool is_own =
+        object->object_case ==
+            ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_CONFIG_MAP ||
+        object->object_case == ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_MANIFEST;
 
-    return name.byte_count == 0 &&
-                   object->object_case ==
-                       ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_CONFIG_MAP &&
-                   object->configmap->metadata
-               ? str_of(object->configmap->metadata->name)
+    return is_own && kube_is_subdomain(name)
+               ? kube_refs_name(maker->owner->pod_name, name, maker->arena)
                : name;
 }
 
-static const char *path_of(const struct maker *maker, const char *begin,
-                           const char *plural)
+static void set_kind(const char *api_version, const char *kind,
+                     const char *plural, struct str body,
+                     struct kube_attached *ret)
 {
-    auto_strbuf path = strbuf_make(0);
-
-    strbuf_addf(&path, "%s/namespaces/%.*s/%s", begin,
-                STR_ARG(maker->owner->namespace_), plural);
-    return arena_strdup(maker->arena, strbuf_str(&path));
+    ret->api_version = str_of(api_version);
+    ret->kind = str_of(kind);
+    ret->plural = str_of(plural);
+    ret->body = body;
 }
 
 static int make(const struct maker *maker, object_message *object,
                 struct kube_attached *ret, struct err *err)
 {
-    ret->name = name_of(object);
+    ret->name = name_of(maker, object);
+    ret->namespace_ = maker->owner->namespace_;
     if (!kube_is_subdomain(ret->name)) {
         return err_set(err, -ERR_INVALID, "\"%.*s\" is no name of an object",
                        STR_ARG(ret->name));
@@ -208,29 +241,60 @@ static int make(const struct maker *maker, object_message *object,
     meta_message *meta = make_meta(maker, object->objectmeta, ret->name);
     switch (object->object_case) {
     case ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_SERVICE:
-        ret->kind = "service";
-        ret->collection = str_of(path_of(maker, "/api/v1", "services"));
-        ret->body = make_service(maker, meta, object->service);
+        set_kind("v1", "Service", "services",
+                 make_service(maker, meta, object->service), ret);
         return 0;
     case ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_INGRESS:
-        ret->kind = "ingress";
-        ret->collection =
-            str_of(path_of(maker, "/apis/networking.k8s.io/v1", "ingresses"));
-        ret->body = make_ingress(maker, meta, object->ingress);
+        set_kind("networking.k8s.io/v1", "Ingress", "ingresses",
+                 make_ingress(maker, meta, object->ingress), ret);
         return 0;
     case ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_CONFIG_MAP:
-        ret->kind = "config map";
-        ret->collection = str_of(path_of(maker, "/api/v1", "configmaps"));
-        ret->body = make_config_map(maker, meta, object->configmap);
+        set_kind("v1", "ConfigMap", "configmaps",
+                 make_config_map(maker, meta, object->configmap), ret);
         return 0;
+    case ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_MANIFEST:
+        return make_any(maker, object->manifest, meta, ret, err);
     case ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT__NOT_SET:
     case ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_POD_SPEC:
     case _ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT__CASE_IS_INT_SIZE:
         break;
     }
-    return err_set(err, -ERR_INVALID,
-                   "object %.*s is no service, ingress or config map",
+    return err_set(err, -ERR_INVALID, "object %.*s is of no kind",
                    STR_ARG(ret->name));
+}
+
+void kube_attached_path(const struct kube_attached *item, bool has_name,
+                        struct strbuf *path)
+{
+    kube_mapping_group(item->api_version, path);
+    strbuf_addf(path, "/namespaces/%.*s/%.*s", STR_ARG(item->namespace_),
+                STR_ARG(item->plural));
+    if (has_name) {
+        strbuf_addf(path, "/%.*s", STR_ARG(item->name));
+    }
+}
+
+/* Secrets come first. */
+static int make_all(const struct maker *maker,
+                    const Armadaevents__SubmitJob *kept,
+                    struct kube_attached *items, struct err *err)
+{
+    uint32_t made = 0;
+
+    for (int wants_secrets = 1; wants_secrets >= 0; wants_secrets--) {
+        for (uint32_t i = 0; i < kept->n_objects; i++) {
+            if (kube_manifest_is_secret(kept->objects[i]) !=
+                (wants_secrets == 1)) {
+                continue;
+            }
+            items[made] = (struct kube_attached){.index = i};
+            int rc = make(maker, kept->objects[i], &items[made++], err);
+            if (rc < 0) {
+                return rc;
+            }
+        }
+    }
+    return 0;
 }
 
 int kube_attached_unpack(struct str text,
@@ -259,13 +323,10 @@ int kube_attached_unpack(struct str text,
                        KUBE_OBJECTS_ANNOTATION, kept->n_objects);
     }
     /* Again, for the list may be shorter now, or another wrote the pod. */
-    rc = kube_allowed_check(kept, &rules->annotations, err);
+    rc = kube_allowed_check(kept, &rules->allowed, err);
     *ret_items = arena_alloc_array(arena, kept->n_objects, sizeof(**ret_items));
     *ret_count = (uint32_t)kept->n_objects;
-    for (uint32_t i = 0; rc == 0 && i < kept->n_objects; i++) {
-        rc = make(&maker, kept->objects[i], &(*ret_items)[i], err);
-    }
-    return rc;
+    return rc < 0 ? rc : make_all(&maker, kept, *ret_items, err);
 }
 
 /* What was made. */

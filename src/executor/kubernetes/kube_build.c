@@ -2,6 +2,7 @@
 
 #include "executor/kubernetes/kube_attached.h"
 #include "executor/kubernetes/kube_pod.h"
+#include "executor/kubernetes/kube_refs.h"
 #include "executor/port/job_folders.h"
 #include "k8s/core.pb-c.h"
 #include "kube/api/envelope.h"
@@ -99,7 +100,11 @@ static int set_annotations(const struct runtime_run *run, struct arena *arena,
     struct pairs all = copy_pairs(own, count, 3, arena);
     struct str objects;
 
-    int rc = kube_attached_pack(run->submit, arena, &objects, err);
+    /* With secrets it is kept, too. */
+    int rc = kube_attached_pack(run->submit, false, arena, &objects, err);
+    if (rc == 0) {
+        rc = kube_attached_pack(run->submit, true, arena, &objects, err);
+    }
     if (rc < 0) {
         return rc;
     }
@@ -304,7 +309,9 @@ int kube_build_pod(const struct runtime_run *run, struct str executor_id,
     if (rc < 0) {
         return rc;
     }
-    spec_message spec = make_spec(run, spec_of(run), arena);
+    spec_message spec = make_spec(
+        run, kube_refs_put(spec_of(run), run->submit, run->pod_name, arena),
+        arena);
     if (priority_class.byte_count > 0) {
         spec.priorityclassname = arena_strdup(arena, priority_class);
         spec.has_priority = false;

@@ -202,6 +202,7 @@ static void close_runtime(struct runtime *runtime)
     SLOTS_FREE(&k->rows);
     VEC_FREE(&k->creating);
     VEC_FREE(&k->attaching);
+    VEC_FREE(&k->mappings);
     VEC_FREE(&k->retained);
     VEC_FREE(&k->repeats);
     map_fini(&k->by_run);
@@ -250,8 +251,10 @@ static void copy_options(struct kubernetes *k,
     k->options = *options;
     k->options.namespaces =
         copy_texts(k, options->namespaces, options->namespace_count);
-    k->options.annotations.keys =
-        copy_texts(k, options->annotations.keys, options->annotations.count);
+    k->options.allowed.keys =
+        copy_texts(k, options->allowed.keys, options->allowed.count);
+    k->options.allowed.kinds =
+        copy_texts(k, options->allowed.kinds, options->allowed.kind_count);
     k->options.executor_id = arena_str(&k->arena, options->executor_id);
     k->options.pool_label = arena_str(&k->arena, options->pool_label);
     k->options.node_type_label = arena_str(&k->arena, options->node_type_label);
@@ -259,6 +262,19 @@ static void copy_options(struct kubernetes *k,
     k->options.hostname_suffix = arena_str(&k->arena, options->hostname_suffix);
     k->options.certificate_suffix =
         arena_str(&k->arena, options->certificate_suffix);
+}
+
+static int check_kinds(const struct kube_allowed *allowed, struct err *err)
+{
+    for (uint32_t i = 0; i < allowed->kind_count; i++) {
+        if (!kube_allowed_is_kind(allowed->kinds[i])) {
+            return err_set(err, -ERR_INVALID,
+                           "executor.kubernetes.objectKinds: \"%.*s\" is no "
+                           "kind, such as v1/Secret or batch/v1/Job",
+                           STR_ARG(allowed->kinds[i]));
+        }
+    }
+    return 0;
 }
 
 int kubernetes_open(const struct kubernetes_options *options,
@@ -273,6 +289,10 @@ int kubernetes_open(const struct kubernetes_options *options,
                        "which marks the executor's pods: use at most %d "
                        "letters, digits, '-', '_' and '.'",
                        STR_ARG(options->executor_id), KUBE_LABEL_BYTES_MAX);
+    }
+    int rc = check_kinds(&options->allowed, err);
+    if (rc < 0) {
+        return rc;
     }
     struct kubernetes *k = mem_alloc(sizeof(*k));
 

@@ -27,8 +27,8 @@
  * job fails (kube_check.h).  One that does not end in time is reported to have
  * failed, and keeps its room until it is gone.
  *
- * A job's services, ingresses and config maps are made after its pod, which
- * owns them (kube_attached.h).  Where its ports are reached then is told by
+ * What belongs to a job beside its pod is made after the pod, which owns it
+ * (kube_attached.h).  Where its ports are reached then is told by
  * RUNTIME_FACTS, again after a restart.  If one is refused the pod is deleted.
  *
  * Not yet: disruption budgets.
@@ -62,7 +62,7 @@ struct kubernetes_options {
     struct str certificate_suffix; /* of their TLS secrets that end in '-' */
     const struct str *namespaces;  /* where pods may be made; none: anywhere */
     uint32_t namespace_count;
-    struct kube_allowed annotations; /* of what belongs to jobs */
+    struct kube_allowed allowed; /* of what belongs to jobs */
     int64_t create_ms_max;
     int64_t retention_ms; /* of pods that are forgotten, for their logs */
     int attempts_fd;      /* a folder for attempt.h; borrowed; -1: none */
@@ -79,7 +79,8 @@ struct kubernetes_stats {
 void kubernetes_options_default(struct kubernetes_options *ret_options);
 
 /* A runtime over an API server, which it borrows; options are copied.
- * -ERR_INVALID: the executor's id cannot be the value of a label. */
+ * -ERR_INVALID: the executor's id cannot be the value of a label, or a kind is
+ * none. */
 int kubernetes_open(const struct kubernetes_options *options,
                     struct kube_port *port, const struct clock *clock,
                     const struct rng *rng, struct runtime **ret_runtime,

@@ -1,8 +1,13 @@
-/* Makes what belongs to a pod beside it: a POST each, one after the other. */
+/* Makes what belongs to a pod beside it: a POST each, one after the other.  Of
+ * a kind that is not known the server is asked first where its objects are. */
 #include "executor/kubernetes/kube_answer.h"
+#include "executor/kubernetes/kube_mapping.h"
 #include "executor/kubernetes/kubernetes_private.h"
 
-enum { BUSY_MS = 100 /* until the port, or the row, may take a request */ };
+enum {
+    BUSY_MS = 100, /* until the port, or the row, may take a request */
+    STATUS_NOT_FOUND = 404,
+};
 
 void kubernetes_attach_free(struct kube_attach *attach)
 {
@@ -25,8 +30,8 @@ static void give_up(struct kubernetes *k, struct kube_row *row, bool may_return,
     const struct kube_attached *item = &attach->items[attach->made_count];
     auto_strbuf text = strbuf_make(0);
 
-    strbuf_addf(&text, "the job's %s %.*s was not created: %.*s", item->kind,
-                STR_ARG(item->name), STR_ARG(why));
+    strbuf_addf(&text, "the job's %.*s %.*s was not created: %.*s",
+                STR_ARG(item->kind), STR_ARG(item->name), STR_ARG(why));
     kubernetes_doom(k, row,
                     may_return && row->phase == RECONCILE_PENDING
                         ? RUNTIME_CAUSE_REJECTED
@@ -91,31 +96,117 @@ static void take_found(struct kubernetes *k, struct kube_row *row,
     again(k, row, verdict);
 }
 
+/* A secret that only the executor before this one had. */
+static void miss(struct kubernetes *k, struct kube_row *row)
+{
+    give_up(k, row, true,
+            STR("the executor was started anew before it was made"));
+}
+
+static void take_answer(struct kubernetes *k, struct kube_row *row,
+                        const struct http_result *result,
+                        struct kube_verdict *verdict)
+{
+    struct kube_attach *attach = row->attach;
+    const struct kube_attached *item = &attach->items[attach->made_count];
+
+    if (item->is_secret) {
+        (void)err_set(&verdict->why, -ERR_UNAVAILABLE,
+                      "the API server answered %d; what it said is not shown, "
+                      "for it may quote the secret",
+                      result->status);
+    }
+    if (verdict->answer == KUBE_MADE && attach->is_looking) {
+        take_found(k, row, verdict, result->body);
+    } else if (verdict->answer == KUBE_MADE) {
+        made(k, row, result->body);
+    } else if (verdict->answer == KUBE_EXISTS) {
+        attach->is_looking = true;
+        attach->due_ms = kubernetes_now_ms(k);
+        look_at(k, attach->due_ms);
+    } else if (item->is_withheld && result->status == STATUS_NOT_FOUND) {
+        miss(k, row);
+    } else if (verdict->answer == KUBE_AGAIN || attach->is_looking) {
+        attach->is_looking = item->is_withheld;
+        again(k, row, verdict);
+    } else {
+        give_up(k, row, verdict->answer == KUBE_RETURNED,
+                str_of(verdict->why.text));
+    }
+}
+
+/* The answer to what is asked for a row; false: it matters no more. */
+static bool matters(const struct kube_row *row)
+{
+    return !row->is_doomed && !row->is_ending &&
+           !reconcile_is_ended(row->phase);
+}
+
 static void on_answer(void *ctx, const struct http_result *result)
 {
     struct kubernetes *k = ((struct kube_call *)ctx)->kubernetes;
     struct kube_row *row = kubernetes_end_call(ctx);
     struct kube_verdict verdict = kube_answer_read(result);
-    struct kube_attach *attach = row->attach;
 
-    if (row->is_doomed || row->is_ending || reconcile_is_ended(row->phase)) {
-        (void)kubernetes_delete_wanted(k, row);
-        return;
+    if (matters(row)) {
+        take_answer(k, row, result, &verdict);
     }
-    if (verdict.answer == KUBE_MADE && attach->is_looking) {
-        take_found(k, row, &verdict, result->body);
-    } else if (verdict.answer == KUBE_MADE) {
-        made(k, row, result->body);
-    } else if (verdict.answer == KUBE_EXISTS) {
-        attach->is_looking = true;
+    (void)kubernetes_delete_wanted(k, row);
+}
+
+/* Where objects of a kind are. */
+
+static struct str find_plural(const struct kubernetes *k,
+                              const struct kube_attached *item)
+{
+    for (size_t i = 0; i < k->mappings.count; i++) {
+        const struct kube_mapping *mapping = &k->mappings.items[i];
+        if (str_equal(mapping->api_version, item->api_version) &&
+            str_equal(mapping->kind, item->kind)) {
+            return mapping->plural;
+        }
+    }
+    return STR("");
+}
+
+static void take_group(struct kubernetes *k, struct kube_row *row,
+                       const struct http_result *result,
+                       const struct kube_verdict *verdict)
+{
+    struct kube_attach *attach = row->attach;
+    struct kube_attached *item = &attach->items[attach->made_count];
+    struct str plural;
+    struct err err = verdict->why;
+    int rc = verdict->answer != KUBE_MADE
+                 ? -ERR_UNAVAILABLE
+                 : kube_mapping_read(result->body, item->api_version,
+                                     item->kind, &attach->arena, &plural, &err);
+
+    if (verdict->answer == KUBE_AGAIN || rc == -ERR_CORRUPT) {
+        struct kube_verdict later = {.after_ms = verdict->after_ms, .why = err};
+        again(k, row, &later);
+    } else if (rc < 0) {
+        give_up(k, row, verdict->answer == KUBE_RETURNED, str_of(err.text));
+    } else {
+        if (find_plural(k, item).byte_count == 0) {
+            struct kube_mapping mapping = {
+                arena_str(&k->arena, item->api_version),
+                arena_str(&k->arena, item->kind), arena_str(&k->arena, plural)};
+            VEC_PUSH(&k->mappings, mapping);
+        }
         attach->due_ms = kubernetes_now_ms(k);
         look_at(k, attach->due_ms);
-    } else if (verdict.answer == KUBE_AGAIN || attach->is_looking) {
-        attach->is_looking = false;
-        again(k, row, &verdict);
-    } else {
-        give_up(k, row, verdict.answer == KUBE_RETURNED,
-                str_of(verdict.why.text));
+    }
+}
+
+static void on_group(void *ctx, const struct http_result *result)
+{
+    struct kubernetes *k = ((struct kube_call *)ctx)->kubernetes;
+    struct kube_row *row = kubernetes_end_call(ctx);
+    struct kube_verdict verdict = kube_answer_read(result);
+
+    if (matters(row)) {
+        take_group(k, row, result, &verdict);
     }
     (void)kubernetes_delete_wanted(k, row);
 }
@@ -123,15 +214,21 @@ static void on_answer(void *ctx, const struct http_result *result)
 /* False: not now. */
 static bool ask(struct kubernetes *k, struct kube_row *row)
 {
-    const struct kube_attach *attach = row->attach;
-    const struct kube_attached *item = &attach->items[attach->made_count];
+    struct kube_attach *attach = row->attach;
+    struct kube_attached *item = &attach->items[attach->made_count];
     auto_strbuf path = strbuf_make(0);
 
-    strbuf_add_str(&path, item->collection);
-    if (attach->is_looking) {
-        strbuf_addf(&path, "/%.*s", STR_ARG(item->name));
+    if (item->plural.byte_count == 0) {
+        item->plural = find_plural(k, item);
     }
-    return kubernetes_ask(
+    if (item->plural.byte_count == 0) {
+        kube_mapping_group(item->api_version, &path);
+        return kubernetes_ask(k, row, "GET", strbuf_str(&path), STR(""),
+                              &k->asking_count, on_group);
+    }
+    attach->is_looking |= item->is_withheld;
+    kube_attached_path(item, attach->is_looking, &path);
+    return (item->is_json ? kubernetes_ask_any : kubernetes_ask)(
         k, row, attach->is_looking ? "GET" : "POST", strbuf_str(&path),
         attach->is_looking ? STR("") : item->body, &k->asking_count, on_answer);
 }
@@ -142,8 +239,7 @@ static int64_t attach_row(struct kubernetes *k, struct kube_row *row,
 {
     const struct kube_attach *attach = row->attach;
 
-    if (row->is_doomed || row->is_ending || reconcile_is_ended(row->phase) ||
-        attach->made_count == attach->count) {
+    if (!matters(row) || attach->made_count == attach->count) {
         return INT64_MAX;
     }
     if (attach->due_ms > now_ms) {
@@ -187,17 +283,25 @@ static void begin(struct kubernetes *k, struct kube_row *row,
     struct kube_attach *attach = mem_alloc(sizeof(*attach));
     char id[ID_TEXT_BYTES_MAX];
     const struct kube_attached_owner owner = {
-        row->pod_name, row->namespace_, str_of(row->uid),
-        str_of(job_id_format(row->job, id)), row->queue};
+        row->pod_name,
+        row->namespace_,
+        str_of(row->uid),
+        row->node_name,
+        str_of(job_id_format(row->job, id)),
+        row->queue};
+    struct str text = row->objects ? str_of(row->objects) : pod->objects;
     const struct kube_attached_rules rules = {k->options.hostname_suffix,
                                               k->options.certificate_suffix,
-                                              k->options.annotations};
+                                              k->options.allowed};
     struct err err;
 
     row->attach = attach;
     attach->host_ip = "";
-    if (kube_attached_unpack(pod->objects, &owner, &rules, &attach->arena,
-                             &attach->items, &attach->count, &err) < 0) {
+    int rc = kube_attached_unpack(text, &owner, &rules, &attach->arena,
+                                  &attach->items, &attach->count, &err);
+    mem_free(row->objects);
+    row->objects = NULL;
+    if (rc < 0) {
         attach->count = 0;
         kubernetes_doom(k, row, RUNTIME_CAUSE_REFUSED, str_of(err.text));
         return;

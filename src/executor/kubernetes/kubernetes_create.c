@@ -2,6 +2,7 @@
 #include "executor/files/attempt.h"
 #include "executor/kubernetes/kube_answer.h"
 #include "executor/kubernetes/kube_build.h"
+#include "executor/kubernetes/kube_manifest.h"
 #include "executor/kubernetes/kube_object.h"
 #include "executor/kubernetes/kubernetes_private.h"
 #include "kube/api/envelope.h"
@@ -232,7 +233,7 @@ static int check(const struct kubernetes *k, const struct runtime_run *run,
                        "may use (executor.kubernetes.namespaces)",
                        STR_ARG(run->namespace_));
     }
-    rc = kube_allowed_check(run->submit, &k->options.annotations, err);
+    rc = kube_allowed_check(run->submit, &k->options.allowed, err);
     if (rc < 0) {
         return rc;
     }
@@ -255,6 +256,20 @@ static void make_way(struct kubernetes *k, struct job_id job)
             k->rows.items[index].wants_forget = true;
             (void)kubernetes_delete_wanted(k, &k->rows.items[index]);
         }
+    }
+}
+
+/* What its pod's annotation does not have. */
+static void keep_secrets(const struct runtime_run *run, struct kube_row *row)
+{
+    auto_arena arena = {0};
+    struct str text;
+    struct err err;
+
+    if (kube_manifest_has_secrets(run->submit)) {
+        int rc = kube_attached_pack(run->submit, false, &arena, &text, &err);
+        ASSERT(rc == 0); /* as for the annotation */
+        row->objects = str_dup(text);
     }
 }
 
@@ -283,6 +298,7 @@ static void begin(struct kubernetes *k, const struct runtime_run *run,
     row->creation->body = *body;
     *body = strbuf_make(0);
     row->creation->until_ms = kubernetes_now_ms(k) + k->options.create_ms_max;
+    keep_secrets(run, row);
     wait_until(k, row, kubernetes_now_ms(k));
 }
 

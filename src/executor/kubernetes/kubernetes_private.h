@@ -61,6 +61,11 @@ struct kube_patience {
     struct resource_amount *amounts; /* owned, with their names */
 };
 
+/* Where the objects of a kind are, as the server said. */
+struct kube_mapping {
+    struct str api_version, kind, plural; /* in the runtime's arena */
+};
+
 /* What belongs to a pod beside it, as it is made. */
 struct kube_attach {
     struct arena arena; /* of the rest */
@@ -82,8 +87,10 @@ struct kube_row {
     struct job_id job;
     char *texts; /* owned: those below */
     struct str queue, job_set, namespace_, pod_name, node_name;
-    struct str container;           /* the first main one */
-    char *uid;                      /* owned; NULL: not known yet */
+    struct str container; /* the first main one */
+    char *uid;            /* owned; NULL: not known yet */
+    char *objects; /* owned; as kube_attached_pack() wrote them with secrets,
+                    * until they are made; NULL */
     enum reconcile_phase phase;     /* NEVER: it is being created */
     struct kube_creation *creation; /* owned; while it is */
     bool is_asked;                  /* we have asked for it, not met it */
@@ -145,10 +152,11 @@ struct kubernetes {
     const struct kube_config *config;  /* for logs; borrowed; NULL: none */
     pthread_mutex_t lock; /* rows and by_job, as logs() reads them */
     struct map by_job;    /* the first row of a job; see kubernetes_table.c */
-    VEC(struct run_id) attaching; /* pods that lack something */
-    int64_t attach_ms;            /* when to ask for it; INT64_MAX */
-    int64_t check_ms;             /* when a pod's patience may end; INT64_MAX */
-    int64_t follow_ms;            /* when a list or watch is; INT64_MAX */
+    VEC(struct run_id) attaching;      /* pods that lack something */
+    int64_t attach_ms;                 /* when to ask for it; INT64_MAX */
+    VEC(struct kube_mapping) mappings; /* of kinds that are allowed */
+    int64_t check_ms;  /* when a pod's patience may end; INT64_MAX */
+    int64_t follow_ms; /* when a list or watch is; INT64_MAX */
     struct change_queue changes;
     bool is_listed;
     struct kubernetes_stats stats;
@@ -197,6 +205,12 @@ bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
                     const char *method, struct str path, struct str body,
                     uint32_t *count,
                     void (*on_end)(void *call, const struct http_result *));
+/* The same with a body in JSON (if it has one), for objects of any kind; the
+ * answer holds but metadata. */
+bool kubernetes_ask_any(struct kubernetes *k, struct kube_row *row,
+                        const char *method, struct str path, struct str body,
+                        uint32_t *count,
+                        void (*on_end)(void *call, const struct http_result *));
 /* The call is over: its row.  Frees the call. */
 struct kube_row *kubernetes_end_call(struct kube_call *call);
 /* Append "/api/v1/namespaces/NS/pods" and "/NAME". */

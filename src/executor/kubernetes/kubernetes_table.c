@@ -148,6 +148,7 @@ void kubernetes_remove(struct kubernetes *k, struct kube_row *row)
     mem_free(row->message);
     mem_free(row->texts);
     mem_free(row->uid);
+    mem_free(row->objects);
     mem_free(row->object);
     *row = (struct kube_row){.is_used = false};
     SLOTS_GIVE(&k->rows, index);
@@ -207,10 +208,15 @@ void kubernetes_pods_path(const struct kube_row *row, bool has_name,
     }
 }
 
-bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
-                    const char *method, struct str path, struct str body,
-                    uint32_t *count,
-                    void (*on_end)(void *call, const struct http_result *))
+/* As which bodies are sent and answers taken. */
+struct media {
+    const char *body, *answer;
+};
+
+static bool ask(struct kubernetes *k, struct kube_row *row, const char *method,
+                struct str path, struct str body, struct media media,
+                uint32_t *count,
+                void (*on_end)(void *call, const struct http_result *))
 {
     struct kube_call *call = mem_alloc(sizeof(*call));
     char *text = str_dup(path);
@@ -219,17 +225,16 @@ bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
     *call =
         (struct kube_call){.kubernetes = k, .run = row->run, .count = count};
     call->number = k->port->ask(
-        k->port,
-        &(struct http_ask){
-            .method = method,
-            .path = text,
-            .accept = ENVELOPE_MEDIA_TYPE,
-            .content_type = body.byte_count > 0 ? ENVELOPE_MEDIA_TYPE : NULL,
-            .body = body,
-            .total_ms_max = KUBERNETES_REQUEST_MS_MAX,
-            .on_end = on_end,
-            .ctx = call,
-        });
+        k->port, &(struct http_ask){
+                     .method = method,
+                     .path = text,
+                     .accept = media.answer,
+                     .content_type = body.byte_count > 0 ? media.body : NULL,
+                     .body = body,
+                     .total_ms_max = KUBERNETES_REQUEST_MS_MAX,
+                     .on_end = on_end,
+                     .ctx = call,
+                 });
     mem_free(text);
     if (call->number == 0) {
         mem_free(call);
@@ -240,6 +245,28 @@ bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
         ++*count;
     }
     return true;
+}
+
+bool kubernetes_ask(struct kubernetes *k, struct kube_row *row,
+                    const char *method, struct str path, struct str body,
+                    uint32_t *count,
+                    void (*on_end)(void *call, const struct http_result *))
+{
+    static const struct media media = {ENVELOPE_MEDIA_TYPE,
+                                       ENVELOPE_MEDIA_TYPE};
+
+    return ask(k, row, method, path, body, media, count, on_end);
+}
+
+bool kubernetes_ask_any(struct kubernetes *k, struct kube_row *row,
+                        const char *method, struct str path, struct str body,
+                        uint32_t *count,
+                        void (*on_end)(void *call, const struct http_result *))
+{
+    static const struct media media = {"application/json",
+                                       ENVELOPE_METADATA_MEDIA_TYPE};
+
+    return ask(k, row, method, path, body, media, count, on_end);
 }
 
 struct kube_row *kubernetes_end_call(struct kube_call *call)

@@ -9,6 +9,9 @@
 #include "base/strbuf.h"
 
 #define ENVELOPE_MEDIA_TYPE "application/vnd.kubernetes.protobuf"
+/* The same of an object's metadata alone, which servers have of any kind. */
+#define ENVELOPE_METADATA_MEDIA_TYPE \
+    ENVELOPE_MEDIA_TYPE ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 /* An object in its envelope; texts point into the bytes. */
 struct envelope {

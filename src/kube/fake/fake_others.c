@@ -1,9 +1,12 @@
-/* Objects beside pods: services, ingresses, config maps.  They are kept as they
- * came, and go with the pod that owns them. */
+/* Objects beside pods: services, ingresses, config maps, and others, which come
+ * as JSON.  They go with the pod that owns them. */
+#include <jansson.h>
 #include <stdio.h>
 
+#include "k8s/discovery.pb-c.h"
 #include "kube/api/envelope.h"
 #include "kube/fake/fake_private.h"
+#include "wire/json/json.h"
 #include "wire/message/message.h"
 
 enum {
@@ -14,8 +17,18 @@ enum {
     NODE_PORT_FIRST = 30000,
 };
 
-/* Those that have "/services" and so on in their path. */
-static const char *const plurals[] = {"/services", "/ingresses", "/configmaps"};
+/* Those that have "/services" and so on in their path; widgets are a kind that
+ * only this server has. */
+static const char *const plurals[] = {
+    "/services",
+    "/ingresses",
+    "/configmaps",
+    "/secrets",
+    "/persistentvolumeclaims",
+    "/widgets",
+};
+
+static const char group_path[] = "/apis/example.com/v1";
 
 bool fake_api_is_other(const char *path)
 {
@@ -24,7 +37,7 @@ bool fake_api_is_other(const char *path)
             return true;
         }
     }
-    return false;
+    return strcmp(path, group_path) == 0;
 }
 
 static struct fake_other *find(struct fake_api *api, const char *path)
@@ -72,12 +85,65 @@ static struct strbuf stored(struct fake_api *api, const struct fake_ask *ask,
     return body;
 }
 
+/* Of an object in JSON its metadata is kept, which is what clients ask for. */
+static void take_json(struct fake_ask *ask)
+{
+    K8s__Io__Api__Core__V1__ConfigMap object =
+        K8S__IO__API__CORE__V1__CONFIG_MAP__INIT;
+    auto_arena arena = {0};
+    ProtobufCMessage *meta;
+    struct err err;
+    auto_json_t *json =
+        json_loadb(strbuf_text(&ask->body), ask->body.byte_count, 0, NULL);
+
+    int rc = wire_json_read(
+        &k8s__io__apimachinery__pkg__apis__meta__v1__object_meta__descriptor,
+        json_object_get(json, "metadata"), WIRE_JSON_STRICT, &arena, &meta,
+        &err);
+    ASSERT(rc == 0);
+    object.metadata =
+        (K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__ObjectMeta *)meta;
+    object.metadata->uid = arena_strdup(&arena, STR("uid-of-json"));
+    strbuf_clear(&ask->body);
+    envelope_write(STR("meta.k8s.io/v1"), STR("PartialObjectMetadata"),
+                   wire_encode_arena(&object.base, &arena), &ask->body);
+}
+
+/* What the server says it has: widgets in namespaces, and gadgets. */
+static void answer_group(struct fake_api *api, struct fake_ask *ask)
+{
+    typedef K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__APIResource
+        resource_message;
+    resource_message widgets =
+        K8S__IO__APIMACHINERY__PKG__APIS__META__V1__APIRESOURCE__INIT;
+    resource_message gadgets = widgets;
+    resource_message *all[] = {&widgets, &gadgets};
+    K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__APIResourceList list =
+        K8S__IO__APIMACHINERY__PKG__APIS__META__V1__APIRESOURCE_LIST__INIT;
+    auto_arena arena = {0};
+    auto_strbuf body = strbuf_make(0);
+
+    widgets.name = arena_strdup(&arena, STR("widgets"));
+    widgets.kind = arena_strdup(&arena, STR("Widget"));
+    widgets.has_namespaced = widgets.namespaced = true;
+    gadgets.name = arena_strdup(&arena, STR("gadgets"));
+    gadgets.kind = arena_strdup(&arena, STR("Gadget"));
+    list.n_resources = ARRAY_COUNT(all);
+    list.resources = all;
+    envelope_write(STR("v1"), STR("APIResourceList"),
+                   wire_encode_arena(&list.base, &arena), &body);
+    fake_api_end_ask(api, ask, STATUS_OK, strbuf_str(&body));
+}
+
 static void create(struct fake_api *api, struct fake_ask *ask)
 {
     struct envelope envelope;
     struct object_head head;
     auto_strbuf path = strbuf_make(0);
 
+    if (ask->body.byte_count > 0 && ask->body.bytes[0] == '{') {
+        take_json(ask);
+    }
     bool is_good = envelope_read(strbuf_str(&ask->body), &envelope) == 0 &&
                    object_head_read(envelope.object, &head) == 0;
     ASSERT(is_good);
@@ -98,7 +164,9 @@ void fake_api_answer_other(struct fake_api *api, struct fake_ask *ask)
 {
     const struct fake_other *other = find(api, ask->path);
 
-    if (strcmp(ask->method, "POST") == 0) {
+    if (strcmp(ask->path, group_path) == 0) {
+        answer_group(api, ask);
+    } else if (strcmp(ask->method, "POST") == 0) {
         create(api, ask);
     } else if (!other) {
         fake_api_end_with_status(api, ask, STATUS_NOT_FOUND, "NotFound",

@@ -375,9 +375,13 @@ static const struct setting kubernetes_keys[] = {
             .about = "End of the names of their TLS secrets, which begin with "
                      "the namespace and a dash; for ingresses that name none."),
     SETTING("ingressAnnotations", TEXTS, config_kubernetes, ingress_annotations,
-            .about = "Annotations that the ingresses of jobs may have; one "
-                     "that ends in * stands for all that begin so; []: none. "
-                     "A job with another fails."),
+            .about = "Annotations that the ingresses and objects of jobs may "
+                     "have, and labels with a prefix; one that ends in * "
+                     "stands for all that begin so; []: none. A job with "
+                     "another fails."),
+    SETTING("objectKinds", TEXTS, config_kubernetes, object_kinds,
+            .about = "Kinds of objects that jobs may bring, such as v1/Secret "
+                     "or batch/v1/Job; []: none. A job with another fails."),
     SETTING("retention", DURATION, config_kubernetes, retention_ms,
             .max = YEAR_MS,
             .about = "How long ended pods stay in the cluster, so that their "

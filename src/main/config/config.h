@@ -175,7 +175,8 @@ struct config_kubernetes {
     struct str priority_class; /* of all pods; "": each job's own */
     struct str hostname_suffix, certificate_suffix; /* in ingresses */
     struct setting_texts ingress_annotations; /* keys, or prefixes and '*' */
-    int64_t retention_ms;                     /* of ended pods */
+    struct setting_texts object_kinds; /* APIVERSION/KIND that jobs may have */
+    int64_t retention_ms;              /* of ended pods */
 };
 
 /* Exit codes that a rule of a failure category looks for. */

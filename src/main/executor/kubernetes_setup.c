@@ -164,8 +164,9 @@ int kubernetes_setup_open(const struct executor_thread_options *options,
     kubernetes.attempts_fd = options->attempts_fd;
     kubernetes.namespaces = from->namespaces.items;
     kubernetes.namespace_count = from->namespaces.count;
-    kubernetes.annotations = (struct kube_allowed){
-        from->ingress_annotations.items, from->ingress_annotations.count};
+    kubernetes.allowed = (struct kube_allowed){
+        from->ingress_annotations.items, from->ingress_annotations.count,
+        from->object_kinds.items, from->object_kinds.count};
     int rc = kubernetes_connect(&kubernetes, options->kube, options->clock,
                                 &machine_rng, ret_runtime, err);
     if (rc == 0) {

@@ -153,7 +153,7 @@ static void what_is_refused_fails_the_job_and_takes_its_pod_along(void **state)
     assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_REFUSED);
     assert_non_null(strstr(
         arena_strdup(&f->job.arena, cluster_status_of(f).message),
-        "service service-0 was not created: the API server answered 422"));
+        "Service service-0 was not created: the API server answered 422"));
     assert_int_equal(fake_api_pod_count(f->api), 0);
     assert_int_equal(fake_api_other_count(f->api), 0);
 }
@@ -221,7 +221,8 @@ static void add_annotated(struct cluster *f, const char *key)
 
 static void allow(struct cluster *f, const struct str *keys, uint32_t count)
 {
-    f->options.annotations = (struct kube_allowed){keys, count};
+    f->options.allowed.keys = keys;
+    f->options.allowed.count = count;
     cluster_reopen_with_retention(f, 0);
 }
 
@@ -304,6 +305,172 @@ static void more_than_an_annotation_holds_is_refused(void **state)
         strstr(cluster_await(f, RUNTIME_REFUSED)->text, "more than 160 KiB"));
 }
 
+/* Objects that the job brings. */
+
+static const struct str kinds[] = {{"v1/Secret", 9},
+                                   {"v1/PersistentVolumeClaim", 24},
+                                   {"example.com/v1/Widget", 21},
+                                   {"example.com/v1/Gadget", 21}};
+
+static void allow_kinds(struct cluster *f)
+{
+    f->options.allowed.kinds = kinds;
+    f->options.allowed.kind_count = ARRAY_COUNT(kinds);
+    cluster_reopen_with_retention(f, 0);
+}
+
+static void add_manifest(struct cluster *f, const char *api_version,
+                         const char *kind, const char *name, const char *json)
+{
+    struct arena *arena = &f->job.arena;
+    Armadaevents__KubernetesObject *object = job_object(&f->job, name);
+
+    object->object_case = ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_MANIFEST;
+    object->manifest = wire_new(&berth__api__manifest__descriptor, arena);
+    object->manifest->api_version = arena_strdup(arena, str_of(api_version));
+    object->manifest->kind = arena_strdup(arena, str_of(kind));
+    object->manifest->json = arena_strdup(arena, str_of(json));
+}
+
+static void add_secret(struct cluster *f, const char *name)
+{
+    add_manifest(f, "v1", "Secret", name, "{\"data\":{\"key\":\"c2VjcmV0\"}}");
+}
+
+static const char *message_of(struct cluster *f)
+{
+    return arena_strdup(&f->job.arena, cluster_status_of(f).message);
+}
+
+static void objects_of_any_kind_are_made(void **state)
+{
+    struct cluster *f = *state;
+    allow_kinds(f);
+    add_manifest(f, "example.com/v1", "Widget", "w", "{\"spec\":{}}");
+    add_manifest(f, "example.com/v1", "Widget", "x", "{\"spec\":{}}");
+    add_manifest(f, "v1", "PersistentVolumeClaim", "c", "{\"spec\":{}}");
+    add_secret(f, "s");
+    uint32_t asked = fake_api_count(f->api, "GET");
+
+    cluster_run(f);
+    cluster_turns(f, 100);
+
+    assert_int_equal(fake_api_made_other_count(f->api), 4);
+    /* The server said once where widgets are. */
+    assert_int_equal(fake_api_count(f->api, "GET"), asked + 1);
+}
+
+static void a_kind_is_not_made_unless_it_is_listed(void **state)
+{
+    struct cluster *f = *state;
+    add_secret(f, "s");
+
+    cluster_begin(f);
+    const char *text = cluster_await(f, RUNTIME_REFUSED)->text;
+
+    assert_non_null(strstr(text, "v1/Secret"));
+    assert_non_null(strstr(text, "executor.kubernetes.objectKinds"));
+    assert_int_equal(fake_api_count(f->api, "POST"), 0);
+}
+
+static void assert_not_made(struct cluster *f, const char *words)
+{
+    cluster_begin(f);
+    cluster_await_phase(f, RECONCILE_FAILED);
+
+    assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_REFUSED);
+    assert_non_null(strstr(message_of(f), words));
+    assert_int_equal(fake_api_made_other_count(f->api), 0);
+}
+
+static void kinds_without_namespaces_are_refused(void **state)
+{
+    struct cluster *f = *state;
+    allow_kinds(f);
+    add_manifest(f, "example.com/v1", "Gadget", "g", "{}");
+
+    assert_not_made(f, "in no namespace");
+}
+
+static void what_a_claim_may_not_ask_for_is_refused(void **state)
+{
+    struct cluster *f = *state;
+    allow_kinds(f);
+    add_manifest(f, "v1", "PersistentVolumeClaim", "c",
+                 "{\"spec\":{\"volumeName\":\"of-others\"}}");
+
+    assert_not_made(f, "spec.volumeName");
+}
+
+static void nobody_is_told_what_was_said_of_a_secret(void **state)
+{
+    struct cluster *f = *state;
+    allow_kinds(f);
+    add_secret(f, "s");
+    fake_api_answer(f->api, "POST", 1, 422, "Invalid", "c2VjcmV0 is bad",
+                    false);
+    fake_api_answer_only(f->api, "/secrets");
+
+    assert_not_made(f, "the API server answered 422");
+    assert_null(strstr(message_of(f), "c2VjcmV0"));
+}
+
+static void a_lost_answer_makes_no_secret_twice(void **state)
+{
+    struct cluster *f = *state;
+    allow_kinds(f);
+    add_secret(f, "s");
+    fake_api_answer(f->api, "POST", 2, 0, "", "", true);
+    fake_api_answer_only(f->api, "/secrets");
+
+    cluster_run(f);
+    cluster_turns(f, 2000);
+
+    assert_int_equal(fake_api_made_other_count(f->api), 1);
+    assert_int_equal(cluster_phase_of(f), RECONCILE_RUNNING);
+}
+
+/* Its text was in the executor alone; so the job is leased again. */
+static void
+a_secret_that_the_next_executor_lacks_gives_the_lease_back(void **state)
+{
+    struct cluster *f = *state;
+    allow_kinds(f);
+    add_secret(f, "s");
+    fake_api_hold_kubelets(f->api, true);
+    fake_api_answer(f->api, "POST", 1000000, 503, "", "not now", false);
+    fake_api_answer_only(f->api, "/secrets");
+    cluster_begin(f);
+    (void)cluster_await(f, RUNTIME_CREATED);
+    cluster_turns(f, 10);
+
+    cluster_reopen_with_retention(f, 0);
+    fake_api_answer_no_more(f->api);
+    fake_api_hold_kubelets(f->api, false);
+    cluster_await_phase(f, RECONCILE_FAILED);
+
+    assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_REJECTED);
+    assert_non_null(strstr(message_of(f), "was started anew"));
+    assert_int_equal(fake_api_made_other_count(f->api), 0);
+}
+
+static void a_secret_that_was_made_is_found_by_the_next_executor(void **state)
+{
+    struct cluster *f = *state;
+    allow_kinds(f);
+    add_secret(f, "s");
+    add_manifest(f, "example.com/v1", "Widget", "w", "{}");
+    cluster_run(f);
+    cluster_turns(f, 100);
+    assert_int_equal(fake_api_made_other_count(f->api), 2);
+
+    cluster_reopen_with_retention(f, 0);
+    cluster_turns(f, 1000);
+
+    assert_int_equal(fake_api_made_other_count(f->api), 2);
+    assert_int_equal(cluster_count_kind(f, RUNTIME_PHASE), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +484,15 @@ int main(void)
         CLUSTER_TEST(names_that_lead_elsewhere_are_not_asked_for),
         CLUSTER_TEST(only_the_executor_writes_the_annotation),
         CLUSTER_TEST(annotations_of_users_are_refused),
+        CLUSTER_TEST(objects_of_any_kind_are_made),
+        CLUSTER_TEST(a_kind_is_not_made_unless_it_is_listed),
+        CLUSTER_TEST(kinds_without_namespaces_are_refused),
+        CLUSTER_TEST(what_a_claim_may_not_ask_for_is_refused),
+        CLUSTER_TEST(nobody_is_told_what_was_said_of_a_secret),
+        CLUSTER_TEST(a_lost_answer_makes_no_secret_twice),
+        CLUSTER_TEST(
+            a_secret_that_the_next_executor_lacks_gives_the_lease_back),
+        CLUSTER_TEST(a_secret_that_was_made_is_found_by_the_next_executor),
         CLUSTER_TEST(an_annotation_is_allowed_by_its_whole_name),
         CLUSTER_TEST(annotations_that_are_listed_pass),
         CLUSTER_TEST(what_is_made_later_is_checked_again),
