@@ -12,7 +12,7 @@ PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
 
 .PHONY: all deps setup build programs run check sanitize bench bench-quality \
     fuzz fuzz-workloads prop-long damage hostile hostile-v2 kube-kills install deb deb-test \
-    shared-test image-test reproducible clean
+    units-test shared-test image-test reproducible clean
 
 all: build
 
@@ -82,6 +82,10 @@ deb: deps
 
 deb-test: deb
 	@tools/deb-test build-deb
+
+# The packages' units under systemd, in a machine in software.
+units-test: deb
+	@tools/units-test build-deb
 
 # The guide to a shared server, on four machines in software.
 shared-test: deb
