@@ -10,6 +10,7 @@
 #include "main/berthd/data_dir.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
+#include "main/common/stopper.h"
 #include "main/common/usage.h"
 #include "main/executor/allowed_users.h"
 #include "main/executor/executor_thread.h"
@@ -274,7 +275,7 @@ static int run(const struct options *options, const sigset_t *signals)
         fprintf(stderr, "berth-executor: %s\n", err.text);
         helper_stop(helper);
         kubernetes_setup_free(kube);
-        return EXIT_FAILURE;
+        return stopper_is_signalled() ? 0 : EXIT_FAILURE;
     }
     printf("ready id=%.*s\n", STR_ARG(config->executor.id));
     (void)fflush(stdout);

@@ -1,6 +1,8 @@
 """The HTTP port: health and metrics."""
 
 import json
+import subprocess
+import tempfile
 import unittest
 import urllib.error
 import urllib.request
@@ -33,6 +35,21 @@ class Http(unittest.TestCase):
 
     def test_health(self):
         self.assertIn(self.get("/health")[0], (200, 204))
+
+    def test_a_port_that_is_taken_is_told_by_its_option(self):
+        for option, taken in (("--grpc", self.berth.grpc),
+                              ("--http", self.berth.http)):
+            addresses = {"--grpc": "127.0.0.1:0", "--http": "127.0.0.1:0",
+                         option: taken}
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(
+                    [harness.program("berthd"), "--data", folder + "/data",
+                     *(word for pair in addresses.items() for word in pair)],
+                    capture_output=True, text=True, check=False,
+                    timeout=harness.patient(20))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"berthd: {option} (server.{option[2:]}): cannot "
+                          f"listen on {taken}", done.stderr)
 
     def test_unknown_page_is_404(self):
         with self.assertRaises(urllib.error.HTTPError) as missing:

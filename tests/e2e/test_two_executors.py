@@ -54,6 +54,20 @@ class TwoExecutors(unittest.TestCase):
                                 self.executor.folder.iterdir()),
                          ["executor.log", "executor.yaml"])
 
+    def test_a_second_one_on_a_directory_says_so_and_stops_when_told(self):
+        third = harness.Executor(self.berth.grpc, "third",
+                                 self.berth.folder / "third", runtime="process")
+        third.argv[third.argv.index("--data") + 1] = str(self.berth.data)
+        third.program = harness.Program(third.argv,
+                                        third.folder / "executor.log")
+        harness.wait_for("it says what it waits for", lambda:
+                         "executor.waits" in third.program.log(), 5)
+        self.assertIn("another executor uses the directory",
+                      third.program.log())
+        self.assertIsNone(third.program.process.poll())
+        self.assertEqual(third.stop(), 0)
+        self.assertIn("stopped by a signal", third.program.log())
+
     def test_both_get_work(self):
         commands = ["sleep 0.3"] * 120
         self.berth.ctl("submit", "-", input_text=job_file("q", "s", *commands))

@@ -52,7 +52,8 @@ struct helper_options {
 struct helper *helper_start(const struct helper_options *options,
                             struct err *err) must_check;
 
-/* Have the runtime opened, once.  It is the caller's to close, which ends the
+/* Have the runtime opened, once; after a failure it may be tried again.  It is
+ * the caller's to close, which ends the
  * helper, and borrows it.  `ret_info` as the helper's open() set it.  Errors as
  * open()'s; -ERR_UNAVAILABLE: there is no helper any more. */
 int helper_open(struct helper *helper, struct runtime **ret_runtime,

@@ -40,9 +40,6 @@ enum {
     PROCESS_KEEP_MS_DEFAULT = 7 * 24 * 3600 * 1000,
     PROCESS_KEEP_COUNT_DEFAULT = 10000,
     PROCESS_FOLDER_MS_DEFAULT = 600 * 1000,
-    /* The helper of an executor that was killed ends what it is doing before
-     * it looks: seconds, where the machine is busy. */
-    PROCESS_LOCK_WAIT_MS_DEFAULT = 10000,
     PROCESS_FOLDER_COUNT_DEFAULT = 1000,
     PROCESS_OUTPUT_COUNT_DEFAULT = 1000,
     PROCESS_FORGOTTEN_MAX = 100000, /* ids that the file keeps */
@@ -103,7 +100,8 @@ void process_options_default(struct process_options *ret_options);
 
 /* A runtime on `clock` (borrowed).  Options are copied.  `ret_info` says in a
  * sentence or two how limits are kept and what jobs run as.  -ERR_CONFLICT:
- * another executor uses the directory; -ERR_INVALID, -ERR_IO. */
+ * another executor uses the directory, and it may be tried again; -ERR_INVALID,
+ * -ERR_IO. */
 int process_open(const struct process_options *options,
                  const struct clock *clock, struct runtime **ret_runtime,
                  struct err *ret_info, struct err *err) must_check;

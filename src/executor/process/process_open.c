@@ -28,7 +28,7 @@ void process_options_default(struct process_options *ret_options)
         .keep_byte_count_max = PROCESS_KEEP_BYTES_DEFAULT,
         .keep_count_max = PROCESS_KEEP_COUNT_DEFAULT,
         .folder_ms = PROCESS_FOLDER_MS_DEFAULT,
-        .lock_wait_ms = PROCESS_LOCK_WAIT_MS_DEFAULT,
+        .lock_wait_ms = LOCK_WAIT_MS,
         .folder_count_max = PROCESS_FOLDER_COUNT_DEFAULT,
         .output_ms = PROCESS_KEEP_MS_DEFAULT,
         .output_byte_count_max = PROCESS_OUTPUT_BYTES_DEFAULT,

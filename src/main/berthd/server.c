@@ -309,6 +309,16 @@ static void set_address(char address[SERVER_ADDRESS_BYTES_MAX],
                    wanted.p, port);
 }
 
+/* Of an error that names an address, say which option sets it. */
+static int name_option(struct err *err, const char *option, const char *address)
+{
+    struct err why = *err;
+
+    return strstr(why.text, address)
+               ? err_set(err, -ERR_IO, "%s: %s", option, why.text)
+               : -ERR_IO;
+}
+
 static int serve_grpc(struct server *server, struct err *err)
 {
     const struct config_server *config = &server->options.config->server;
@@ -329,7 +339,7 @@ static int serve_grpc(struct server *server, struct err *err)
     options.methods = api_methods(server->api, &options.method_count);
     server->rpc = rpc_server_create(&options, err);
     if (!server->rpc) {
-        return -ERR_IO;
+        return name_option(err, "--grpc (server.grpc)", address);
     }
     set_address(server->grpc, config->grpc, rpc_server_port(server->rpc, 0));
     return 0;
@@ -399,7 +409,7 @@ static int serve_http(struct server *server, struct err *err)
     };
     server->http_server = pages_serve(&server->pages, wanted.p, err);
     if (!server->http_server) {
-        return -ERR_IO;
+        return name_option(err, "--http (server.http)", wanted.p);
     }
     set_address(server->http, wanted, http_server_port(server->http_server));
     return 0;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -20,6 +21,14 @@ void stopper_close(struct stopper *stopper)
         (void)close(stopper->fd);
     }
     stopper->fd = -1;
+}
+
+bool stopper_is_signalled(void)
+{
+    sigset_t pending;
+
+    return sigpending(&pending) == 0 && (sigismember(&pending, SIGTERM) == 1 ||
+                                         sigismember(&pending, SIGINT) == 1);
 }
 
 void stopper_stop(struct stopper *stopper)

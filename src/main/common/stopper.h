@@ -23,5 +23,8 @@ void stopper_stop(struct stopper *stopper);
 /* Whether it is over. */
 bool stopper_is_stopped(const struct stopper *stopper);
 
+/* Whether SIGTERM or SIGINT, which the program blocks, waits to be taken. */
+bool stopper_is_signalled(void);
+
 /* Wait until it is over or `timeout_ms` have passed; whether it is over. */
 bool stopper_wait(const struct stopper *stopper, int timeout_ms);

@@ -10,9 +10,17 @@
 #include "executor/process/process.h"
 #include "main/common/machine.h"
 #include "main/common/say.h"
+#include "main/common/stopper.h"
 #include "main/executor/allowed_users.h"
 #include "main/executor/kubernetes_setup.h"
 #include "wire/kube/entries.h"
+
+enum {
+    /* The helper of an executor that was killed ends what it is doing before
+     * it looks: seconds, where the machine is busy. */
+    LOCK_WAIT_MS_MAX = 10000,
+    LOCK_TRY_MS = 100, /* of one try, between looks for signals */
+};
 
 static const char *text_of(struct str text, struct arena *arena)
 {
@@ -141,6 +149,7 @@ static int open_process(void *ctx, struct runtime **ret_runtime,
     process.data_dir = setup->jobs_dir;
     process.shim_path = shim_path(&arena);
     process.rng = &machine_rng;
+    process.lock_wait_ms = LOCK_TRY_MS;
     process.pool = setup->config->pool;
     process.label_count = take_labels(&config->labels, &arena, &process.labels);
     process.taint_count = take_taints(&config->taints, &arena, &process.taints);
@@ -230,12 +239,38 @@ int runtime_setup_confine(const struct config_hardening *hardening,
     return rc;
 }
 
+/* As helper_open(), but wait for another executor of the directory, until a
+ * signal ends that. */
+static int open_patiently(struct helper *helper, struct runtime **ret_runtime,
+                          struct err *info, struct err *err)
+{
+    uint64_t until_ns = machine_clock.mono_ns(&machine_clock) +
+                        (uint64_t)LOCK_WAIT_MS_MAX * 1000000;
+    bool has_said = false;
+
+    int rc = helper_open(helper, ret_runtime, info, err);
+    while (rc == -ERR_CONFLICT && !stopper_is_signalled() &&
+           machine_clock.mono_ns(&machine_clock) < until_ns) {
+        if (!has_said) {
+            say(SAY_WARN, "executor.waits", say_text("error", err->text),
+                say_int("seconds_max", LOCK_WAIT_MS_MAX / 1000),
+                say_text("advice", "stop the other one, or give this one "
+                                   "another directory with --data"));
+            has_said = true;
+        }
+        rc = helper_open(helper, ret_runtime, info, err);
+    }
+    return rc == -ERR_CONFLICT && stopper_is_signalled()
+               ? err_set(err, rc, "stopped by a signal before it was ready")
+               : rc;
+}
+
 static int open_helped(const struct executor_thread_options *options,
                        struct runtime **ret_runtime, struct err *err)
 {
     struct err info = {""};
 
-    int rc = helper_open(options->helper, ret_runtime, &info, err);
+    int rc = open_patiently(options->helper, ret_runtime, &info, err);
     if (rc == 0) {
         say(SAY_INFO, "runtime.process", say_text("info", info.text));
     }
