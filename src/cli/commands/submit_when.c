@@ -6,7 +6,6 @@
 
 enum {
     SPAN_S = 3600,
-    AT_ONCE_MS = 1000, /* a round or so */
     MS_PER_S = 1000,
     ITEM_BYTES = 8,               /* beside the item: its tag and length */
     REQUEST_BYTES_MAX = 15 << 18, /* 3.75 MiB: servers take 4 MiB */
@@ -33,7 +32,9 @@ static enum start start_of(const Berth__Api__WhatIfSubmitted *job)
     if (outcome->started_ms < 0) {
         return START_NOT_YET;
     }
-    return outcome->started_ms < AT_ONCE_MS ? START_AT_ONCE : START_LATER;
+    /* The first round of the forecast is at 0; what starts after it waited for
+     * something, if only for runs that are predicted to last some ms. */
+    return outcome->started_ms == 0 ? START_AT_ONCE : START_LATER;
 }
 
 /* So long, in whole seconds; at least one. */
