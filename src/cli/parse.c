@@ -4,7 +4,7 @@
 
 #include "cli/command_table.h"
 #include "cli/shared/columns.h"
-#include "wire/settings/settings.h"
+#include "cli/shared/nearest.h"
 
 /* getopt's codes of long options begin above every letter. */
 enum { CODE_LONG = 256 };
@@ -155,32 +155,6 @@ static uint32_t index_of(const struct cli *cli, int code)
     }
     ASSERT(!"getopt returned a letter that is not in the table");
     return 0;
-}
-
-/* The name that is most like another, if one is like it at all. */
-struct nearest {
-    struct str wanted, name; /* name "": none is */
-    uint32_t distance;
-};
-
-static struct nearest nearest_to(const char *wanted)
-{
-    struct str name = str_of(wanted);
-
-    /* Half of the letters may be others, but not more than a typing error or
-     * two. */
-    uint32_t far = (uint32_t)name.byte_count / 2 + 1;
-    return (struct nearest){.wanted = name, .distance = far < 3 ? far : 3};
-}
-
-static void nearest_try(struct nearest *nearest, struct str name)
-{
-    uint32_t distance = settings_distance(nearest->wanted, name);
-
-    if (distance < nearest->distance) {
-        nearest->distance = distance;
-        nearest->name = name;
-    }
 }
 
 static enum cli_exit refuse_option(const struct cli *cli, const char *text)
