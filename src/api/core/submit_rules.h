@@ -56,6 +56,14 @@ struct toleration_rule {
     struct str key, value, effect; /* operator Equal */
 };
 
+/* The runtime of the executor inside the server. */
+enum rules_runtime {
+    RULES_RUNTIME_UNKNOWN, /* there is none inside */
+    RULES_RUNTIME_PROCESS,
+    RULES_RUNTIME_KUBERNETES,
+    RULES_RUNTIME_FAKE,
+};
+
 struct submit_rules {
     struct str classes[RULES_CLASSES_MAX]; /* allowedPriorityClassNames */
     uint32_t class_count;
@@ -72,6 +80,9 @@ struct submit_rules {
     uint32_t toleration_count;
     struct str restricted_toleration_keys[RULES_KEYS_MAX];
     uint32_t restricted_toleration_key_count;
+    struct str resources[RULES_RESOURCES_MAX]; /* that jobs are scheduled by */
+    uint32_t resource_count;                   /* 0: any */
+    enum rules_runtime runtime;
     struct str notify_targets[RULES_NOTIFY_MAX]; /* that jobs can name */
     uint32_t notify_target_count;
     size_t pod_spec_bytes_max; /* of one encoded pod spec */

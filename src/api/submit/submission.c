@@ -86,6 +86,10 @@ int submission_take_pod(struct submission_builder *builder, struct str raw,
     if (rc == 0) {
         rc = validate_pod(&view, rules, builder->refusal);
     }
+    if (rc == 0 && builder->context->remarks) {
+        rc = pod_advice_make(&view, rules, builder->context->remarks,
+                             builder->refusal);
+    }
     if (rc < 0) {
         return rc;
     }

@@ -13,6 +13,7 @@
 #include "api/core/refusal.h"
 #include "api/core/submit_rules.h"
 #include "api/submit/depends.h"
+#include "api/submit/pod_advice.h"
 #include "api/submit/pod_group.h"
 #include "base/rng.h"
 #include "berth/submission.pb-c.h"
@@ -26,6 +27,9 @@ struct submission_context {
     int64_t now_ms;
     struct str default_pool;       /* the queue's; "": it has none */
     const struct depends *depends; /* by item; NULL: none waits for others */
+    /* Where the jobs are only checked, and told what Armada would accept, too:
+     * pod_advice.h; else NULL. */
+    struct pod_remarks_made *remarks;
 };
 
 /* Decode a request, strictly; it lives in the arena and borrows nothing.

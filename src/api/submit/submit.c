@@ -7,6 +7,7 @@
 #include "api/handlers.h"
 #include "api/submit/annotations.h"
 #include "api/submit/submission.h"
+#include "berth/api.pb-c.h"
 #include "wire/message/field.h"
 
 enum {
@@ -131,7 +132,10 @@ static bool find_depends(struct api_call *call,
     return rc == 0;
 }
 
-struct command *submit_command_make(struct api_call *call, struct str request)
+/* The command of a request, which is only checked if `remarks` is not NULL;
+ * NULL: the call is over. */
+static struct command *make(struct api_call *call, struct str request,
+                            struct pod_remarks_made *remarks)
 {
     const struct api_ports *ports = &call->api->ports;
     Berth__Submission__Request *message;
@@ -142,6 +146,7 @@ struct command *submit_command_make(struct api_call *call, struct str request)
         .rng = ports->rng,
         .owner = call->principal.name,
         .now_ms = ports->clock->wall_ms(ports->clock),
+        .remarks = remarks,
     };
 
     int rc = submission_decode(request, &call->arena, &message, &err);
@@ -167,6 +172,11 @@ struct command *submit_command_make(struct api_call *call, struct str request)
     return command;
 }
 
+struct command *submit_command_make(struct api_call *call, struct str request)
+{
+    return make(call, request, NULL);
+}
+
 void handle_submit_jobs(struct api_call *call, struct str request)
 {
     struct command *command = submit_command_make(call, request);
@@ -184,10 +194,20 @@ void handle_submit_jobs(struct api_call *call, struct str request)
 
 void handle_check_jobs(struct api_call *call, struct str request)
 {
-    struct command *command = submit_command_make(call, request);
+    struct pod_remarks_made remarks = {.arena = &call->arena};
+    struct command *command = make(call, request, &remarks);
+    Berth__Api__CheckJobsResponse response =
+        BERTH__API__CHECK_JOBS_RESPONSE__INIT;
 
     if (command) {
         command_destroy(command);
-        api_call_reply_empty(call);
+        response.n_remarks = remarks.count;
+        response.remarks = arena_alloc_array(&call->arena, remarks.count,
+                                             sizeof(*response.remarks));
+        for (uint32_t i = 0; i < remarks.count; i++) {
+            response.remarks[i] =
+                arena_strdup(&call->arena, str_of(remarks.items[i]));
+        }
+        api_call_reply(call, &response.base);
     }
 }

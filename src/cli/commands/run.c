@@ -4,6 +4,7 @@
 #include "cli/shared/check.h"
 #include "cli/shared/job_file.h"
 #include "cli/shared/selection.h"
+#include "model/quantity.h"
 #include "wire/settings/settings.h"
 #include "wire/text/input_files.h"
 
@@ -240,6 +241,35 @@ static json_t *make_file(struct cli *cli, json_t *pod, json_t *labels,
                      "jobSetId", cli_text(cli, "job-set", name), "jobs", job);
 }
 
+/* The amounts of a job, by the options that say them. */
+static enum cli_exit check_amounts(struct cli *cli)
+{
+    static const struct {
+        const char *option, *example;
+        bool is_whole;
+    } amounts[] = {
+        {"cpu", "2 or 500m", false},
+        {"memory", "512Mi or 4Gi", false},
+        {"gpu", "1", true},
+        {"storage", "512Mi or 4Gi", false},
+    };
+    int64_t milli;
+
+    for (size_t i = 0; i < ARRAY_COUNT(amounts); i++) {
+        const char *text = cli_text(cli, amounts[i].option, "1");
+        bool is_amount =
+            quantity_parse(str_of(text), &milli) == 0 && milli >= 0;
+        if (!is_amount || (amounts[i].is_whole && milli % 1000 != 0)) {
+            return cli_fail(
+                cli, CLI_USAGE, "--%s takes %s such as %s, not \"%s\"",
+                amounts[i].option,
+                amounts[i].is_whole ? "a whole number" : "an amount",
+                amounts[i].example, text);
+        }
+    }
+    return CLI_OK;
+}
+
 static enum cli_exit check_usage(struct cli *cli)
 {
     if (!cli_has(cli, "queue")) {
@@ -256,7 +286,7 @@ static enum cli_exit check_usage(struct cli *cli)
             cli, CLI_USAGE,
             "no command given: write it after --, or use --script FILE");
     }
-    return CLI_OK;
+    return check_amounts(cli);
 }
 
 /* The jobs that it is to run after exist, as far as the server says; names of

@@ -7,6 +7,7 @@
 
 #include "armada/services.pb-c.h"
 #include "base/plural.h"
+#include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/submit_when.h"
 #include "cli/shared/array.h"
@@ -121,20 +122,38 @@ send_request(struct cli *cli, const struct submission *submission, size_t from,
     return rc;
 }
 
-/* Let the server check the jobs of a request. */
+/* What the server remarks on, once for a file. */
+static void say_remarks(struct cli *cli, struct submission *submission,
+                        const Berth__Api__CheckJobsResponse *response)
+{
+    for (size_t i = 0; i < response->n_remarks && !submission->has_remarks;
+         i++) {
+        cli_remark(cli, "%s", response->remarks[i]);
+    }
+    submission->has_remarks |= response->n_remarks > 0;
+}
+
+/* Let the server check the jobs of a request.  Those that are submitted after
+ * it are refused by the submission itself, but for what only the check says. */
 static enum cli_exit check_some(struct cli *cli, struct submission *submission,
                                 size_t from,
                                 const Api__JobSubmitRequest *request)
 {
     auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
     enum cli_exit rc = cli_connect(cli);
+    ProtobufCMessage *reply;
 
     if (rc != CLI_OK) {
         return rc;
     }
-    if (cli_try(cli, "/berth.api.Berth/CheckJobs", &request->base, NULL, NULL,
-                status) == RPC_OK) {
-        submission->accepted_count += request->n_job_request_items;
+    enum rpc_code code =
+        cli_try(cli, "/berth.api.Berth/CheckJobs", &request->base,
+                &berth__api__check_jobs_response__descriptor, &reply, status);
+    if (code == RPC_OK) {
+        say_remarks(cli, submission, (void *)reply);
+        return CLI_OK;
+    }
+    if (code != RPC_INVALID_ARGUMENT && !submission->is_checked) {
         return CLI_OK;
     }
     cli->about = refused_job(cli, submission, from, status);
@@ -153,10 +172,17 @@ static enum cli_exit send_some(struct cli *cli, struct submission *submission,
     request.job_set_id = submission->job_set;
     request.job_request_items = submission->items + from;
     request.n_job_request_items = count;
-    if (submission->is_checked) {
-        return check_some(cli, submission, from, &request);
+    enum cli_exit rc = CLI_OK;
+    if (submission->is_checked || submission->is_unusual) {
+        rc = check_some(cli, submission, from, &request);
     }
-    enum cli_exit rc = send_request(cli, submission, from, &request, &reply);
+    if (rc == CLI_OK && submission->is_checked) {
+        submission->accepted_count += count;
+    }
+    if (rc != CLI_OK || submission->is_checked) {
+        return rc;
+    }
+    rc = send_request(cli, submission, from, &request, &reply);
     if (rc != CLI_OK) {
         return rc;
     }

@@ -235,6 +235,7 @@ enum cli_exit submission_read(struct cli *cli, const json_t *json,
             remark_count += remark_unknown(cli, job, i);
         }
     }
+    submission.is_unusual = remarks.is_unusual;
     *ret = submission;
     return CLI_OK;
 }

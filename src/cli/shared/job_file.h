@@ -25,6 +25,10 @@ struct submission {
     bool is_remarked;
     /* The server is only to check it. */
     bool is_checked;
+    /* Some may ask for what the server accepts, as Armada does, but what can
+     * never run: that is asked before they are submitted. */
+    bool is_unusual;
+    bool has_remarks; /* of the server, and they were said */
     /* All are the pods of this Kubernetes Job; NULL: they are a file's. */
     const char *job_name;
 };

@@ -1,5 +1,7 @@
 #include "cli/shared/pod_remarks.h"
 
+#include "cli/shared/nearest.h"
+
 /* What a pod spec may hold and Berth, or one of its runtimes, does not take, in
  * the order of the bits. */
 enum passed_over {
@@ -10,6 +12,7 @@ enum passed_over {
     PASSED_SPREAD,
     PASSED_HOST_PORT,
     PASSED_MOUNT_PATH,
+    PASSED_RESOURCE,
 };
 
 static const char *const why[] = {
@@ -21,6 +24,7 @@ static const char *const why[] = {
     [PASSED_HOST_PORT] = "ignored, host ports are not scheduled",
     [PASSED_MOUNT_PATH] = "not absolute, and refused where jobs run as "
                           "processes (runtime process)",
+    [PASSED_RESOURCE] = "no resource of Kubernetes",
 };
 
 /* A pod spec, and what to call it: "jobs[0].podSpec". */
@@ -31,14 +35,20 @@ struct named_spec {
     const json_t *spec;
 };
 
-/* Remark on the member `path`. */
-static void remark(const struct named_spec *pod, enum passed_over what,
-                   const char *path)
+/* Remark on the member `path`, and say `more`. */
+static void remark_more(const struct named_spec *pod, enum passed_over what,
+                        const char *path, const char *more)
 {
     if (!(pod->remarks->made & 1u << what)) {
         pod->remarks->made |= 1u << what;
-        cli_remark(pod->cli, "%s.%s: %s", pod->name, path, why[what]);
+        cli_remark(pod->cli, "%s.%s: %s%s", pod->name, path, why[what], more);
     }
+}
+
+static void remark(const struct named_spec *pod, enum passed_over what,
+                   const char *path)
+{
+    remark_more(pod, what, path, "");
 }
 
 static void look_at_policy(const struct named_spec *pod)
@@ -129,6 +139,57 @@ static void look_at_mounts(const struct named_spec *pod, const char *key)
     }
 }
 
+/* A name without a vendor must be one that Kubernetes knows. */
+static void look_at_resource(const struct named_spec *pod, size_t container,
+                             const char *kind, const char *name)
+{
+    static const char *const known[] = {"cpu", "memory", "ephemeral-storage",
+                                        "pods"};
+    struct nearest nearest = nearest_to(name);
+
+    for (size_t i = 0; i < ARRAY_COUNT(known); i++) {
+        if (strcmp(known[i], name) == 0) {
+            return;
+        }
+        nearest_try(&nearest, str_of(known[i]));
+    }
+    pod->remarks->is_unusual = true;
+    if (!strchr(name, '/') && strncmp(name, "hugepages-", 10) != 0) {
+        remark_more(pod, PASSED_RESOURCE,
+                    cli_format(pod->cli, "containers[%zu].resources.%s.%s",
+                               container, kind, name),
+                    nearest.name.byte_count
+                        ? cli_format(pod->cli, "; did you mean %.*s?",
+                                     STR_ARG(nearest.name))
+                        : "");
+    }
+}
+
+static void look_at_containers(const struct named_spec *pod)
+{
+    static const char *const kinds[] = {"requests", "limits"};
+    const json_t *containers = json_object_get(pod->spec, "containers");
+    const json_t *container;
+    const char *name;
+    json_t *amount;
+    size_t c;
+
+    json_array_foreach(containers, c, container)
+    {
+        pod->remarks->is_unusual |=
+            !json_array_size(json_object_get(container, "command")) &&
+            !json_array_size(json_object_get(container, "args"));
+        for (size_t k = 0; k < ARRAY_COUNT(kinds); k++) {
+            json_t *amounts = json_object_get(
+                json_object_get(container, "resources"), kinds[k]);
+            json_object_foreach(amounts, name, amount)
+            {
+                look_at_resource(pod, c, kinds[k], name);
+            }
+        }
+    }
+}
+
 static void look_at(struct pod_remarks *remarks, struct cli *cli,
                     const char *name, const json_t *spec)
 {
@@ -138,6 +199,7 @@ static void look_at(struct pod_remarks *remarks, struct cli *cli,
     look_at_affinity(&pod);
     look_at_spread(&pod);
     look_at_ports(&pod);
+    look_at_containers(&pod);
     look_at_mounts(&pod, "initContainers");
     look_at_mounts(&pod, "containers");
 }

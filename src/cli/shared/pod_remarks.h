@@ -16,6 +16,9 @@
  * begin with. */
 struct pod_remarks {
     uint32_t made;
+    /* A pod requests something unusual, or has a container without a command:
+     * only the server knows whether it can run. */
+    bool is_unusual;
 };
 
 /* Remark on what job `index` of a file asks for in vain, each kind once. */

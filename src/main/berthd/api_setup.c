@@ -201,6 +201,33 @@ static void set_notify(const struct config_notifications *from,
     }
 }
 
+/* What jobs can ask for and need, as far as that is known here. */
+static void set_offers(const struct config *config, struct submit_rules *rules)
+{
+    const struct policy_form *form = &config->scheduling;
+    static const struct {
+        const char *name;
+        enum rules_runtime runtime;
+    } runtimes[] = {
+        {"process", RULES_RUNTIME_PROCESS},
+        {"kubernetes", RULES_RUNTIME_KUBERNETES},
+        {"fake", RULES_RUNTIME_FAKE},
+    };
+
+    for (uint32_t i = 0; i < form->resource_count; i++) {
+        rules->resources[rules->resource_count++] = form->resources[i].name;
+    }
+    for (uint32_t i = 0; i < form->floating_count; i++) {
+        rules->resources[rules->resource_count++] = form->floating[i].name;
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(runtimes); i++) {
+        if (config->executor.is_enabled &&
+            str_equal(config->executor.runtime, str_of(runtimes[i].name))) {
+            rules->runtime = runtimes[i].runtime;
+        }
+    }
+}
+
 struct api_config *api_setup(const struct config *config,
                              const struct api_local_user *local,
                              const char *data_dir, struct arena *arena)
@@ -212,6 +239,7 @@ struct api_config *api_setup(const struct config *config,
     set_submission(&config->submission, &api->submit, arena);
     set_pods(&config->scheduling, &api->submit);
     set_notify(&config->notifications, &api->submit);
+    set_offers(config, &api->submit);
     set_training(config, &api->training);
     api->auth = (struct auth_config){
         .is_anonymous_allowed = config->auth.is_anonymous,

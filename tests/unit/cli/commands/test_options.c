@@ -144,6 +144,31 @@ static void dry_run_reads_the_file_and_sends_nothing(void **state)
           CLI_OK, "Read 1 job; nothing was submitted\n", "");
 }
 
+static void amounts_of_a_run_are_checked_by_their_options(void **state)
+{
+    (void)state;
+    check(RUN("", "run", "-q", "q", "--cpu", "lots", "--", "true"), CLI_USAGE,
+          "", "--cpu takes an amount such as 2 or 500m, not \"lots\"");
+    check(RUN("", "run", "-q", "q", "--memory", "1GB", "--", "true"), CLI_USAGE,
+          "", "--memory takes an amount such as 512Mi or 4Gi, not \"1GB\"");
+    check(RUN("", "run", "-q", "q", "--gpu", "1.5", "--", "true"), CLI_USAGE,
+          "", "--gpu takes a whole number such as 1, not \"1.5\"");
+    check(RUN("", "run", "-q", "q", "--cpu", "-1", "--", "true"), CLI_USAGE, "",
+          "--cpu takes an amount such as 2 or 500m, not \"-1\"");
+}
+
+static void a_mistyped_resource_is_remarked_on(void **state)
+{
+    (void)state;
+    check(
+        RUN("queue: q\njobSetId: s\njobs: [{podSpec: {containers: [{resources:"
+            " {requests: {cpuu: 1, a.b/c: 1}}}]}}]\n",
+            "submit", "-", "--dry-run"),
+        CLI_OK, "Read 1 job; nothing was submitted\n",
+        "jobs[0].podSpec.containers[0].resources.requests.cpuu: no resource "
+        "of Kubernetes; did you mean cpu?\n");
+}
+
 static void server_that_is_away_is_its_own_exit_code(void **state)
 {
     (void)state;
@@ -168,6 +193,8 @@ int main(void)
         TEST(common_options_stand_before_or_after_the_command),
         TEST(file_that_is_missing_or_wrong_is_refused),
         TEST(dry_run_reads_the_file_and_sends_nothing),
+        TEST(amounts_of_a_run_are_checked_by_their_options),
+        TEST(a_mistyped_resource_is_remarked_on),
         TEST(server_that_is_away_is_its_own_exit_code),
     };
     return RUN_TESTS(tests);
