@@ -127,7 +127,7 @@ static void put_in_order(struct round *round, struct lane *lane)
 {
     uint32_t count = lane->head_count;
 
-    if (!round->reserve.is_shortest_first) {
+    if (round->reserve.order == BACKFILL_IN_ORDER) {
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -167,7 +167,8 @@ void lane_fill(struct round *round, struct lane *lane)
     if (queue->is_cordoned) {
         return;
     }
-    if (queue->ordering != QUEUE_BY_CFS && !round->reserve.is_shortest_first) {
+    if (queue->ordering != QUEUE_BY_CFS &&
+        round->reserve.order == BACKFILL_IN_ORDER) {
         lane->is_folded = true;
         lane_lists_draw(round, lane, 0);
         return;

@@ -45,14 +45,14 @@ bool lane_head_less(const struct round *round, const struct head *a,
             return c < 0;
         }
     }
-    if (round->reserve.is_shortest_first && !round->reserve.is_aged &&
-        a->bound_ms != b->bound_ms) {
+    enum backfill_order order = round->reserve.order;
+    if (order == BACKFILL_SHORTEST_FIRST && a->bound_ms != b->bound_ms) {
         return a->bound_ms < b->bound_ms;
     }
     if (a->priority != b->priority) {
         return a->priority < b->priority;
     }
-    int aged = round->reserve.is_aged ? compare_aged(round, a, b) : 0;
+    int aged = order == BACKFILL_SHORTEST_AGED ? compare_aged(round, a, b) : 0;
     if (aged) {
         return aged < 0;
     }
@@ -62,19 +62,25 @@ bool lane_head_less(const struct round *round, const struct head *a,
     return job_less(round->sched, job_of_head(round, a), job_of_head(round, b));
 }
 
+/* How long a job of a class runs at most, for the order.  Only where that alone
+ * decides a lifetime counts: it ends nothing that nobody takes the place of. */
+static int64_t bound_of(const struct round *round, const struct class *class)
+{
+    return round->reserve.order == BACKFILL_SHORTEST_FIRST &&
+                   class->lifetime_ms < class->deadline_ms
+               ? class->lifetime_ms
+               : class->deadline_ms;
+}
+
 void lane_lists_note(const struct round *round, struct head *head)
 {
     const struct sched *sched = round->sched;
     uint32_t index = job_of_head(round, head);
     const struct job *job = &sched->jobs.items[index];
 
-    if (round->reserve.is_shortest_first) {
-        const struct class *class = class_at(round, class_of_job(sched, index));
-        /* A lifetime ends nothing that nobody takes the place of. */
+    if (round->reserve.order != BACKFILL_IN_ORDER) {
         head->bound_ms =
-            class->lifetime_ms < class->deadline_ms && !round->reserve.is_aged
-                ? class->lifetime_ms
-                : class->deadline_ms;
+            bound_of(round, class_at(round, class_of_job(sched, index)));
     }
     head->level =
         head->rank && head->rank->is_level_ignored ? 0 : head->list_level;
@@ -89,7 +95,8 @@ uint64_t lane_lists_key(const struct round *round, const struct head *head)
     uint64_t key = (uint64_t)(UINT8_MAX - head->level)
                    << (KEY_PRIORITY_BITS + KEY_SUBMITTED_BITS);
 
-    if (head->is_by_score || head->rank || round->reserve.is_shortest_first) {
+    if (head->is_by_score || head->rank ||
+        round->reserve.order != BACKFILL_IN_ORDER) {
         return key;
     }
     if (head->priority >= priority_max) {

@@ -67,8 +67,7 @@ struct admission_entry {
 /* A round's admitted work; see admission.h. */
 struct reserve {
     bool has_window;
-    bool is_shortest_first;          /* what tries to pass the head */
-    bool is_aged;                    /* and what has waited counts as shorter */
+    enum backfill_order order;       /* of what is tried from now on */
     struct admission_entry *entries; /* in the order in which they are tried */
     uint32_t count;
     struct reservation *hold; /* the pool's, or NULL: none (yet) */

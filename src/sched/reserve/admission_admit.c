@@ -11,13 +11,11 @@ void admission_order_lanes(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
 
-    if (!reserve->hold || reserve->is_shortest_first ||
-        window_policy(round)->backfill_order == BACKFILL_IN_ORDER) {
+    if (!reserve->hold ||
+        reserve->order == window_policy(round)->backfill_order) {
         return;
     }
-    reserve->is_shortest_first = true;
-    reserve->is_aged =
-        window_policy(round)->backfill_order == BACKFILL_SHORTEST_AGED;
+    reserve->order = window_policy(round)->backfill_order;
     for (uint32_t i = 0; i < round->lane_count; i++) {
         lane_reorder(round, &round->lanes[i]);
     }
