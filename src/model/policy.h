@@ -111,6 +111,9 @@ enum backfill_order {
     /* Smallest deadline / (1 + how long it has waited / BACKFILL_AGING_MS),
      * within a job priority. */
     BACKFILL_SHORTEST_AGED = 2,
+    /* What is due first (sched/order/due_order.h), within a job priority; so
+     * does what is reserved for next. */
+    BACKFILL_SHORTEST_BOUNDED = 3,
 };
 
 /* When jobs that ask for no GPU keep off nodes with GPUs (gpu_nodes.h). */

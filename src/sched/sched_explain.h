@@ -148,7 +148,8 @@ struct sched_explanation {
     struct str application;  /* that goes before its own; borrowed */
     int64_t since_ms;        /* that one is in its state */
     uint32_t ahead;          /* waiting jobs of its queue that go before it */
-    struct str domain;       /* of the topology; borrowed until nodes change */
+    uint32_t shorter;  /* of these, which came later and have shorter limits */
+    struct str domain; /* of the topology; borrowed until nodes change */
     uint32_t hops, empty;
     /* Of that column, by the job or all that its gang needs at once; where it
      * is more than the limit itself nothing that ends helps. */

@@ -252,4 +252,10 @@ void explain_put_details(struct strbuf *buf, struct control *c,
     strbuf_addf(buf, "%u waiting %s of its queue %s ahead of it.\n", e->ahead,
                 plural_of(e->ahead, "job", "jobs"),
                 plural_of(e->ahead, "is", "are"));
+    if (e->shorter) {
+        strbuf_addf(buf,
+                    "Of these, %u came later and %s first for a shorter time "
+                    "limit (backfillOrder).\n",
+                    e->shorter, plural_of(e->shorter, "goes", "go"));
+    }
 }

@@ -191,6 +191,9 @@ static void put_json_wait(struct strbuf *buf, struct control *c,
                 "\"untilMs\":%" PRId64,
                 wait_names[e->wait], e->nodes_total, e->nodes_fit, e->ahead,
                 e->present, e->wanted, e->until_ms);
+    if (e->shorter) {
+        strbuf_addf(buf, ",\"aheadForShorterLimit\":%u", e->shorter);
+    }
     put_json_exclusions(buf, e);
     windows_put_json(buf, c, e);
     put_json_topology(buf, e);

@@ -6,6 +6,8 @@ static void answer_waiting(struct question *question)
 {
     explain_nodes(question);
     question->answer->ahead = queue_order_ahead(question->sched, question->job);
+    question->answer->shorter =
+        queue_order_shorter(question->sched, question->job);
     explain_reason(question);
 }
 

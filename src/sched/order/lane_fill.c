@@ -120,6 +120,12 @@ static void part_gangs(struct round *round, struct lane *lane, struct head head)
         lane_lists_append(round, lane, &head);
         lane_lists_at(lane, lane->head_count - 1)->is_alone = true;
     }
+    if (round->reserve.order == BACKFILL_SHORTEST_BOUNDED) {
+        seq_read_on(&list->seq, &head.at);
+        if (lane_lists_move(round, &head)) { /* the rest, as it came */
+            lane_lists_append(round, lane, &head);
+        }
+    }
 }
 
 /* Where the shortest go first: all heads in that order. */

@@ -1,4 +1,5 @@
 /* The heads of a lane: what they are ordered by, and what they come to next. */
+#include "sched/order/due_order.h"
 #include "sched/order/lane_lists.h"
 #include "sched/order/order.h"
 #include "sched/order/sweep.h"
@@ -56,6 +57,9 @@ bool lane_head_less(const struct round *round, const struct head *a,
     if (aged) {
         return aged < 0;
     }
+    if (order == BACKFILL_SHORTEST_BOUNDED && a->due_ms != b->due_ms) {
+        return a->due_ms < b->due_ms;
+    }
     if (a->submitted_ms != b->submitted_ms) {
         return a->submitted_ms < b->submitted_ms;
     }
@@ -78,7 +82,9 @@ void lane_lists_note(const struct round *round, struct head *head)
     uint32_t index = job_of_head(round, head);
     const struct job *job = &sched->jobs.items[index];
 
-    if (round->reserve.order != BACKFILL_IN_ORDER) {
+    if (round->reserve.order == BACKFILL_SHORTEST_BOUNDED) {
+        head->due_ms = due_order_of(sched, index);
+    } else if (round->reserve.order != BACKFILL_IN_ORDER) {
         head->bound_ms =
             bound_of(round, class_at(round, class_of_job(sched, index)));
     }
@@ -95,17 +101,19 @@ uint64_t lane_lists_key(const struct round *round, const struct head *head)
     uint64_t key = (uint64_t)(UINT8_MAX - head->level)
                    << (KEY_PRIORITY_BITS + KEY_SUBMITTED_BITS);
 
+    bool is_due = round->reserve.order == BACKFILL_SHORTEST_BOUNDED;
     if (head->is_by_score || head->rank ||
-        round->reserve.order != BACKFILL_IN_ORDER) {
+        (round->reserve.order != BACKFILL_IN_ORDER && !is_due)) {
         return key;
     }
     if (head->priority >= priority_max) {
         return key | priority_max << KEY_SUBMITTED_BITS;
     }
-    int64_t submitted = head->submitted_ms > 0 ? head->submitted_ms : 0;
-    submitted = submitted < submitted_max ? submitted : submitted_max;
+    int64_t at_ms = is_due ? head->due_ms : head->submitted_ms;
+    at_ms = at_ms > 0 ? at_ms : 0;
+    at_ms = at_ms < submitted_max ? at_ms : submitted_max;
     return key | (uint64_t)head->priority << KEY_SUBMITTED_BITS |
-           (uint64_t)submitted;
+           (uint64_t)at_ms;
 }
 
 bool lane_lists_has_planned(const struct round *round, const struct head *head)

@@ -20,3 +20,6 @@ uint32_t queue_order_first(const struct sched *sched,
                            const struct queue *queue);
 /* Waiting jobs of its queue that go before a job, were none kept back. */
 uint32_t queue_order_ahead(const struct sched *sched, uint32_t job);
+/* Those of them that were submitted later, and go first because their limits
+ * are shorter (due_order.h); of applications that is not told. */
+uint32_t queue_order_shorter(const struct sched *sched, uint32_t job);

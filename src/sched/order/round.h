@@ -32,6 +32,7 @@ struct head {
     struct seq_reader at;
     const struct app_rank *rank; /* see order.h; NULL: no application */
     int64_t bound_ms; /* it runs no longer; only if that comes first */
+    int64_t due_ms;   /* only if that does */
     /* What the item is ordered by, while the lane has several lists. */
     int64_t submitted_ms;
     uint32_t priority;

@@ -11,11 +11,13 @@ void admission_order_lanes(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
 
-    if (!reserve->hold ||
-        reserve->order == window_policy(round)->backfill_order) {
+    enum backfill_order order = window_policy(round)->backfill_order;
+
+    if (!reserve->hold || reserve->order == order ||
+        order == BACKFILL_SHORTEST_BOUNDED) { /* it holds from the beginning */
         return;
     }
-    reserve->order = window_policy(round)->backfill_order;
+    reserve->order = order;
     for (uint32_t i = 0; i < round->lane_count; i++) {
         lane_reorder(round, &round->lanes[i]);
     }

@@ -5,6 +5,7 @@
 #include "sched/evict/evict.h"
 #include "sched/evict/loss_limit.h"
 #include "sched/growth/growth.h"
+#include "sched/order/due_order.h"
 #include "sched/order/lane_quota.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
@@ -84,6 +85,7 @@ static void make_lanes(struct round *round)
     round->used = round->pool->used;
     penalty_charge(round);
     admission_begin(round);
+    due_order_begin(round);
     for (uint32_t i = 0; i < n; i++) {
         lane_fill(round, &round->lanes[i]);
     }

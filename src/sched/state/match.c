@@ -148,6 +148,8 @@ uint32_t sched_class_add(struct sched *sched,
         .variant = NONE,
     };
     class_resolve(sched, index);
+    sched->limited_class_count +=
+        class_is_limited(&sched->classes.items[index]);
     return index;
 }
 
@@ -157,6 +159,7 @@ void sched_class_remove(struct sched *sched, uint32_t class_index)
     struct class *class = &sched->classes.items[class_index];
 
     ASSERT(class->is_live && class->list_count == 0);
+    sched->limited_class_count -= class_is_limited(class);
     mem_free(class->packed);
     away_drop(sched, class_index);
     *class = (struct class){0};

@@ -44,7 +44,8 @@ struct sched {
     struct intern *pool_names;
     VEC(struct pool) pools; /* by interned name */
     SLOTS(struct class) classes;
-    uint64_t class_serial; /* the last */
+    uint64_t class_serial;        /* the last */
+    uint32_t limited_class_count; /* see class_is_limited() */
     VEC(struct job) jobs;
     VEC(uint8_t) job_flags;      /* by job */
     VEC(uint8_t) sub_groups;     /* by job, up to the last that needs it */

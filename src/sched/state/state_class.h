@@ -8,6 +8,10 @@
 #include "sched/sched.h"
 #include "sched/state/state_links.h"
 
+/* In the order of what is due a limit counts for so long at most, and for that
+ * where there is none. */
+#define CLASS_LIMIT_MAX_MS (INT64_C(24) * 3600 * 1000)
+
 /* A scheduling class: what sched_class_add() was given. */
 struct class
 {
@@ -78,5 +82,11 @@ bool job_avoids(const struct sched *sched, uint32_t job, uint32_t node);
 uint32_t class_take(struct sched *sched);
 /* Request, level and so on of a class by the present policy. */
 void class_resolve(struct sched *sched, uint32_t class_index);
+/* Whether the limit of a class tells it from others in the order of what is due
+ * (sched/order/due_order.h). */
+static inline bool class_is_limited(const struct class *class)
+{
+    return class->deadline_ms < CLASS_LIMIT_MAX_MS;
+}
 /* Free all classes. */
 void classes_fini(struct sched *sched);

@@ -54,7 +54,7 @@ const char *const policy_profile_words[] = {"berth", "armada", "flow"};
 const char *const policy_cost_words[] = {"drf", "weightedSum"};
 const char *const policy_switch_words[] = {"off", "on"};
 const char *const policy_backfill_words[] = {"inOrder", "shortestFirst",
-                                             "shortestAged"};
+                                             "shortestAged", "shortestBounded"};
 const char *const policy_gpu_words[] = {"never", "waiting", "always"};
 
 const char *policy_profile_word(enum pool_profile profile)
@@ -134,9 +134,10 @@ static const struct setting pool_keys[] = {
                 "Whether other work may pass the first admitted gang, which "
                 "has nodes reserved, if it does not delay that gang."),
     SETTING("backfillOrder", TEXT, policy_pool_form, backfill_order,
-            .choices = "inOrder shortestFirst shortestAged",
+            .choices = "inOrder shortestFirst shortestAged shortestBounded",
             .default_from = "profile",
-            .about = "Order in which other work is tried for backfill."),
+            .about = "Order in which other work is tried for backfill; "
+                     "shortestBounded also orders each queue."),
     SETTING(
         "backfillMaxCandidates", INT, policy_pool_form, backfill_candidates_max,
         .default_from = "profile",

@@ -10,7 +10,7 @@ enum {
     POLICY_PROFILE_WORDS = 3, /* how many words each of the next has */
     POLICY_COST_WORDS = 2,
     POLICY_SWITCH_WORDS = 2,
-    POLICY_BACKFILL_WORDS = 3,
+    POLICY_BACKFILL_WORDS = 4,
     POLICY_GPU_WORDS = 3,
 };
 

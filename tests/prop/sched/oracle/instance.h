@@ -140,8 +140,9 @@ struct instance {
     int keeps_ms;       /* gangs of that age may be kept; 0: none; with a
                             window of any age */
     int short_cooldown; /* ms, or 0: cooldowns last a minute */
-    bool is_strict, has_backfill, is_shortest_first, is_aged;
-    int delay_ms; /* of reservations; 0: none */
+    bool is_strict, has_backfill;
+    bool is_shortest_first, is_aged, is_bounded; /* the order; one at most */
+    int delay_ms;                                /* of reservations; 0: none */
     int admission_count;
     bool has_second_pool;
     int pool;       /* that is looked at */

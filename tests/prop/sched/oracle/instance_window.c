@@ -13,12 +13,19 @@ static void draw_knobs(struct tape *tape, struct instance *instance)
     instance->delay_ms = once_in(tape, 3) ? pick(tape, 1, 300) : 0;
 }
 
+static void draw_order(struct tape *tape, struct instance *instance)
+{
+    instance->is_bounded = once_in(tape, 3);
+    instance->is_aged = !instance->is_bounded && once_in(tape, 5);
+    instance->is_shortest_first =
+        !instance->is_bounded && !instance->is_aged && once_in(tape, 4);
+}
+
 void instance_draw_window(struct tape *tape, struct instance *instance)
 {
     instance_draw(tape, instance);
     draw_knobs(tape, instance);
-    instance->is_shortest_first = once_in(tape, 4);
-    instance->is_aged = once_in(tape, 5);
+    draw_order(tape, instance);
     for (int j = 0; j < instance->job_count; j++) {
         instance->jobs[j].node = NO_NODE;
         instance->jobs[j].was_leased = false;
@@ -30,8 +37,7 @@ void instance_draw_window(struct tape *tape, struct instance *instance)
 void instance_draw_list(struct tape *tape, struct instance *instance)
 {
     draw_knobs(tape, instance);
-    instance->is_shortest_first = once_in(tape, 4);
-    instance->is_aged = once_in(tape, 5);
+    draw_order(tape, instance);
     instance->is_weighted = once_in(tape, 4);
     instance->half_ms = once_in(tape, 2) ? pick(tape, 1, 20) * 100 : 0;
     instance->short_cooldown = once_in(tape, 2) ? pick(tape, 1, 200) : 0;

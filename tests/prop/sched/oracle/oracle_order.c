@@ -25,9 +25,7 @@ static int compare_bounds(const struct oracle *o, int a, int b)
 {
     int x = oracle_run_max(o, a), y = oracle_run_max(o, b);
 
-    return o->in->is_shortest_first && !o->in->is_aged && o->hold.is_made
-               ? (x > y) - (x < y)
-               : 0;
+    return o->in->is_shortest_first && o->hold.is_made ? (x > y) - (x < y) : 0;
 }
 
 /* The same by deadlines, of which the longer it has waited the less counts. */
@@ -46,6 +44,28 @@ static int compare_aged(const struct oracle *o, int a, int b)
     of_x *= day + y_waited;
     of_y *= day + x_waited;
     return (of_x > of_y) - (of_x < of_y);
+}
+
+/* When a job is due: after its submission and twice its deadline, of a day at
+ * most. */
+static int64_t due_of(const struct instance_job *job)
+{
+    int64_t day = INT64_C(86400000);
+    int64_t limit = job->deadline && job->deadline < day ? job->deadline : day;
+
+    return job->submitted + 2 * limit;
+}
+
+/* Where the pool says so: the whole queue by when its work is due. */
+static int compare_due(const struct oracle *o, int a, int b)
+{
+    const struct instance_job *x = &o->in->jobs[a], *y = &o->in->jobs[b];
+
+    if (!o->in->is_bounded || !o->in->has_backfill || o->in->window == 0 ||
+        x->priority != y->priority) {
+        return 0;
+    }
+    return (due_of(x) > due_of(y)) - (due_of(x) < due_of(y));
 }
 
 bool oracle_unit_before(const struct oracle *o, int a, int b)
@@ -71,6 +91,7 @@ bool oracle_unit_before(const struct oracle *o, int a, int b)
         return oracle_unit_level(o, a) > oracle_unit_level(o, b);
     }
     c = c || !is_new ? c : compare_aged(o, a, b);
+    c = c || !is_new ? c : compare_due(o, a, b);
     if (c) {
         return c < 0;
     }

@@ -58,7 +58,10 @@ static void show_knobs(const struct instance *instance)
             instance->over_share_percent, instance->budget_minutes,
             instance->window, instance->window_per_queue, instance->is_strict,
             instance->has_backfill,
-            instance->is_shortest_first ? " shortest first" : "",
+            instance->is_bounded          ? " shortest bounded"
+            : instance->is_aged           ? " shortest aged"
+            : instance->is_shortest_first ? " shortest first"
+                                          : "",
             instance->short_cooldown);
     fprintf(stderr,
             "gpus %d kept %d seats %d away %d starts %d/%d (missing %lld at "

@@ -38,11 +38,12 @@ struct outcome {
     int64_t promised_ms[TRACE_JOBS];          /* at first; 0: never */
     int admitted_at[TRACE_JOBS];
     bool gives_way[TRACE_JOBS]; /* it was let past what is reserved */
+    int held; /* of the textbook: 1 + what it reserves for; or 0 */
 };
 
 /* The textbook: jobs in order of arrival, on one machine. */
 
-enum order { FCFS, EASY, SHORTEST };
+enum order { FCFS, EASY, SHORTEST, BOUNDED };
 
 static int free_cores(const struct trace *trace, const struct outcome *outcome,
                       int now)
@@ -98,6 +99,16 @@ static int shadow(const struct trace *trace, const struct outcome *outcome,
     return at;
 }
 
+/* Whether a job is tried before another, which came earlier. */
+static bool goes_first(const struct trace_job *a, const struct trace_job *b,
+                       enum order order)
+{
+    return order == SHORTEST
+               ? a->deadline < b->deadline
+               : order == BOUNDED && a->arrives + 2 * a->deadline <
+                                         b->arrives + 2 * b->deadline;
+}
+
 static int next_candidate(const struct trace *trace,
                           const struct outcome *outcome, enum order order,
                           int now, const bool *is_tried)
@@ -108,12 +119,27 @@ static int next_candidate(const struct trace *trace,
         if (!waits(trace, outcome, j, now) || is_tried[j]) {
             continue;
         }
-        if (best < 0 || (order == SHORTEST && trace->jobs[j].deadline <
-                                                  trace->jobs[best].deadline)) {
+        if (best < 0 ||
+            goes_first(&trace->jobs[j], &trace->jobs[best], order)) {
             best = j;
         }
     }
     return best;
+}
+
+/* What is to start next if there is room: what is reserved for, or the first;
+ * -1: nothing waits. */
+static int next_head(const struct trace *trace, const struct outcome *outcome,
+                     enum order order, int now)
+{
+    bool is_tried[TRACE_JOBS] = {false};
+    int held = outcome->held - 1;
+
+    return held >= 0 && outcome->starts[held] == NEVER
+               ? held
+               : next_candidate(trace, outcome,
+                                order == BOUNDED ? BOUNDED : FCFS, now,
+                                is_tried);
 }
 
 static void textbook_pass(const struct trace *trace, struct outcome *outcome,
@@ -122,7 +148,7 @@ static void textbook_pass(const struct trace *trace, struct outcome *outcome,
     bool is_tried[TRACE_JOBS] = {false};
     int head, extra;
 
-    while ((head = next_candidate(trace, outcome, FCFS, now, is_tried)) >= 0 &&
+    while ((head = next_head(trace, outcome, order, now)) >= 0 &&
            trace->jobs[head].cores <= free_cores(trace, outcome, now)) {
         start(trace, outcome, head, now);
     }
@@ -130,6 +156,7 @@ static void textbook_pass(const struct trace *trace, struct outcome *outcome,
         return;
     }
     int at = shadow(trace, outcome, head, now, &extra);
+    outcome->held = head + 1;
     is_tried[head] = true;
     for (;;) {
         int j = next_candidate(trace, outcome, order, now, is_tried);
@@ -405,7 +432,7 @@ static void draw_trace(struct tape *tape, struct trace *trace, int nodes,
 
 static bool equals_textbook(struct tape *tape)
 {
-    enum order order = (enum order)pick(tape, FCFS, SHORTEST);
+    enum order order = (enum order)pick(tape, FCFS, BOUNDED);
     struct trace trace;
     struct outcome expected, got;
     struct drive drive = {0};
@@ -419,7 +446,9 @@ static bool equals_textbook(struct tape *tape)
     pool_policy_apply(&drive.policy.pools[0], PROFILE_BERTH);
     drive.policy.pools[0].is_strict = order == FCFS;
     drive.policy.pools[0].backfill_order =
-        order == SHORTEST ? BACKFILL_SHORTEST_FIRST : BACKFILL_IN_ORDER;
+        order == BOUNDED    ? BACKFILL_SHORTEST_BOUNDED
+        : order == SHORTEST ? BACKFILL_SHORTEST_FIRST
+                            : BACKFILL_IN_ORDER;
     drive_begin(&drive, &trace, &got);
     memset(&expected, 0, sizeof(expected));
     for (int j = 0; j < trace.job_count; j++) {
@@ -474,7 +503,8 @@ static void set_policy(struct tape *tape, struct policy *policy)
     pool_policy_apply(pool, PROFILE_BERTH);
     pool->admitted_window = (uint32_t)pick(tape, 1, 4);
     pool->admitted_window_per_queue = (uint32_t)pick(tape, 1, 2);
-    pool->backfill_order = (enum backfill_order)pick(tape, 0, 2);
+    pool->backfill_order = (enum backfill_order)pick(tape, BACKFILL_IN_ORDER,
+                                                     BACKFILL_SHORTEST_BOUNDED);
     pool->reservation_delay_ms = pick(tape, 0, 1) ? pick(tape, 1, 9) * 1000 : 0;
 }
 
