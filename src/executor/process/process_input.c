@@ -11,14 +11,17 @@
 #include "wire/text/input_files.h"
 
 /* Write one, which is the job's to change. */
-static int write_file(const struct process_job *job, int folder_fd,
+static int write_file(struct process_job *job, int folder_fd,
                       const struct input_file *file, struct err *err)
 {
     const char *slash = strrchr(file->path.p, '/');
     const char *name = slash ? slash + 1 : file->path.p;
+    int counted = process_count_entry(job, err);
+    if (counted < 0) {
+        return counted;
+    }
     int parent_fd = process_make_dirs(job, folder_fd, file->path.p,
                                       (size_t)(name - file->path.p), err);
-
     if (parent_fd < 0) {
         return parent_fd;
     }

@@ -60,7 +60,7 @@ static void variable_name(const char *volume, char *ret_name, size_t capacity)
 }
 
 /* Make a sub-path, which nobody but us can have touched yet. */
-static int make_sub_path(const struct process_job *job,
+static int make_sub_path(struct process_job *job,
                          const struct process_volume *volume, const char *sub,
                          struct err *err)
 {

@@ -364,7 +364,7 @@ static int find_owner(struct process_job *job, struct err *err)
 
 /* What the pod sees as /tmp or /var/tmp: its user's, or that of all of its
  * users, as usual there. */
-static int make_temporary(const struct process_job *job, const char *name,
+static int make_temporary(struct process_job *job, const char *name,
                           struct err *err)
 {
     int fd =

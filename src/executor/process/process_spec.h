@@ -18,6 +18,8 @@ enum {
     PROCESS_VOLUMES_MAX = 64,
     PROCESS_VARIABLES_MAX = 2048,
     PROCESS_PATH_BYTES_MAX = 1024,
+    PROCESS_ENTRIES_MAX = 1024, /* files and folders that are made for a pod,
+                                   while nothing else is done */
 };
 
 /* What this executor lets jobs do. */
@@ -80,6 +82,7 @@ struct process_job {
     uint32_t device_count;   /* of them: given to the main containers so far */
     const char *output_path; /* where it leaves its results; NULL */
     size_t expanded_byte_count; /* of its arguments and variables so far */
+    uint32_t entry_count;       /* files and directories made so far */
     mode_t dir_mode; /* 0700; 0777 when containers run as several users */
 };
 
@@ -116,11 +119,13 @@ int process_volumes_make(struct process_job *job, struct err *err) must_check;
  * odd in it. */
 bool process_is_inside(const char *path);
 /* Make the directories of the first `byte_count` bytes of such a path, each by
- * itself and through no link; the new ones become the job's (`job` NULL: stay
- * ours).  The descriptor of the last, for the caller to close, or an error. */
-int process_make_dirs(const struct process_job *job, int dir_fd,
-                      const char *path, size_t byte_count,
-                      struct err *err) must_check;
+ * itself and through no link; the new ones become the job's.  The descriptor of
+ * the last, for the caller to close, or an error. */
+int process_make_dirs(struct process_job *job, int dir_fd, const char *path,
+                      size_t byte_count, struct err *err) must_check;
+/* Count a file or directory that is made for the pod.  -ERR_INVALID: there are
+ * PROCESS_ENTRIES_MAX. */
+int process_count_entry(struct process_job *job, struct err *err) must_check;
 /* Give a directory to the job's user. */
 int process_hand_over(const struct process_job *job, int fd,
                       struct err *err) must_check;

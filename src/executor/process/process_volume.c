@@ -69,10 +69,26 @@ int process_hand_over(const struct process_job *job, int fd, struct err *err)
                              strerror(errno));
 }
 
-/* One directory, made or found; its descriptor. */
-static int make_dir(const struct process_job *job, int dir_fd, const char *name,
-                    struct err *err)
+int process_count_entry(struct process_job *job, struct err *err)
 {
+    job->entry_count++;
+    return job->entry_count <= PROCESS_ENTRIES_MAX
+               ? 0
+               : err_set(err, -ERR_INVALID,
+                         "its volumes, sub-paths and input files name together "
+                         "more than the %d files and folders allowed",
+                         PROCESS_ENTRIES_MAX);
+}
+
+/* One directory, made or found; its descriptor.  A new one becomes the job's,
+ * or stays ours. */
+static int make_dir(struct process_job *job, bool is_jobs, int dir_fd,
+                    const char *name, struct err *err)
+{
+    int counted = process_count_entry(job, err);
+    if (counted < 0) {
+        return counted;
+    }
     bool is_new = mkdirat(dir_fd, name, 0755) == 0;
     int fd = is_new || errno == EEXIST
                  ? openat(dir_fd, name,
@@ -82,15 +98,15 @@ static int make_dir(const struct process_job *job, int dir_fd, const char *name,
         return err_set(err, errno == ENOSPC ? -ERR_FULL : -ERR_IO,
                        "make a directory of a volume: %s", strerror(errno));
     }
-    int rc = is_new && job ? process_hand_over(job, fd, err) : 0;
+    int rc = is_new && is_jobs ? process_hand_over(job, fd, err) : 0;
     if (rc < 0) {
         close(fd);
     }
     return rc < 0 ? rc : fd;
 }
 
-int process_make_dirs(const struct process_job *job, int dir_fd,
-                      const char *path, size_t byte_count, struct err *err)
+static int make_dirs(struct process_job *job, bool is_jobs, int dir_fd,
+                     const char *path, size_t byte_count, struct err *err)
 {
     char name[NAME_BYTES_MAX];
     int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
@@ -98,7 +114,7 @@ int process_make_dirs(const struct process_job *job, int dir_fd,
     for (size_t at = 0; fd >= 0 && at < byte_count;) {
         size_t n = strcspn(path + at, "/");
         snprintf(name, sizeof(name), "%.*s", (int)n, path + at);
-        int next = make_dir(job, fd, name, err);
+        int next = make_dir(job, is_jobs, fd, name, err);
         close(fd);
         fd = next;
         at += n + 1;
@@ -106,13 +122,24 @@ int process_make_dirs(const struct process_job *job, int dir_fd,
     return fd;
 }
 
-static int open_new_file(int dir_fd, const char *path, struct err *err)
+int process_make_dirs(struct process_job *job, int dir_fd, const char *path,
+                      size_t byte_count, struct err *err)
+{
+    return make_dirs(job, true, dir_fd, path, byte_count, err);
+}
+
+static int open_new_file(struct process_job *job, int dir_fd, const char *path,
+                         struct err *err)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
 
+    int rc = process_count_entry(job, err);
+    if (rc < 0) {
+        return rc;
+    }
     int parent_fd =
-        process_make_dirs(NULL, dir_fd, path, (size_t)(name - path), err);
+        make_dirs(job, false, dir_fd, path, (size_t)(name - path), err);
     if (parent_fd < 0) {
         return parent_fd;
     }
@@ -127,15 +154,15 @@ static int open_new_file(int dir_fd, const char *path, struct err *err)
     return fd;
 }
 
-static int write_file(int dir_fd, const char *path, struct str bytes,
-                      mode_t mode, struct err *err)
+static int write_file(struct process_job *job, int dir_fd, const char *path,
+                      struct str bytes, mode_t mode, struct err *err)
 {
     if (!process_is_inside(path)) {
         return err_set(err, -ERR_INVALID,
                        "config map: the key \"%.200s\" cannot be a file name",
                        path);
     }
-    int fd = open_new_file(dir_fd, path, err);
+    int fd = open_new_file(job, dir_fd, path, err);
     if (fd < 0) {
         return fd;
     }
@@ -168,17 +195,17 @@ static bool find_data(const config_map_t *map, const char *key,
     return false;
 }
 
-static int write_all(int dir_fd, const config_map_t *map, mode_t mode,
-                     struct err *err)
+static int write_all(struct process_job *job, int dir_fd,
+                     const config_map_t *map, mode_t mode, struct err *err)
 {
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < map->n_data; i++) {
-        rc = write_file(dir_fd, process_or_empty(map->data[i]->key),
+        rc = write_file(job, dir_fd, process_or_empty(map->data[i]->key),
                         str_of(map->data[i]->value), mode, err);
     }
     for (size_t i = 0; rc == 0 && i < map->n_binarydata; i++) {
-        rc = write_file(dir_fd, process_or_empty(map->binarydata[i]->key),
+        rc = write_file(job, dir_fd, process_or_empty(map->binarydata[i]->key),
                         str_make(map->binarydata[i]->value.data,
                                  map->binarydata[i]->value.len),
                         mode, err);
@@ -187,7 +214,7 @@ static int write_all(int dir_fd, const config_map_t *map, mode_t mode,
 }
 
 static int
-write_items(int dir_fd, const config_map_t *map,
+write_items(struct process_job *job, int dir_fd, const config_map_t *map,
             const K8s__Io__Api__Core__V1__ConfigMapVolumeSource *from,
             mode_t mode, struct err *err)
 {
@@ -203,7 +230,7 @@ write_items(int dir_fd, const config_map_t *map,
                            name_of(from->localobjectreference),
                            process_or_empty(item->key));
         }
-        int rc = write_file(dir_fd, process_or_empty(item->path), bytes,
+        int rc = write_file(job, dir_fd, process_or_empty(item->path), bytes,
                             item->has_mode ? (mode_t)item->mode : mode, err);
         if (rc < 0) {
             return rc;
@@ -229,8 +256,8 @@ fill_config_map(struct process_job *job, int dir_fd,
                                         "the job brings no config map \"%s\"",
                                         name_of(from->localobjectreference));
     }
-    return from->n_items > 0 ? write_items(dir_fd, map, from, mode, err)
-                             : write_all(dir_fd, map, mode, err);
+    return from->n_items > 0 ? write_items(job, dir_fd, map, from, mode, err)
+                             : write_all(job, dir_fd, map, mode, err);
 }
 
 static bool is_mounted(const struct process_job *job, const char *name)
@@ -292,7 +319,7 @@ static int make_volume(struct process_job *job, struct process_volume *volume,
                     process_or_empty(volume->volume->name));
     }
     /* A config map stays ours, so that the job cannot change it. */
-    int fd = make_dir(source->configmap ? NULL : job, volumes_fd, name, err);
+    int fd = make_dir(job, !source->configmap, volumes_fd, name, err);
     int rc = fd;
     if (fd >= 0) {
         rc = source->configmap

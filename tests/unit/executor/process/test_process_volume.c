@@ -436,6 +436,72 @@ static void a_mounted_secret_is_refused(void **state)
     job_free(&job);
 }
 
+/* A path of so many directories and a name. */
+static char *deep_path(struct arena *arena, int number, int folder_count)
+{
+    auto_strbuf path = {0};
+
+    for (int i = 0; i < folder_count; i++) {
+        strbuf_addf(&path, "%d/", i ? 0 : number);
+    }
+    strbuf_addf(&path, "%d", number);
+    return arena_strdup(arena, strbuf_str(&path));
+}
+
+/* A volume of a config map with so many keys, and some that lie deep. */
+static void add_big_map(struct job *job, int flat_count, int deep_count)
+{
+    int key_count = flat_count + deep_count;
+    K8s__Io__Api__Core__V1__ConfigMap *map =
+        arena_alloc(&job->arena, sizeof(*map));
+    K8s__Io__Api__Core__V1__ConfigMapVolumeSource *from =
+        arena_alloc(&job->arena, sizeof(*from));
+    K8s__Io__Api__Core__V1__VolumeSource *source =
+        arena_alloc(&job->arena, sizeof(*source));
+    Armadaevents__KubernetesObject *object =
+        arena_alloc(&job->arena, sizeof(*object));
+
+    k8s__io__api__core__v1__config_map__init(map);
+    k8s__io__api__core__v1__config_map_volume_source__init(from);
+    k8s__io__api__core__v1__volume_source__init(source);
+    armadaevents__kubernetes_object__init(object);
+    map->data =
+        arena_alloc_array(&job->arena, (size_t)key_count, sizeof(*map->data));
+    for (; map->n_data < (size_t)key_count; map->n_data++) {
+        K8s__Io__Api__Core__V1__ConfigMap__DataEntry *entry =
+            arena_alloc(&job->arena, sizeof(*entry));
+        k8s__io__api__core__v1__config_map__data_entry__init(entry);
+        entry->key = deep_path(&job->arena, (int)map->n_data,
+                               map->n_data < (size_t)flat_count ? 0 : 30);
+        map->data[map->n_data] = entry;
+    }
+    object->object_case = ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_CONFIG_MAP;
+    object->configmap = map;
+    job->submit->objects = arena_alloc(&job->arena, sizeof(object));
+    job->submit->objects[0] = object;
+    job->submit->n_objects = 1;
+    source->configmap = from;
+    add_volume(job, "big", "/mnt", source);
+}
+
+/* They are made one by one, while nothing else is done.  Directories count,
+ * too: the last keys lie in many. */
+static void a_pod_has_a_bounded_number_of_files(void **state)
+{
+    static const int key_counts[][2] = {{1100, 0}, {1000, 3}};
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(key_counts); i++) {
+        struct job job;
+        job_make(&job, 70 + (int)i, ARGS("true"));
+        add_big_map(&job, key_counts[i][0], key_counts[i][1]);
+        struct err err = fixture_refuse(fixture, &job);
+        assert_non_null(
+            strstr(err.text, "more than the 1024 files and folders allowed"));
+        job_free(&job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +517,7 @@ int main(void)
         PROCESS_TEST(what_the_kernel_shows_of_itself_is_not_covered),
         PROCESS_TEST(a_mount_path_is_no_question_about_roots_files),
         PROCESS_TEST(a_mounted_secret_is_refused),
+        PROCESS_TEST(a_pod_has_a_bounded_number_of_files),
     };
     return RUN_TESTS(tests);
 }
