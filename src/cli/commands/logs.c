@@ -273,7 +273,10 @@ enum cli_exit cmd_logs(struct cli *cli)
         reading.options.has_taillines = true;
         reading.options.taillines = (int64_t)strtoull(tail, &end, 10);
         if (*end || end == tail || reading.options.taillines < 0) {
-            return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", tail);
+            return cli_fail(cli, CLI_USAGE,
+                            "--tail (-n) takes a whole number of lines, not "
+                            "\"%s\"",
+                            tail);
         }
     }
     return cli_has(cli, "follow") ? follow(cli, &reading)

@@ -5,6 +5,8 @@
 #include "cli/shared/queues.h"
 #include "wire/settings/settings.h"
 
+enum { PPM = 1000000 };
+
 /* The labels of --labels, each key=value, in place of those it had. */
 static enum cli_exit take_labels(struct cli *cli, Api__Queue *queue)
 {
@@ -18,7 +20,8 @@ static enum cli_exit take_labels(struct cli *cli, Api__Queue *queue)
             arena_alloc(&cli->arena, sizeof(*entry));
         char *equals = strchr(labels.items[i], '=');
         if (!equals) {
-            return cli_fail(cli, CLI_USAGE, "\"%s\" is not key=value",
+            return cli_fail(cli, CLI_USAGE,
+                            "--labels takes KEY=VALUE,..., not \"%s\"",
                             labels.items[i]);
         }
         *equals = '\0';
@@ -79,7 +82,8 @@ static enum cli_exit take_quota(struct cli *cli, Api__QueueScheduling *ret)
             arena_alloc(&cli->arena, sizeof(*entry));
         char *equals = strchr(items.items[i], '=');
         if (!equals) {
-            return cli_fail(cli, CLI_USAGE, "\"%s\" is not resource=amount",
+            return cli_fail(cli, CLI_USAGE,
+                            "--quota takes RESOURCE=AMOUNT,..., not \"%s\"",
                             items.items[i]);
         }
         *equals = '\0';
@@ -174,8 +178,10 @@ enum cli_exit queue_options_apply(struct cli *cli, Api__Queue *queue)
     const char *factor = cli_text(cli, "priority-factor", "1");
     int64_t ppm;
 
-    if (setting_parse_ppm(str_of(factor), &ppm) < 0) {
-        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a priority factor",
+    if (setting_parse_ppm(str_of(factor), &ppm) < 0 || ppm < PPM) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--priority-factor takes a number from 1 on, such as "
+                        "2.5 (the queue's weight is its inverse), not \"%s\"",
                         factor);
     }
     if (cli_has(cli, "priority-factor")) {

@@ -11,8 +11,9 @@ enum cli_exit queues_filter(struct cli *cli, const char *label_option,
 
     for (size_t i = 0; i < filter.labels.count; i++) {
         if (!strchr(filter.labels.items[i], '=')) {
-            return cli_fail(cli, CLI_USAGE, "\"%s\" is not key=value",
-                            filter.labels.items[i]);
+            return cli_fail(cli, CLI_USAGE,
+                            "--%s takes KEY=VALUE,..., not \"%s\"",
+                            label_option, filter.labels.items[i]);
         }
     }
     filter.is_inverse = cli_has(cli, "inverse");
