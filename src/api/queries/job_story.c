@@ -49,7 +49,9 @@ static void put_end(const struct stored_run *run, struct strbuf *text,
     strbuf_add_text(text, ", after ");
     put_span(text, run->finished_ms - begin_ms);
     put_member(json, "endedMs", run->finished_ms);
-    if (run->state == STORED_RUN_FAILED) {
+    /* What never started has none, and is stored with 0. */
+    if (run->state == STORED_RUN_FAILED &&
+        (run->started_ms || run->exit_code != 0)) {
         strbuf_addf(text, ", with exit code %d", run->exit_code);
         put_member(json, "exitCode", run->exit_code);
     }

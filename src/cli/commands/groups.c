@@ -91,16 +91,17 @@ enum cli_exit cmd_get_pod_groups(struct cli *cli)
         rc = cli_fail(cli, CLI_NOT_FOUND,
                       "there is no group %s that has not ended",
                       cli_argument(cli, 0));
-    } else if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
-        cli_print_table(cli, &table);
-    } else if (rc == CLI_OK) {
+    } else if (rc == CLI_OK && cli->output != CLI_OUTPUT_TEXT) {
         cli_print_json(cli, json_pack("{s:O}", "podGroups", groups));
     }
-    VEC_FREE(&table.cells);
-    json_decref(groups);
     if (rc == CLI_OK && count == 0 && cli_has(cli, "queue")) {
         rc = check_queue(cli, cli_text(cli, "queue", ""));
     }
+    if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
+        cli_print_table(cli, &table);
+    }
+    VEC_FREE(&table.cells);
+    json_decref(groups);
     return rc;
 }
 

@@ -63,15 +63,16 @@ enum cli_exit cmd_get_job_sets(struct cli *cli)
 
     enum cli_exit rc = get_all(cli, &table, sets);
     bool is_empty = json_array_size(sets) == 0;
-    if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
-        cli_print_table(cli, &table);
-    } else if (rc == CLI_OK) {
+    if (rc == CLI_OK && cli->output != CLI_OUTPUT_TEXT) {
         cli_print_json(cli, json_incref(sets));
     }
-    VEC_FREE(&table.cells);
-    json_decref(sets);
     if (rc == CLI_OK && is_empty && cli_has(cli, "queue")) {
         rc = check_queue(cli, cli_text(cli, "queue", ""));
     }
+    if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
+        cli_print_table(cli, &table);
+    }
+    VEC_FREE(&table.cells);
+    json_decref(sets);
     return rc;
 }

@@ -75,11 +75,7 @@ static void add_wide(struct cli *cli, struct table *table,
     table_add(table, cli_time(cli, job->forecast ? job->forecast->p50 : NULL));
     table_add(table, cli_time(cli, job->started));
     table_add(table, cli_time(cli, job->finished));
-    if (job->finished) {
-        table_addf(table, "%d", job->exit_code);
-    } else {
-        table_add(table, "");
-    }
+    table_add(table, states_exit_code(cli, job));
     table_addf(table, "%u", job->run_count);
     table_add(table, job->owner);
 }
@@ -201,8 +197,10 @@ static void write_json(struct cli *cli, const struct listing *listing)
 /* Write what has come, and forget it. */
 static void write_page(struct cli *cli, struct listing *listing)
 {
-    if (!listing->jobs) {
+    if (!listing->jobs && listing->table.cells.count > 0) {
         cli_print_rows(cli, &listing->table);
+    } else if (!listing->jobs) {
+        return;
     } else if (json_array_size(listing->jobs) > 0) {
         write_json(cli, listing);
         listing->written_count += json_array_size(listing->jobs);
@@ -288,7 +286,10 @@ static enum cli_exit take_limit(struct cli *cli, uint64_t *ret_limit)
     if (text) {
         unsigned long long limit = strtoull(text, &end, 10);
         if (*end || end == text || *text == '-') {
-            return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", text);
+            return cli_fail(cli, CLI_USAGE,
+                            "--limit (-n) takes a whole number, 0 for all "
+                            "jobs, not \"%s\"",
+                            text);
         }
         *ret_limit = limit == 0 ? UINT64_MAX : limit;
     }
@@ -382,6 +383,13 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
     }
     if (rc != CLI_OK) {
         VEC_FREE(&listing->table.cells);
+        return rc;
+    }
+    if (listing->count == 0 && !listing->jobs) {
+        rc = tell_missing(cli, listing);
+        if (rc == CLI_OK) {
+            cli_print_table(cli, &listing->table);
+        }
         return rc;
     }
     if (is_streamed(cli, listing)) {

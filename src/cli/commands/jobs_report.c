@@ -1,12 +1,14 @@
 /*
  * report jobs: what each job has used, or sums by what jobs have in common.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <time.h>
 
 #include "base/intern.h"
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
+#include "cli/shared/check.h"
 #include "cli/shared/selection.h"
 #include "cli/shared/states.h"
 #include "model/id.h"
@@ -164,11 +166,7 @@ static void add_job(struct cli *cli, struct report *report,
     table_add(table, job->job_set);
     table_add(table, states_name(job->state));
     table_add(table, cli_time(cli, job->submitted));
-    if (job->finished) {
-        table_addf(table, "%d", job->exit_code);
-    } else {
-        table_add(table, "");
-    }
+    table_add(table, states_exit_code(cli, job));
     for (size_t i = 0; i < ARRAY_COUNT(hours); i++) {
         table_addf(table, "%.4f", hours[i]);
     }
@@ -324,6 +322,17 @@ static void put_groups(struct report *report)
     }
 }
 
+/* As headings are written; keys of labels stay as they are. */
+static const char *upper_case(struct cli *cli, const char *text)
+{
+    char *upper = cli_format(cli, "%s", text);
+
+    for (char *at = upper; *at && *at != ':'; at++) {
+        *at = (char)toupper((unsigned char)*at);
+    }
+    return upper;
+}
+
 /* The headings: what is summed by, then the sums. */
 static void make_table(struct cli *cli, struct report *report)
 {
@@ -334,7 +343,8 @@ static void make_table(struct cli *cli, struct report *report)
     size_t count = 0;
 
     for (size_t i = 0; i < by_count; i++) {
-        headings[count++] = report->by.items[i];
+        headings[count++] = cli->is_csv ? report->by.items[i]
+                                        : upper_case(cli, report->by.items[i]);
     }
     for (size_t i = 0; by_count > 0 && i < ARRAY_COUNT(sum_headings); i++) {
         headings[count++] = sum_headings[i];
@@ -379,6 +389,12 @@ static enum cli_exit make_request(struct cli *cli, struct report *report,
     return CLI_OK;
 }
 
+static bool is_empty(const struct report *report)
+{
+    return report->rows ? json_array_size(report->rows) == 0
+                        : report->table.cells.count == 0;
+}
+
 enum cli_exit cmd_report_jobs(struct cli *cli)
 {
     Berth__Api__ListJobsRequest request = BERTH__API__LIST_JOBS_REQUEST__INIT;
@@ -398,7 +414,11 @@ enum cli_exit cmd_report_jobs(struct cli *cli)
     put_groups(&report);
     if (rc == CLI_OK && report.rows) {
         cli_print_json(cli, json_incref(report.rows));
-    } else if (rc == CLI_OK) {
+    }
+    if (rc == CLI_OK && *request.queue && is_empty(&report)) {
+        rc = check_queue(cli, request.queue);
+    }
+    if (rc == CLI_OK && !report.rows) {
         cli_print_table(cli, &report.table);
     }
     VEC_FREE(&report.table.cells);

@@ -222,12 +222,16 @@ enum cli_exit cmd_get_nodes(struct cli *cli)
     }
     if (rc == CLI_OK && listing.nodes) {
         cli_print_json(cli, json_incref(listing.nodes));
-    } else if (rc == CLI_OK) {
+    }
+    if (rc == CLI_OK && listing.count == 0) {
+        rc = tell_none(cli);
+    }
+    if (rc == CLI_OK && !listing.nodes) {
         cli_print_table(cli, &listing.table);
     }
     VEC_FREE(&listing.table.cells);
     json_decref(listing.nodes);
-    return rc == CLI_OK && listing.count == 0 ? tell_none(cli) : rc;
+    return rc;
 }
 
 static const char *state_text(struct cli *cli,

@@ -184,13 +184,13 @@ enum cli_exit cmd_get_shares(struct cli *cli)
         return rc;
     }
     const Berth__Api__GetQueueSharesResponse *response = (void *)reply;
-    for (size_t i = 0; i < response->n_shares; i++) {
-        add_share(&table, response->shares[i]);
-    }
-    cli_print_table(cli, &table);
     if (response->n_shares == 0 && cli_has(cli, "pool")) {
         return cli_fail(cli, CLI_NOT_FOUND,
                         "there is no pool %s, or no queue in it", request.pool);
     }
+    for (size_t i = 0; i < response->n_shares; i++) {
+        add_share(&table, response->shares[i]);
+    }
+    cli_print_table(cli, &table);
     return CLI_OK;
 }

@@ -242,16 +242,17 @@ enum cli_exit cmd_get_training_jobs(struct cli *cli)
     enum cli_exit rc = add_all(cli, name, &table, jobs, &count);
     if (rc == CLI_OK && *name && count == 0) {
         rc = cli_fail(cli, CLI_NOT_FOUND, "there is no training job %s", name);
-    } else if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
-        cli_print_table(cli, &table);
-    } else if (rc == CLI_OK) {
+    } else if (rc == CLI_OK && cli->output != CLI_OUTPUT_TEXT) {
         cli_print_json(cli, json_pack("{s:O}", "trainingJobs", jobs));
     }
-    VEC_FREE(&table.cells);
-    json_decref(jobs);
     if (rc == CLI_OK && count == 0 && cli_has(cli, "queue")) {
         rc = check_queue(cli, cli_text(cli, "queue", ""));
     }
+    if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
+        cli_print_table(cli, &table);
+    }
+    VEC_FREE(&table.cells);
+    json_decref(jobs);
     return rc;
 }
 

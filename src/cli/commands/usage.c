@@ -7,21 +7,44 @@
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 
-static const char *const headings[] = {
-    "DAY",       "QUEUE",    "USER",       "JOBS",          "SUCCEEDED",
-    "FAILED",    "WAITED H", "CORE H",     "WASTED",        "CANCELLED",
-    "PREEMPTED", "GPU H",    "GPU WASTED", "GPU CANCELLED", "GPU PREEMPTED"};
+/* What there is a row for, in the order in which the table has it. */
+static const char *const groups[] = {"day", "queue", "user"};
+static const char *const group_headings[] = {"DAY", "QUEUE", "USER"};
+static const char *const sum_headings[] = {
+    "JOBS",   "SUCCEEDED",  "FAILED",        "WAITED H",
+    "CORE H", "WASTED",     "CANCELLED",     "PREEMPTED",
+    "GPU H",  "GPU WASTED", "GPU CANCELLED", "GPU PREEMPTED"};
+
+enum { COLUMNS_MAX = ARRAY_COUNT(groups) + ARRAY_COUNT(sum_headings) };
+
+/* Whether the table has what it may have a row for; for programs it has all. */
+static bool has_column(const struct cli *cli,
+                       const Berth__Api__GetUsageRequest *request, size_t group)
+{
+    bool has = cli->is_csv;
+
+    for (size_t i = 0; i < request->n_by; i++) {
+        has = has || strcmp(request->by[i], groups[group]) == 0;
+    }
+    return has;
+}
 
 static void add_hours(struct table *table, double hours)
 {
     table_addf(table, "%.2f", hours);
 }
 
-static void add_row(struct table *table, const Berth__Api__Usage *usage)
+static void add_row(const struct cli *cli, struct table *table,
+                    const Berth__Api__GetUsageRequest *request,
+                    const Berth__Api__Usage *usage)
 {
-    table_add(table, usage->day);
-    table_add(table, usage->queue);
-    table_add(table, usage->user);
+    const char *const names[] = {usage->day, usage->queue, usage->user};
+
+    for (size_t i = 0; i < ARRAY_COUNT(groups); i++) {
+        if (has_column(cli, request, i)) {
+            table_add(table, names[i]);
+        }
+    }
     table_addf(table, "%" PRIu64, usage->submitted);
     table_addf(table, "%" PRIu64, usage->succeeded);
     table_addf(table, "%" PRIu64, usage->failed);
@@ -37,32 +60,49 @@ static void add_row(struct table *table, const Berth__Api__Usage *usage)
 }
 
 static enum cli_exit print_usage(struct cli *cli,
+                                 const Berth__Api__GetUsageRequest *request,
                                  const Berth__Api__GetUsageResponse *response)
 {
     static const char *const spare[] = {"GPU CANCELLED", "GPU PREEMPTED",
                                         "CANCELLED",     "SUCCEEDED",
                                         "WAITED H",      NULL};
-    struct table table = {
-        &cli->arena, headings, ARRAY_COUNT(headings), {0}, spare, NULL, false};
+    const char *headings[COLUMNS_MAX];
+    uint32_t count = 0;
     json_t *rows = json_array();
 
+    for (size_t i = 0; i < ARRAY_COUNT(groups); i++) {
+        if (has_column(cli, request, i)) {
+            headings[count++] = group_headings[i];
+        }
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(sum_headings); i++) {
+        headings[count++] = sum_headings[i];
+    }
+    struct table table = {&cli->arena, headings, count, {0},
+                          spare,       NULL,     false};
+
     for (size_t i = 0; i < response->n_usage; i++) {
-        add_row(&table, response->usage[i]);
+        add_row(cli, &table, request, response->usage[i]);
         (void)json_array_append_new(
             rows, wire_json_write(&response->usage[i]->base, 0));
     }
-    if (cli->output == CLI_OUTPUT_TEXT) {
-        cli_print_table(cli, &table);
-    } else {
+    enum cli_exit rc = CLI_OK;
+    if (cli->output != CLI_OUTPUT_TEXT) {
         cli_print_json(cli, json_incref(rows));
+    }
+    if (response->n_usage == 0 && *request->queue) {
+        rc = check_queue(cli, request->queue);
+    }
+    if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
+        cli_print_table(cli, &table);
     }
     VEC_FREE(&table.cells);
     json_decref(rows);
-    return response->has_more
+    return rc == CLI_OK && response->has_more
                ? cli_fail(cli, CLI_FAILED,
                           "there are more rows than one report has; --from, "
                           "--to or a shorter --by show fewer")
-               : CLI_OK;
+               : rc;
 }
 
 enum cli_exit cmd_report_usage(struct cli *cli)
@@ -86,9 +126,5 @@ enum cli_exit cmd_report_usage(struct cli *cli)
         return rc;
     }
     const Berth__Api__GetUsageResponse *response = (void *)reply;
-    rc = print_usage(cli, response);
-    if (rc == CLI_OK && response->n_usage == 0 && *request.queue) {
-        rc = check_queue(cli, request.queue);
-    }
-    return rc;
+    return print_usage(cli, &request, response);
 }

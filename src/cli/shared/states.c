@@ -60,3 +60,14 @@ enum cli_exit states_of_option(struct cli *cli, const char *option,
     *ret_count = given.count;
     return CLI_OK;
 }
+
+const char *states_exit_code(struct cli *cli, const Berth__Api__JobSummary *job)
+{
+    bool has_ended_itself =
+        job->state == API__JOB_STATE__SUCCEEDED ||
+        (job->state == API__JOB_STATE__FAILED && job->started);
+
+    return job->finished && (has_ended_itself || job->exit_code != 0)
+               ? cli_format(cli, "%d", job->exit_code)
+               : "";
+}
