@@ -245,6 +245,26 @@ static enum cli_exit take_output(struct cli *cli)
         output);
 }
 
+/* The command of that first word whose rest is most like the second; "" if none
+ * is. */
+static struct str nearest_second(const char *first, const char *second)
+{
+    struct nearest nearest = nearest_to(second);
+    size_t length = strlen(first);
+    struct str path = {0};
+
+    for (uint32_t i = 0; i < command_count; i++) {
+        const char *words = command_table[i].path;
+        if (strncmp(words, first, length) != 0 || words[length] != ' ') {
+            continue;
+        }
+        uint32_t before = nearest.distance;
+        nearest_try(&nearest, str_of(words + length + 1));
+        path = nearest.distance < before ? str_of(words) : path;
+    }
+    return path;
+}
+
 /* Answer words that name no command.  Where the first of them begins the
  * names of commands ("get"), those are what the user looks for. */
 static enum cli_exit answer_no_command(struct cli *cli, int count, char **words,
@@ -270,8 +290,11 @@ static enum cli_exit answer_no_command(struct cli *cli, int count, char **words,
         return CLI_OK;
     }
     if (has_second) {
-        fprintf(cli->ports->err, "%s: no such command: %s %s; there are:\n",
-                program, words[0], words[1]);
+        struct str nearest = nearest_second(words[0], words[1]);
+        fprintf(cli->ports->err,
+                "%s: no such command: %s %s; %s%.*s%sthere are:\n", program,
+                words[0], words[1], nearest.byte_count ? "did you mean " : "",
+                STR_ARG(nearest), nearest.byte_count ? "? " : "");
     } else {
         fprintf(cli->ports->err, "%s: %s needs another word:\n", program,
                 words[0]);

@@ -107,7 +107,8 @@ static void first_word_of_commands_leads_to_them(void **state)
     check(RUN("", "get"), CLI_USAGE, "",
           "get needs another word:\n  get jobs ");
     check(RUN("", "get", "jbos"), CLI_USAGE, "",
-          "no such command: get jbos; there are:\n  get jobs ");
+          "no such command: get jbos; did you mean get jobs? there are:\n"
+          "  get jobs ");
     check(RUN("", "cancel", "--help"), CLI_OK, "  cancel job-set ", "");
     check(RUN("", "cance", "--help"), CLI_USAGE, "", "no such command: cance");
 }
