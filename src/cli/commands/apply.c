@@ -223,6 +223,9 @@ static enum cli_exit apply_one(struct cli *cli, const struct applied_kind *kind,
     }
     char *name = cli_format(cli, "%s", text);
     rc = get_one(cli, kind, name, &was);
+    if (rc == CLI_OK && !was && kind == &queue_kind) {
+        rc = queue_check_name(cli, name);
+    }
     if (rc == CLI_OK) {
         rc = was ? change(cli, kind, was, said, name)
                  : make(cli, kind, said, name);

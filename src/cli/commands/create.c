@@ -41,6 +41,9 @@ static enum cli_exit create_queue_of(struct cli *cli, const json_t *document)
     if (!cli_has(cli, "dry-run")) {
         return queue_create(cli, queue);
     }
+    if (queue_check_name(cli, queue->name) != CLI_OK) {
+        return CLI_INVALID;
+    }
     cli_note(cli, "Created queue %s", queue->name);
     return CLI_OK;
 }

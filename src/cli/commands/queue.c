@@ -15,6 +15,10 @@ static void check_home(struct cli *cli, const Api__Queue *queue)
 
 enum cli_exit queue_create(struct cli *cli, const Api__Queue *queue)
 {
+    enum cli_exit checked = queue_check_name(cli, queue->name);
+    if (checked != CLI_OK) {
+        return checked;
+    }
     bool is_replaced = check_has_queue(cli, queue->name);
     enum cli_exit rc =
         cli_call_empty(cli, "/api.Submit/CreateQueue", &queue->base);

@@ -1,5 +1,7 @@
 #include "cli/shared/queues.h"
 
+#include "wire/kube/kube_name.h"
+
 enum cli_exit queues_filter(struct cli *cli, const char *label_option,
                             struct queue_filter *ret_filter)
 {
@@ -180,4 +182,23 @@ void queues_restore_owners(struct cli *cli, Api__Queue *queue)
     }
     queue->permissions++;
     queue->n_permissions--;
+}
+
+enum cli_exit queue_check_name(struct cli *cli, const char *name)
+{
+    if (*name == '.' || *name == '-' || strchr(name, '/')) {
+        return cli_fail(cli, CLI_INVALID,
+                        "queue name \"%s\": must not begin with a dot or a "
+                        "dash, nor contain a slash",
+                        name);
+    }
+    if (*name && !kube_is_label_value(str_of(name))) {
+        cli_remark(cli,
+                   "queue name \"%s\": executors with the runtime kubernetes "
+                   "will refuse its jobs; for them it must have at most %d "
+                   "letters, digits, '-', '_' and '.', and begin and end with "
+                   "a letter or digit",
+                   name, KUBE_LABEL_BYTES_MAX);
+    }
+    return CLI_OK;
 }

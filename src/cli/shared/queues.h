@@ -40,3 +40,8 @@ enum cli_exit queue_create(struct cli *cli, const Api__Queue *queue);
 /* Turn the first permissions of a queue back into the owners that the server
  * made them of: owners of a kind that is not given anew must stay. */
 void queues_restore_owners(struct cli *cli, Api__Queue *queue);
+
+/* Queues may have any printable name, as Armada's; but one that could be taken
+ * for a path or an option is refused: CLI_INVALID.  What Kubernetes cannot
+ * write on its pods is remarked on. */
+enum cli_exit queue_check_name(struct cli *cli, const char *name);

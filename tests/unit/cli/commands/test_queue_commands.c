@@ -325,10 +325,48 @@ static void get_pools_shows_the_rules_of_each(void **state)
           "");
 }
 
+static void names_that_look_like_paths_are_refused(void **state)
+{
+    static char names[][16] = {"../../etc", ".hidden", "a/b"};
+    struct script *script = *state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        struct run_result result = ASK(script, "", "create", "queue", names[i]);
+        assert_int_equal(result.code, CLI_INVALID);
+        assert_non_null(strstr(result.err, names[i]));
+        assert_non_null(strstr(result.err, "nor contain a slash"));
+        assert_string_equal(result.out, "");
+        free(result.out);
+        free(result.err);
+    }
+    check(ASK(script,
+              "apiVersion: armadaproject.io/v1beta1\nkind: Queue\nname: a/b\n",
+              "create", "-f", "-"),
+          CLI_INVALID, "",
+          "berthctl: queue name \"a/b\": must not begin with a dot or a dash, "
+          "nor contain a slash\n");
+}
+
+/* Armada takes them, and only Kubernetes does not. */
+static void names_that_are_no_label_are_remarked_on(void **state)
+{
+    struct script *script = *state;
+    struct run_result result =
+        ASK(script, "", "create", "queue", "my own queue");
+
+    assert_int_equal(result.code, CLI_OK);
+    assert_string_equal(result.out, "Created queue my own queue\n");
+    assert_non_null(strstr(result.err, "with the runtime kubernetes"));
+    free(result.out);
+    free(result.err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(queue_is_made_from_options_or_a_file),
+        SERVED(names_that_look_like_paths_are_refused),
+        SERVED(names_that_are_no_label_are_remarked_on),
         SERVED(deleting_a_queue_says_which_jobs_it_leaves),
         SERVED(update_queue_changes_only_what_is_named),
         SERVED(update_queue_replaces_the_owners_named_only),
