@@ -1,7 +1,6 @@
 /*
  * get jobs: a page of jobs at a time, as a table.
  */
-#include <ctype.h>
 #include <inttypes.h>
 
 #include "base/plural.h"
@@ -25,28 +24,11 @@ static const char *const wide_headings[] = {
 static const char *const spare[] = {"PRIORITY", "EXECUTOR", "JOBSET",
                                     "QUEUE",    "NODE",     NULL};
 
-/* A reason of the server in words: queueLimit is "queue limit". */
-static const char *wait_words(struct cli *cli, const char *reason)
-{
-    auto_strbuf text = {0};
-
-    if (strcmp(reason, "capacity") == 0) {
-        return "resources";
-    }
-    for (; *reason; reason++) {
-        if (isupper((unsigned char)*reason)) {
-            strbuf_add_char(&text, ' ');
-        }
-        strbuf_add_char(&text, (char)tolower((unsigned char)*reason));
-    }
-    return arena_strdup(&cli->arena, strbuf_str(&text));
-}
-
 /* Why a job waits that nobody holds. */
 static const char *waiting_of(struct cli *cli,
                               const Berth__Api__JobSummary *job)
 {
-    const char *why = wait_words(cli, job->wait_reason);
+    const char *why = states_wait_words(cli, job->wait_reason);
 
     if (job->run_count == 0) {
         return why;

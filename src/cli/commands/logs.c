@@ -21,6 +21,7 @@ static void print_lines(const struct cli *cli,
 
 enum {
     FOLLOW_PAUSE_MS = 500,
+    WAITING_BYTES_MAX = 512, /* of what is compared */
     SINCE_BYTES_MAX = 64,
     /* Waiting for a server that went away: each pause is twice the one before,
      * up to this, and together they last no longer than this. */
@@ -100,9 +101,11 @@ struct following {
     enum check_course course; /* before the last look */
     bool has_seen;            /* the job was there once */
     bool was_lost;            /* the server was away meanwhile */
-    struct check_end end;     /* of a job that is over; as long as a look */
-    int64_t pause_ms;         /* of the last try; 0: it was answered */
-    int64_t waited_ms;        /* since the last answer */
+    struct check_end end;     /* of a job that is there; as long as a look */
+    char waiting[WAITING_BYTES_MAX]; /* what it did at the last look */
+    bool has_said_waiting;           /* and that was said */
+    int64_t pause_ms;                /* of the last try; 0: it was answered */
+    int64_t waited_ms;               /* since the last answer */
 };
 
 /* One look, at the state before the lines: all that an ended job has written
@@ -111,6 +114,7 @@ static enum rpc_code look(struct cli *cli, struct reading *reading,
                           struct following *following,
                           struct rpc_status *status)
 {
+    following->end = (struct check_end){0};
     following->course =
         check_course(cli, reading->request.job_id, &following->end);
     following->has_seen |= following->course <= CHECK_OVER;
@@ -167,6 +171,29 @@ static void pause_follow(const struct cli *cli, int64_t pause_ms)
     }
 }
 
+/* Say what a job waits for that has not started, when that changes.  What it
+ * does at one look alone is no waiting. */
+static void tell_waiting(const struct cli *cli, const char *job_id,
+                         struct following *following)
+{
+    const char *waiting =
+        following->course == CHECK_GOES_ON && following->end.waiting
+            ? following->end.waiting
+            : "";
+    char now[WAITING_BYTES_MAX];
+
+    (void)snprintf(now, sizeof(now), "%s", waiting);
+    bool is_same = strcmp(now, following->waiting) == 0;
+    if (*now && is_same && !following->has_said_waiting) {
+        cli_remark(cli, "job %s %s", job_id, now);
+        following->has_said_waiting = true;
+    }
+    if (!is_same) {
+        following->has_said_waiting = false;
+        memcpy(following->waiting, now, sizeof(now));
+    }
+}
+
 /* The job is over: say why it did not succeed, if the server knows. */
 static enum cli_exit tell_end(struct cli *cli, const struct reading *reading,
                               const struct check_end *end)
@@ -193,6 +220,7 @@ static enum cli_exit follow(struct cli *cli, struct reading *reading)
         cli->arena = (struct arena){0};
         enum rpc_code code = look(cli, reading, &following, status);
         if (code == RPC_OK) {
+            tell_waiting(cli, reading->request.job_id, &following);
             following.pause_ms = following.waited_ms = 0;
             is_done = following.course != CHECK_GOES_ON;
             rc = following.course == CHECK_OVER

@@ -172,7 +172,8 @@ enum check_course check_course(struct cli *cli, char *id,
 
     if (job) {
         if (ret_end) {
-            *ret_end = (struct check_end){code_of(job), check_reason(job)};
+            *ret_end = (struct check_end){code_of(job), check_reason(job),
+                                          states_waiting(cli, job)};
         }
         return selection_has_ended(job->state) ? CHECK_OVER : CHECK_GOES_ON;
     }

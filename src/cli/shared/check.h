@@ -64,17 +64,18 @@ enum check_course {
     CHECK_NO_SERVER, /* it cannot be reached, or not now */
 };
 
-/* How a job that is over ended. */
+/* How a job that is over ended, or what one does that has not started. */
 struct check_end {
-    enum cli_exit code; /* its own, or CLI_JOB_FAILED: none, and no success */
-    const char *reason; /* "" or why it did not succeed; in the arena */
+    enum cli_exit code;  /* its own, or CLI_JOB_FAILED: none, and no success */
+    const char *reason;  /* "" or why it did not succeed; in the arena */
+    const char *waiting; /* states_waiting(); in the arena */
 };
 
 /* Why a job that has ended did not succeed, in words, or ""; it borrows from
  * `job`. */
 const char *check_reason(const Berth__Api__JobSummary *job);
 
-/* Ask it.  `ret_end` (may be NULL) is set for a job that is over. */
+/* Ask it.  `ret_end` (may be NULL) is set for a job that is there. */
 enum check_course check_course(struct cli *cli, char *id,
                                struct check_end *ret_end);
 

@@ -1,5 +1,7 @@
 #include "cli/shared/states.h"
 
+#include <ctype.h>
+
 static const struct {
     const char *name;
     Api__JobState state;
@@ -61,6 +63,22 @@ enum cli_exit states_of_option(struct cli *cli, const char *option,
     return CLI_OK;
 }
 
+const char *states_wait_words(struct cli *cli, const char *reason)
+{
+    auto_strbuf text = {0};
+
+    if (strcmp(reason, "capacity") == 0) {
+        return "resources";
+    }
+    for (; *reason; reason++) {
+        if (isupper((unsigned char)*reason)) {
+            strbuf_add_char(&text, ' ');
+        }
+        strbuf_add_char(&text, (char)tolower((unsigned char)*reason));
+    }
+    return arena_strdup(&cli->arena, strbuf_str(&text));
+}
+
 const char *states_exit_code(struct cli *cli, const Berth__Api__JobSummary *job)
 {
     bool has_ended_itself =
@@ -70,4 +88,18 @@ const char *states_exit_code(struct cli *cli, const Berth__Api__JobSummary *job)
     return job->finished && (has_ended_itself || job->exit_code != 0)
                ? cli_format(cli, "%d", job->exit_code)
                : "";
+}
+
+const char *states_waiting(struct cli *cli, const Berth__Api__JobSummary *job)
+{
+    if (job->state == API__JOB_STATE__LEASED ||
+        job->state == API__JOB_STATE__PENDING) {
+        return cli_format(cli, "starts on node %s", job->node);
+    }
+    if (job->state != API__JOB_STATE__QUEUED) {
+        return "";
+    }
+    const char *why =
+        *job->reason ? job->reason : states_wait_words(cli, job->wait_reason);
+    return cli_format(cli, "waits%s%s", *why ? ": " : "", why);
 }

@@ -12,7 +12,7 @@
 #include "unit.h"
 #include "wire/message/message.h"
 
-enum { LOOKS_MAX = 8, SINCE_BYTES_MAX = 64 };
+enum { LOOKS_MAX = 16, SINCE_BYTES_MAX = 64 };
 
 #define JOB_ID "01h00000000000000000000000"
 
@@ -22,6 +22,7 @@ struct look {
     bool has_no_job;
     Api__JobState state;
     int exit_code;
+    const char *wait_reason;
     const char *reason; /* NULL: none */
     enum rpc_code code; /* of Logs */
     const char *line;   /* NULL: no line */
@@ -61,6 +62,8 @@ static void on_jobs(void *ctx, struct rpc_call *call, struct str request)
     job.job_set = field("s");
     job.state = look->state;
     job.exit_code = look->exit_code;
+    job.wait_reason = field(look->wait_reason ? look->wait_reason : "");
+    job.node = field("n1");
     job.reason = field(look->reason ? look->reason : "");
     response.jobs = jobs;
     response.n_jobs = !look->has_no_job;
@@ -259,6 +262,39 @@ static void a_job_that_waits_is_followed_until_it_has_ended(void **state)
           "berthctl: job " JOB_ID " did not succeed: it was cancelled\n");
 }
 
+/* It is said once it is the same at two looks, and anew when it changes. */
+static void what_a_job_waits_for_is_told(void **state)
+{
+    struct player *player = *state;
+    static const struct look looks[] = {
+        {.state = API__JOB_STATE__QUEUED,
+         .wait_reason = "capacity",
+         .code = RPC_NOT_FOUND},
+        {.state = API__JOB_STATE__QUEUED,
+         .wait_reason = "turn",
+         .code = RPC_NOT_FOUND},
+        {.state = API__JOB_STATE__QUEUED,
+         .wait_reason = "queueLimit",
+         .code = RPC_NOT_FOUND},
+        {.state = API__JOB_STATE__QUEUED,
+         .wait_reason = "queueLimit",
+         .code = RPC_NOT_FOUND},
+        {.state = API__JOB_STATE__QUEUED,
+         .wait_reason = "queueLimit",
+         .code = RPC_NOT_FOUND},
+        {.state = API__JOB_STATE__PENDING, .code = RPC_NOT_FOUND},
+        {.state = API__JOB_STATE__PENDING, .code = RPC_NOT_FOUND},
+        {.state = API__JOB_STATE__RUNNING, .line = "one"},
+        {.state = API__JOB_STATE__SUCCEEDED},
+    };
+
+    play(player, looks, ARRAY_COUNT(looks));
+    check(RUN("", "--berthUrl", player->address, "logs", "-f", JOB_ID), CLI_OK,
+          "one\n",
+          "berthctl: job " JOB_ID " waits: queue limit\n"
+          "berthctl: job " JOB_ID " starts on node n1\n");
+}
+
 /* It has no logs, but how it ended is known. */
 static void a_job_that_never_ran_is_told(void **state)
 {
@@ -293,6 +329,7 @@ int main(void)
         SERVED(a_server_that_never_answered_is_not_waited_for),
         SERVED(what_is_no_job_is_said_with_what_to_do),
         SERVED(a_job_without_logs_has_the_reason_of_the_server),
+        SERVED(what_a_job_waits_for_is_told),
         SERVED(a_job_that_never_ran_is_told),
         SERVED(a_job_that_waits_is_followed_until_it_has_ended),
     };
