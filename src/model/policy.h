@@ -47,7 +47,10 @@ enum {
     /* Among equal nodes jobs choose by preferred affinity and PreferNoSchedule
      * (docs/decisions/0074). */
     POLICY_RULES_WISHES = 6,
-    POLICY_RULES_LATEST = POLICY_RULES_WISHES,
+    /* Resources beside the columns are counted by node, and so are host ports
+     * (docs/decisions/0074). */
+    POLICY_RULES_EXTRAS = 7,
+    POLICY_RULES_LATEST = POLICY_RULES_EXTRAS,
 };
 
 /* A fraction of a pool's total of one resource. */

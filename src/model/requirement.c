@@ -27,6 +27,45 @@ static int compare_strings(const void *a, const void *b)
     return str_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
+static int compare_ports(const void *a, const void *b)
+{
+    const struct host_port *x = a;
+    const struct host_port *y = b;
+    int c = (int)x->port - (int)y->port;
+
+    c = c ? c : (int)x->protocol - (int)y->protocol;
+    return c ? c : str_compare(x->ip, y->ip);
+}
+
+/* One of all addresses is one of each, too. */
+static bool is_within(const struct host_port *a, const struct host_port *all)
+{
+    return a->port == all->port && a->protocol == all->protocol &&
+           (all->ip.byte_count == 0 || str_equal(a->ip, all->ip));
+}
+
+/* Sorted, the port of all addresses comes before those of one. */
+static void sort_ports(struct requirement *requirement)
+{
+    uint32_t kept = 0;
+
+    if (requirement->port_count > 1) {
+        qsort(requirement->ports, requirement->port_count,
+              sizeof(struct host_port), compare_ports);
+    }
+    for (uint32_t i = 0; i < requirement->port_count; i++) {
+        bool is_known = false;
+        for (uint32_t k = 0; k < kept && !is_known; k++) {
+            is_known =
+                is_within(&requirement->ports[i], &requirement->ports[k]);
+        }
+        if (!is_known) {
+            requirement->ports[kept++] = requirement->ports[i];
+        }
+    }
+    requirement->port_count = kept;
+}
+
 static void sort_values(struct affinity_term *term)
 {
     for (uint32_t e = 0; e < term->expression_count; e++) {
@@ -62,6 +101,19 @@ void requirement_canonicalise(struct requirement *requirement)
     for (uint32_t i = 0; i < requirement->preference_count; i++) {
         sort_values(&requirement->preferences[i].term);
     }
+    sort_ports(requirement);
+}
+
+const char *host_protocol_text(enum host_protocol protocol)
+{
+    static const char *const texts[] = {
+        [HOST_TCP] = "TCP",
+        [HOST_UDP] = "UDP",
+        [HOST_SCTP] = "SCTP",
+    };
+
+    ASSERT(protocol >= HOST_TCP && protocol <= HOST_SCTP);
+    return texts[protocol];
 }
 
 bool toleration_matches(const struct toleration *toleration,

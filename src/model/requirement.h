@@ -14,7 +14,7 @@
 #include "model/resource.h"
 
 enum {
-    REQUIREMENT_VERSION = 3, /* only of what needs it; else 2 */
+    REQUIREMENT_VERSION = 4, /* only of what needs it; else 2 or 3 */
     SELECTOR_PAIRS_MAX = 256,
     TOLERATIONS_MAX = 256,
     AFFINITY_TERMS_MAX = 64,
@@ -23,6 +23,8 @@ enum {
     AFFINITY_VALUES_MAX = 1024,
     PREFERENCES_MAX = 64, /* their expressions count to AFFINITY_TOTAL_MAX */
     PREFERENCE_WEIGHT_MAX = 100,
+    HOST_PORTS_MAX = 64,
+    HOST_PORT_MAX = 65535,
     TAINTS_MAX = 256,
     LABELS_MAX = 1024,
 };
@@ -91,6 +93,20 @@ struct preference {
     struct affinity_term term;
 };
 
+/* Append, never renumber: these are logged. */
+enum host_protocol {
+    HOST_TCP = 1,
+    HOST_UDP = 2,
+    HOST_SCTP = 3,
+};
+
+/* A port of the node's own addresses, which one pod at a time can have. */
+struct host_port {
+    enum host_protocol protocol;
+    uint32_t port; /* 1..HOST_PORT_MAX */
+    struct str ip; /* "": all addresses of the node */
+};
+
 struct requirement {
     struct str priority_class;
     struct resource_list requests;
@@ -103,6 +119,8 @@ struct requirement {
     uint32_t term_count;
     struct preference *preferences; /* as the job lists them */
     uint32_t preference_count;
+    struct host_port *ports; /* sorted, each once */
+    uint32_t port_count;
     int64_t lifetime_ms; /* since its containers started, or a LIFETIME_ */
     int64_t deadline_ms; /* it ends by then at the latest; 0: unknown */
 };
@@ -119,6 +137,9 @@ void requirement_pack(struct strbuf *buf,
  * -ERR_CORRUPT: not one; -ERR_VERSION: of a newer release. */
 int requirement_unpack(struct str bytes, struct arena *arena,
                        struct requirement *ret_requirement) must_check;
+
+/* "TCP" and the like. */
+const char *host_protocol_text(enum host_protocol protocol);
 
 /* Whether `toleration` tolerates `taint`. */
 bool toleration_matches(const struct toleration *toleration,

@@ -20,7 +20,10 @@ static void pack_term(struct strbuf *buf, const struct affinity_term *term)
  * last ones added. */
 static uint64_t version_of(const struct requirement *requirement)
 {
-    return requirement->preference_count > 0 ? REQUIREMENT_VERSION : 2;
+    if (requirement->port_count > 0) {
+        return REQUIREMENT_VERSION;
+    }
+    return requirement->preference_count > 0 ? 3 : 2;
 }
 
 static void pack_preferences(struct strbuf *buf,
@@ -30,6 +33,17 @@ static void pack_preferences(struct strbuf *buf,
     for (uint32_t i = 0; i < requirement->preference_count; i++) {
         pack_u64(buf, requirement->preferences[i].weight);
         pack_term(buf, &requirement->preferences[i].term);
+    }
+}
+
+static void pack_ports(struct strbuf *buf,
+                       const struct requirement *requirement)
+{
+    pack_u64(buf, requirement->port_count);
+    for (uint32_t i = 0; i < requirement->port_count; i++) {
+        pack_u64(buf, requirement->ports[i].protocol);
+        pack_u64(buf, requirement->ports[i].port);
+        pack_str(buf, requirement->ports[i].ip);
     }
 }
 
@@ -65,6 +79,9 @@ void requirement_pack(struct strbuf *buf, const struct requirement *requirement)
     pack_i64(buf, requirement->deadline_ms);
     if (version >= 3) {
         pack_preferences(buf, requirement);
+    }
+    if (version >= 4) {
+        pack_ports(buf, requirement);
     }
 }
 
@@ -130,6 +147,21 @@ static void unpack_preferences(struct pack_reader *reader, struct arena *arena,
     }
 }
 
+static void unpack_ports(struct pack_reader *reader, struct arena *arena,
+                         struct requirement *requirement)
+{
+    requirement->port_count = unpack_count(reader, HOST_PORTS_MAX);
+    requirement->ports = arena_alloc_array(arena, requirement->port_count,
+                                           sizeof(struct host_port));
+    for (uint32_t i = 0; i < requirement->port_count; i++) {
+        struct host_port *port = &requirement->ports[i];
+        port->protocol = unpack_count(reader, HOST_SCTP);
+        port->port = unpack_count(reader, HOST_PORT_MAX);
+        port->ip = unpack_str(reader);
+        reader->is_bad |= port->protocol < HOST_TCP;
+    }
+}
+
 int requirement_unpack(struct str bytes, struct arena *arena,
                        struct requirement *ret_requirement)
 {
@@ -158,6 +190,9 @@ int requirement_unpack(struct str bytes, struct arena *arena,
     }
     if (version >= 3) {
         unpack_preferences(&reader, arena, &requirement);
+    }
+    if (version >= 4) {
+        unpack_ports(&reader, arena, &requirement);
     }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;

@@ -3,6 +3,7 @@
 #include "sched/feature_table.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/state/borrowed.h"
+#include "sched/state/extras.h"
 #include "sched/state/floating.h"
 #include "sched/state/list_heap.h"
 #include "sched/state/sub_groups.h"
@@ -154,7 +155,7 @@ bool nodes_are_right(const struct sched *sched, struct arena *scratch)
             return false;
         }
     }
-    return are_rows_right(sched);
+    return are_rows_right(sched) && extras_are_right(sched);
 }
 
 bool accounts_are_right(const struct sched *sched, struct arena *scratch)

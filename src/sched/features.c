@@ -18,6 +18,7 @@
 #include "sched/reserve/reserve.h"
 #include "sched/state/cfs.h"
 #include "sched/state/distance_cap.h"
+#include "sched/state/extras.h"
 #include "sched/state/node_shapes.h"
 #include "sched/state/scale.h"
 #include "sched/state/sub_groups.h"
@@ -145,6 +146,7 @@ static const struct feature FEATURES[] = {
     {.name = "nodes", .init = init_names, .fini = nodes_fini},
     {.name = "shapes", .init = node_shapes_init, .fini = node_shapes_fini},
     {.name = "policy", .init = follow_policy, .follow = follow_policy},
+    {.name = "extras", .init = extras_init, .fini = extras_fini},
     {.name = "classes", .fini = classes_fini, .follow = follow_classes},
     {.name = "queues",
      .fini = queues_fini,

@@ -107,6 +107,8 @@ enum sched_exclusion {
                             would have to, and others are there */
     SCHED_EXCLUDED_GPUS, /* free enough, but kept for jobs that ask for GPUs */
     SCHED_EXCLUDED_WINDOW, /* it might not end by the maintenance window */
+    SCHED_EXCLUDED_EXTRA,  /* free enough, but its port or a resource beside the
+                              columns is in use */
     SCHED_EXCLUSIONS,
 };
 
@@ -121,6 +123,9 @@ struct sched_explanation {
     struct str unknown;            /* a resource that it asks for and that the
                                       policy has not, so that it fits nowhere;
                                       "": none; borrowed until the job goes */
+    struct str extra;              /* of EXTRA, on the first such node: a
+                                      resource, or port:TCP:8080; "": none;
+                                      borrowed until the job goes */
     uint32_t nearest_node;         /* lacks least of those that could hold the
                                       job when empty, or SCHED_NONE */
     struct resource_vec available; /* on nearest_node (NEVER_FITS: of those too

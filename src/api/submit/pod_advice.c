@@ -37,6 +37,14 @@ static void remark(struct pod_remarks_made *remarks, const char *format, ...)
     }
 }
 
+/* What has a vendor's name is a device, as in Kubernetes. */
+static bool is_device(struct str name)
+{
+    return memchr(name.p, '/', name.byte_count) != NULL;
+}
+
+/* Devices, huge pages and storage that are no column are counted by node, where
+ * nodes have them. */
 static bool is_scheduled(const struct submit_rules *rules, struct str name)
 {
     for (uint32_t i = 0; i < rules->resource_count; i++) {
@@ -44,7 +52,9 @@ static bool is_scheduled(const struct submit_rules *rules, struct str name)
             return true;
         }
     }
-    return rules->resource_count == 0;
+    return rules->resource_count == 0 || is_device(name) ||
+           str_starts_with(name, STR("hugepages-")) ||
+           str_equal(name, STR("ephemeral-storage"));
 }
 
 /* No node can offer a resource by which nothing is scheduled. */
@@ -64,12 +74,6 @@ static int refuse_resource(const struct submit_rules *rules,
                        "(scheduling.supportedResourceTypes)",
                        STR_ARG(container->name), STR_ARG(name),
                        strbuf_text(&known));
-}
-
-/* What has a vendor's name is a device, as in Kubernetes. */
-static bool is_device(struct str name)
-{
-    return memchr(name.p, '/', name.byte_count) != NULL;
 }
 
 static int check_amounts(const struct pod_container *container,

@@ -10,7 +10,6 @@ enum passed_over {
     PASSED_AFFINITY,
     PASSED_ANTI_AFFINITY,
     PASSED_SPREAD,
-    PASSED_HOST_PORT,
     PASSED_MOUNT_PATH,
     PASSED_RESOURCE,
 };
@@ -21,7 +20,6 @@ static const char *const why[] = {
     [PASSED_AFFINITY] = "ignored, preferences are not supported",
     [PASSED_ANTI_AFFINITY] = "ignored, preferences are not supported",
     [PASSED_SPREAD] = "ignored, preferences are not supported",
-    [PASSED_HOST_PORT] = "ignored, host ports are not scheduled",
     [PASSED_MOUNT_PATH] = "not absolute, and refused where jobs run as "
                           "processes (runtime process)",
     [PASSED_RESOURCE] = "no resource of Kubernetes",
@@ -94,25 +92,6 @@ static void look_at_spread(const struct named_spec *pod)
         if (when && strcmp(when, "ScheduleAnyway") == 0) {
             remark(pod, PASSED_SPREAD,
                    cli_format(pod->cli, "topologySpreadConstraints[%zu]", i));
-        }
-    }
-}
-
-static void look_at_ports(const struct named_spec *pod)
-{
-    const json_t *containers = json_object_get(pod->spec, "containers");
-    const json_t *container, *port;
-    size_t c, p;
-
-    json_array_foreach(containers, c, container)
-    {
-        json_array_foreach(json_object_get(container, "ports"), p, port)
-        {
-            if (json_integer_value(json_object_get(port, "hostPort")) > 0) {
-                remark(pod, PASSED_HOST_PORT,
-                       cli_format(pod->cli,
-                                  "containers[%zu].ports[%zu].hostPort", c, p));
-            }
         }
     }
 }
@@ -198,7 +177,6 @@ static void look_at(struct pod_remarks *remarks, struct cli *cli,
     look_at_policy(&pod);
     look_at_affinity(&pod);
     look_at_spread(&pod);
-    look_at_ports(&pod);
     look_at_containers(&pod);
     look_at_mounts(&pod, "initContainers");
     look_at_mounts(&pod, "containers");

@@ -31,7 +31,8 @@ static bool is_exhausted(const struct sched_explanation *e)
            e->nodes_excluded[SCHED_EXCLUDED_RESERVED] == 0 &&
            e->nodes_excluded[SCHED_EXCLUDED_HELD] == 0 &&
            e->nodes_excluded[SCHED_EXCLUDED_GPUS] == 0 &&
-           e->nodes_excluded[SCHED_EXCLUDED_WINDOW] == 0 && e->nodes_fit == 0 &&
+           e->nodes_excluded[SCHED_EXCLUDED_WINDOW] == 0 &&
+           e->nodes_excluded[SCHED_EXCLUDED_EXTRA] == 0 && e->nodes_fit == 0 &&
            e->closed_count == 0;
 }
 

@@ -202,6 +202,23 @@ void explain_put_unknown(struct strbuf *buf, const struct control *c,
     strbuf_add_text(buf, " alone (scheduling.supportedResourceTypes).\n");
 }
 
+/* "Host port TCP 8080" of "port:TCP:8080", or a resource. */
+static void put_extra(struct strbuf *buf, struct str extra)
+{
+    const struct str port = STR("port:");
+
+    if (!str_starts_with(extra, port)) {
+        strbuf_addf(buf, "Too little of %.*s is left on nodes with room.\n",
+                    STR_ARG(extra));
+        return;
+    }
+    strbuf_add_text(buf, "Host port ");
+    for (size_t i = port.byte_count; i < extra.byte_count; i++) {
+        strbuf_add_char(buf, extra.p[i] == ':' ? ' ' : extra.p[i]);
+    }
+    strbuf_add_text(buf, " is in use on nodes with room.\n");
+}
+
 static void put_nodes(struct strbuf *buf, struct control *c,
                       const struct sched_explanation *e)
 {
@@ -214,6 +231,9 @@ static void put_nodes(struct strbuf *buf, struct control *c,
         strbuf_addf(buf, "Node %.*s comes nearest, with ", STR_ARG(name));
         amounts_put_room(buf, c, &e->available, &e->needed);
         strbuf_add_text(buf, ".\n");
+    }
+    if (e->extra.byte_count) {
+        put_extra(buf, e->extra);
     }
     explain_put_exclusions(buf, e);
 }

@@ -21,6 +21,7 @@ static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_HELD] = "held",
     [SCHED_EXCLUDED_GPUS] = "keptForGpus",
     [SCHED_EXCLUDED_WINDOW] = "maintenanceWindow",
+    [SCHED_EXCLUDED_EXTRA] = "inUse",
 };
 
 static const char *const wait_names[] = {
@@ -195,6 +196,10 @@ static void put_json_wait(struct strbuf *buf, struct control *c,
         strbuf_addf(buf, ",\"aheadForShorterLimit\":%u", e->shorter);
     }
     put_json_exclusions(buf, e);
+    if (e->extra.byte_count) {
+        strbuf_add_char(buf, ',');
+        explain_put_json_member(buf, "inUse", e->extra);
+    }
     windows_put_json(buf, c, e);
     put_json_topology(buf, e);
     put_json_gang(buf, e);

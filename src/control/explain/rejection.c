@@ -25,6 +25,8 @@ static const char *const logged_texts[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_GPUS] = "are kept for jobs that request GPUs (keepsGpus)",
     [SCHED_EXCLUDED_WINDOW] =
         "close for maintenance before it has surely ended",
+    [SCHED_EXCLUDED_EXTRA] =
+        "have a host port or resource that it needs in use",
 };
 
 /* Which of the nodes that are too small comes nearest, and what it lacks. */

@@ -29,6 +29,8 @@ static const struct {
                              "kept for jobs that request GPUs (keepsGpus)"},
     [SCHED_EXCLUDED_WINDOW] = {"closes", "close",
                                "for maintenance before it has surely ended"},
+    [SCHED_EXCLUDED_EXTRA] = {"has", "have",
+                              "a host port or resource that it needs in use"},
 };
 
 static const char *const wait_texts[] = {

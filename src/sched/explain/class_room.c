@@ -1,4 +1,5 @@
 /* For lending: whether a pool has own work that waits, and room for a class. */
+#include "sched/state/extras.h"
 #include "sched/state/floating.h"
 #include "sched/state/nodes.h"
 #include "sched/victims/away.h"
@@ -70,6 +71,7 @@ bool sched_class_fits(const struct sched *sched, uint32_t class_index,
             continue;
         }
         uint32_t here = times(&sched->free[i], &class->request, count - found);
+        here = extras_times(sched, i, class, here);
         if (here && match_static(sched, requirement, i) == SCHED_EXCLUSIONS) {
             found += here;
         }
@@ -102,6 +104,7 @@ bool sched_has_place_at(const struct sched *sched, uint32_t job,
         (*ret_looks)++;
         if (!node->record || !pool_is_for(at, node->pool, wanted) ||
             !amounts_fit(&class->request, &node->capacity) ||
+            extras_times_empty(at, i, class, 1) == 0 ||
             !floating_may_fit(at, node->pool, &class->request)) {
             continue;
         }

@@ -3,6 +3,7 @@
 #include "sched/place/exclusive_node.h"
 #include "sched/place/gpu_nodes.h"
 #include "sched/reserve/reserve.h"
+#include "sched/state/extras.h"
 #include "sched/state/floating.h"
 #include "sched/state/nodes.h"
 #include "sched/state/windows.h"
@@ -89,6 +90,7 @@ enum sched_exclusion explain_exclusion(const struct question *question,
     }
     if (question->class->is_impossible ||
         !amounts_fit(request, &node->capacity) ||
+        extras_times_empty(sched, index, question->class, 1) == 0 ||
         !floating_may_fit(sched, node->pool, request)) {
         return SCHED_EXCLUDED_TOO_SMALL;
     }
@@ -97,6 +99,9 @@ enum sched_exclusion explain_exclusion(const struct question *question,
     }
     if (!amounts_fit(request, &sched->free[index])) {
         return SCHED_EXCLUDED_FULL;
+    }
+    if (!extras_fit(sched, index, question->class)) {
+        return SCHED_EXCLUDED_EXTRA;
     }
     if (is_held(question, index)) {
         return SCHED_EXCLUDED_HELD;
@@ -125,6 +130,7 @@ static bool is_closed_to_it(const struct question *question, uint32_t index,
          why != SCHED_EXCLUDED_QUARANTINED) ||
         question->class->is_impossible ||
         !amounts_fit(request, &node->capacity) ||
+        extras_times_empty(sched, index, question->class, 1) == 0 ||
         !floating_may_fit(sched, node->pool, request) ||
         avoids(question, index)) {
         return false;
@@ -197,6 +203,9 @@ static void look_at_nodes(struct question *question)
             continue;
         }
         answer->nodes_excluded[why]++;
+        if (why == SCHED_EXCLUDED_EXTRA && !answer->extra.byte_count) {
+            answer->extra = extras_lacking(sched, index, question->class);
+        }
         answer->closed_count += is_closed_to_it(question, index, why);
         if (why >= SCHED_EXCLUDED_TOO_SMALL && why < SCHED_EXCLUDED_HELD) {
             note_nearest(question, index, why, &nearest);
@@ -224,6 +233,7 @@ static enum sched_wait capacity_of(const struct question *question)
     }
     return answer->nodes_excluded[SCHED_EXCLUDED_FULL] ||
                    answer->nodes_excluded[SCHED_EXCLUDED_HELD] ||
+                   answer->nodes_excluded[SCHED_EXCLUDED_EXTRA] ||
                    answer->nodes_excluded[SCHED_EXCLUDED_AVOIDED]
                ? SCHED_WAIT_CAPACITY
            : answer->nodes_excluded[SCHED_EXCLUDED_WINDOW] ? SCHED_WAIT_WINDOW
@@ -261,6 +271,7 @@ uint32_t explain_fitting(const struct question *question, uint32_t count_max,
         }
         uint32_t here =
             amounts_times(request, left ? &left[i] : &sched->free[i]);
+        here = extras_times(sched, i, question->class, here);
         here = here < count_max - count ? here : count_max - count;
         if (left) {
             amounts_add_times(&left[i], request, -(int64_t)here);

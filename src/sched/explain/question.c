@@ -21,7 +21,20 @@ void explain_begin(const struct question *question)
     };
 }
 
-/* A resource that a job asks for and the policy has not; "": none. */
+/* Whether any node has a resource that is no column, where such count. */
+static bool is_on_a_node(const struct sched *sched, struct str name)
+{
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        const struct node_record *record = sched->nodes.items[i].record;
+        if (record && resource_list_get(&record->total, name) > 0) {
+            return sched->policy->rules_revision >= POLICY_RULES_EXTRAS;
+        }
+    }
+    return false;
+}
+
+/* A resource that a job asks for and neither policy nor nodes have; "": none.
+ */
 static struct str unknown_of(const struct sched *sched,
                              const struct requirement *requirement)
 {
@@ -30,7 +43,8 @@ static struct str unknown_of(const struct sched *sched,
     for (uint32_t i = 0; i < requests->count; i++) {
         if (requests->items[i].milli > 0 &&
             resource_column(&sched->policy->schema, requests->items[i].name) <
-                0) {
+                0 &&
+            !is_on_a_node(sched, requests->items[i].name)) {
             return requests->items[i].name;
         }
     }

@@ -4,6 +4,7 @@
 #include "sched/gang/exclusive_clear.h"
 #include "sched/order/lanes.h"
 #include "sched/place/place.h"
+#include "sched/state/extras.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/victims.h"
 
@@ -27,6 +28,9 @@ static uint32_t count_in(const struct exclusive_choice *choice,
         class->is_impossible ? 0 : amounts_times(&class->request, &room->left);
 
     count = count < most ? count : most;
+    count = choice->is_later || room->is_busy
+                ? extras_times_empty(round->sched, room->node, class, count)
+                : extras_times(round->sched, room->node, class, count);
     if (choice->is_later) {
         return count && place_matches_ever(&search, room->node) ? count : 0;
     }

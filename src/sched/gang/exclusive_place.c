@@ -3,6 +3,7 @@
 /* Placing gangs that have their nodes whole, now or as it would be later. */
 #include "sched/gang/attempt.h"
 #include "sched/gang/exclusive_choose.h"
+#include "sched/state/extras.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/take.h"
 
@@ -43,6 +44,10 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
             if (!victims_clear(&search, place->node)) {
                 return false; /* others went with it meanwhile */
             }
+        }
+        if (!extras_fit(round->sched, place->node,
+                        class_at(round, place->class_index))) {
+            return false; /* other sub-groups have taken them */
         }
         attempt_lease(attempt, place->job, place->node, place->class_index);
         exclusive_node_take(round, gang, place->node);

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "sched/gang/cap_fit.h"
+#include "sched/state/extras.h"
 #include "sched/state/floating.h"
 #include "sched/state/nodes.h"
 #include "sched/state/sub_groups.h"
@@ -67,11 +68,15 @@ static struct fit_group *group_of(struct fitting *f, const struct node *node,
 }
 
 /* How many of a class an empty node holds. */
-static uint32_t count_on(const struct class *class, const struct node *node)
+static uint32_t count_on(const struct sched *sched, const struct class *class,
+                         uint32_t index)
 {
+    uint32_t count =
+        amounts_times(&class->request, &sched->nodes.items[index].capacity);
+
     return class->is_impossible
                ? 0
-               : amounts_times(&class->request, &node->capacity);
+               : extras_times_empty(sched, index, class, count);
 }
 
 static bool allows(const struct fitting *f, const struct fit_kind *kind,
@@ -92,7 +97,7 @@ static void count_node(struct fitting *f, struct fit_group *group,
         const struct class *class = &f->sched->classes.items[kind->class_index];
         ASSERT(group->by_kind[k] <= kind->count); /* none counts twice */
         uint32_t missing = kind->count - group->by_kind[k];
-        uint32_t here = count_on(class, node);
+        uint32_t here = count_on(f->sched, class, index);
         uint32_t taken = here < missing ? here : missing;
         bool is_capped = here > 0 && cap_fit_asks(&f->caps, k);
         if ((taken > 0 || is_capped) && allows(f, kind, index)) {

@@ -3,6 +3,7 @@
 #include "sched/gang/locality.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/state/distance_cap.h"
+#include "sched/state/extras.h"
 #include "sched/state/sub_groups.h"
 #include "sched/state/topology.h"
 #include "sched/victims/away.h"
@@ -28,9 +29,10 @@ static struct holding count_on(const struct fitting *fitting, uint32_t index)
     const struct sched *sched = fitting->sched;
     const struct node *node = &sched->nodes.items[index];
     struct holding holding = {
-        .empty = amounts_times(&fitting->class->request, &node->capacity),
+        .empty = extras_times_empty(
+            sched, index, fitting->class,
+            amounts_times(&fitting->class->request, &node->capacity)),
     };
-
     if (fitting->class->is_impossible || holding.empty == 0 ||
         away_match(sched, fitting->requirement, fitting->class_index, index) !=
             SCHED_EXCLUSIONS) {
@@ -38,8 +40,9 @@ static struct holding count_on(const struct fitting *fitting, uint32_t index)
     }
     if (node->is_accepting &&
         !exclusive_node_keeps_from(sched, fitting->job, index)) {
-        holding.free =
-            amounts_times(&fitting->class->request, &sched->free[index]);
+        holding.free = extras_times(
+            sched, index, fitting->class,
+            amounts_times(&fitting->class->request, &sched->free[index]));
     }
     ASSERT(holding.free <= holding.empty); /* runs only take room */
     return holding;

@@ -5,6 +5,7 @@
 #include "sched/gang/exclusive_place.h"
 #include "sched/gang/locality_private.h"
 #include "sched/place/place.h"
+#include "sched/state/extras.h"
 #include "sched/state/sub_groups.h"
 
 /* Ways of a sub-group that a label does not allow, and that are passed over. */
@@ -71,8 +72,12 @@ static bool fill(struct locality_attempt *locality, const struct seq *asked,
             return false;
         }
         takers[at].count--;
-        attempt_lease(attempt, job, takers[at].node,
-                      class_of_job(attempt->round->sched, job));
+        uint32_t class_index = class_of_job(attempt->round->sched, job);
+        if (!extras_fit(attempt->round->sched, takers[at].node,
+                        class_at(attempt->round, class_index))) {
+            return false; /* others have taken them since they were counted */
+        }
+        attempt_lease(attempt, job, takers[at].node, class_index);
     }
     return true;
 }

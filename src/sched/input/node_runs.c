@@ -1,5 +1,6 @@
 /* The runs of a node, and the mark that it changed. */
 #include "sched/reserve/reserve.h"
+#include "sched/state/extras.h"
 #include "sched/state/floating.h"
 #include "sched/state/nodes.h"
 
@@ -77,6 +78,7 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
     node->held_count += run->is_held ? (uint32_t)sign : 0;
     floating_count(sched, node->pool, request, sign);
     amounts_count(&sched->free[run->node], request, -sign);
+    extras_count(sched, run->node, &sched->classes.items[c], sign);
     if (run->is_urgency_preemptible) {
         amounts_count(
             &sched->urgency_preemptible[(size_t)run->node * sched->level_count +

@@ -1,6 +1,7 @@
 #include "sched/input/relink.h"
 
 #include "sched/state/borrowed.h"
+#include "sched/state/extras.h"
 
 /* Whether more than sums knows of a run. */
 static bool is_known_elsewhere(const struct sched *sched, const struct job *job)
@@ -28,6 +29,7 @@ static void forget_runs(struct sched *sched)
         node->run_count = node->held_count = 0;
     }
     borrowed_forget_runs(sched);
+    extras_forget(sched);
     sched->protected_run_count = 0;
     for (size_t i = 0; i < sched->pools.count; i++) {
         sched->pools.items[i].protected_run_count = 0;

@@ -3,6 +3,7 @@
 #include "sched/order/lanes.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/place/place.h"
+#include "sched/state/extras.h"
 
 enum {
     /* Moved nodes, as a part of all, from which on all are counted anew. */
@@ -18,6 +19,7 @@ static uint32_t count_on(struct round *round, uint32_t class_index,
     struct search search = {round, class_index, NONE, NULL};
     uint32_t count = amounts_times(&class->request, &sched->free[node]);
 
+    count = extras_times(sched, node, class, count);
     if (count == 0 || !place_matches_class(&search, node) ||
         exclusive_node_bars(round, job, node) ||
         exclusive_node_is_kept(round, job, class_index, node)) {

@@ -6,6 +6,7 @@
 #include "sched/place/place.h"
 #include "sched/place/recent.h"
 #include "sched/place/wishes.h"
+#include "sched/state/extras.h"
 
 /* A class that was not asked for longer searches afresh.  One that goes to a
  * node that moved keeps its cursor, which is further on, as long as not too
@@ -153,6 +154,7 @@ uint32_t place_find(const struct search *search)
     if (!is_special && class->cached_node != NONE &&
         class->cached_version == round->changes->version &&
         amounts_fit(&class->request, &round->sched->free[class->cached_node]) &&
+        extras_fit(round->sched, class->cached_node, class) &&
         place_passes(search, class->cached_node)) {
         return class->cached_node;
     }

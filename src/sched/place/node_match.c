@@ -4,6 +4,7 @@
 #include "sched/place/gpu_nodes.h"
 #include "sched/place/place.h"
 #include "sched/state/away_variants.h"
+#include "sched/state/extras.h"
 #include "sched/state/node_shapes.h"
 #include "sched/state/windows.h"
 
@@ -151,7 +152,9 @@ bool place_passes(const struct search *search, uint32_t index)
 
 bool place_allows(const struct search *search, uint32_t index)
 {
-    return place_matches(search, index) && place_passes(search, index);
+    return place_matches(search, index) && place_passes(search, index) &&
+           extras_fit(search->round->sched, index,
+                      class_at(search->round, search->class_index));
 }
 
 bool place_allows_evicting(const struct search *search, uint32_t index)

@@ -11,6 +11,7 @@
 #include "sched/place/changes.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/state/borrowed.h"
+#include "sched/state/extras.h"
 #include "sched/state/sub_groups.h"
 
 static void note(const struct round *round, uint32_t node, uint32_t class_index,
@@ -44,7 +45,9 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
 
     /* A round places on the nodes of its own pool alone. */
     ASSERT(count > 0 && sched->nodes.items[node].pool == round->p);
+    ASSERT_SLOW(extras_times(sched, node, class, count) == count);
     amounts_add_times(&sched->free[node], &class->request, -(int64_t)count);
+    extras_count(sched, node, class, count);
     amounts_add_times(&round->used, &class->request, count);
     amounts_add_times(&lane->all, &class->request, count);
     amounts_add_times(&lane->placed, &class->request, count);
@@ -114,6 +117,7 @@ static void vacate(struct sched *sched, const struct run *run,
                    const struct class *class, int sign)
 {
     amounts_count(&sched->free[run->node], &class->request, sign);
+    extras_count(sched, run->node, class, -sign);
     ASSERT_SLOW(amounts_fit(&sched->free[run->node],
                             &sched->nodes.items[run->node].capacity));
     if (run->is_urgency_preemptible) {
@@ -179,6 +183,7 @@ static void undo_put(struct round *round, const struct journal_entry *entry)
     sched->nodes.items[entry->node].trial_plan = 0;
     exclusive_node_let_go(sched, entry->node);
     amounts_add_times(&sched->free[entry->node], &class->request, count);
+    extras_count(sched, entry->node, class, -count);
     ASSERT_SLOW(amounts_fit(&sched->free[entry->node],
                             &sched->nodes.items[entry->node].capacity));
     amounts_add_times(&round->used, &class->request, -count);
@@ -250,9 +255,11 @@ void place_undo(struct sched *sched)
     for (size_t i = sched->journal.count; i > 0; i--) {
         struct journal_entry entry = sched->journal.items[i - 1];
         if (entry.count) {
-            amounts_add_times(&sched->free[entry.node],
-                              &sched->classes.items[entry.class_index].request,
+            const struct class *class =
+                &sched->classes.items[entry.class_index];
+            amounts_add_times(&sched->free[entry.node], &class->request,
                               entry.count);
+            extras_count(sched, entry.node, class, -(int64_t)entry.count);
         } else {
             struct run *run =
                 &sched->runs.items[sched->jobs.items[entry.job].run];

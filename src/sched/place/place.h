@@ -53,13 +53,13 @@ bool place_matches_class(const struct search *search, uint32_t node);
 bool place_matches_ever(const struct search *search, uint32_t node);
 /* Likewise, and gangs that have nodes whole. */
 bool place_matches(const struct search *search, uint32_t node);
-/* Likewise, and what is reserved on the node. */
+/* Likewise, what is reserved on the node, and extras (extras.h). */
 bool place_allows(const struct search *search, uint32_t node);
 /* Of that, only what is reserved, what gangs have whole, and GPUs that are
  * kept: it only grows in a round, so what it forbids stays forbidden. */
 bool place_passes(const struct search *search, uint32_t node);
 /* Likewise, when a gang that has the node whole, or all that keeps it from
- * being had whole, will be gone from it. */
+ * being had whole, will be gone from it; whoever has the extras. */
 bool place_allows_evicting(const struct search *search, uint32_t node);
 /* Put `count` jobs of a class on a node. */
 void place_put(struct round *round, struct lane *lane, uint32_t class_index,

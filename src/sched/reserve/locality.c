@@ -10,6 +10,7 @@
 #include "sched/place/place.h"
 #include "sched/reserve/private.h"
 #include "sched/state/exclusive.h"
+#include "sched/state/extras.h"
 #include "sched/state/sub_groups.h"
 
 /* Nodes and domains looked at for one gang, so that no job makes a round slow
@@ -75,6 +76,7 @@ static void measure(struct reserve_locality *locality, const struct seq *asked,
         uint32_t count = class->is_impossible
                              ? 0
                              : amounts_times(&class->request, &here->left);
+        count = extras_times_empty(round->sched, here->node, class, count);
         if (count && place_matches_ever(&search, here->node)) {
             room->counts[i] = count;
             room->keys[i] = pool_weigh(round->pool, &here->left);

@@ -9,6 +9,7 @@
 #include "sched/place/gpu_nodes.h"
 #include "sched/place/place.h"
 #include "sched/reserve/private.h"
+#include "sched/state/extras.h"
 #include "sched/state/windows.h"
 
 /* The place of a node's steps, at least `capacity` of them. */
@@ -90,9 +91,19 @@ static void look(struct reserving *r, struct profile_memory *m, uint32_t index)
     }
 }
 
+/* Whether a node may have the class, and has its extras now: nobody knows when
+ * others end that have them. */
+static bool is_allowed(const struct search *search, uint32_t node)
+{
+    struct round *round = search->round;
+
+    return place_matches_class(search, node) &&
+           extras_fit(round->sched, node, class_at(round, search->class_index));
+}
+
 /* Which nodes allow the claim's class is the same until classes, or nodes with
  * their labels and taints, or what is kept for GPU jobs, are others; or, where
- * there are maintenance windows, it is later. */
+ * there are maintenance windows, it is later; or its extras are in use. */
 static bool ask_nodes(struct reserving *r, struct profile_memory *m)
 {
     struct round *round = r->round;
@@ -109,12 +120,13 @@ static bool ask_nodes(struct reserving *r, struct profile_memory *m)
         m->gpu_mark == gpu_mark) {
         return false;
     }
-    m->class_serial = windows_are_any(sched) ? 0 : serial;
+    bool has_extras = class_at(round, class_index)->extra_count > 0;
+    m->class_serial = windows_are_any(sched) || has_extras ? 0 : serial;
     m->gpu_mark = gpu_mark;
     m->layout_count = sched->layout_count;
     m->due_ms = INT64_MIN; /* others may count now */
     for (uint32_t i = 0; i < m->nodes.count; i++) {
-        m->allowed.items[i] = place_matches_class(&search, i);
+        m->allowed.items[i] = is_allowed(&search, i);
     }
     return true;
 }
@@ -136,8 +148,8 @@ static const uint8_t *allowed_now(struct reserving *r, struct profile_memory *m)
     }
     uint8_t *allowed = arena_alloc_array(round->arena, count, 1);
     for (uint32_t i = 0; i < count; i++) {
-        allowed[i] = r->is_touched[i] ? place_matches_class(&search, i)
-                                      : m->allowed.items[i];
+        allowed[i] =
+            r->is_touched[i] ? is_allowed(&search, i) : m->allowed.items[i];
     }
     return allowed;
 }

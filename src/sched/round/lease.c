@@ -5,6 +5,7 @@
 #include "sched/order/order.h"
 #include "sched/place/place.h"
 #include "sched/round/private.h"
+#include "sched/state/extras.h"
 #include "sched/state/floating.h"
 
 /* Whether the limits of queue and class, and what is of no node, allow so much
@@ -51,6 +52,7 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
         sched->decisions.count >= round->decision_max ||
         (lookback_max && lane->looked_count >= lookback_max) ||
         !amounts_fit(&class->request, &sched->free[node]) ||
+        !extras_fit(sched, node, class) ||
         reserve_pass(round, round->reserve.hold, class, node) == BACKFILL_NO ||
         sched->nodes.items[node].is_on_trial || !lane_goes_on(round, lane)) {
         return false;

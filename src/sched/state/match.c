@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/state/away_variants.h"
+#include "sched/state/extras.h"
 #include "sched/state/node_shapes.h"
 
 enum { MATCH_PER_LOOK = 4 };
@@ -99,8 +100,10 @@ void class_resolve(struct sched *sched, uint32_t class_index)
     const struct requirement *requirement =
         class_decode(sched, class_index, &arena);
 
-    class->is_impossible = !resource_request(
+    bool is_of_columns = resource_request(
         &sched->policy->schema, &requirement->requests, &class->request);
+    class->is_impossible =
+        !extras_resolve(sched, class, requirement) && !is_of_columns;
     amounts_clamp(&class->request);
     class->priority_class =
         (uint8_t)policy_class_index(sched->policy, requirement->priority_class);
@@ -161,6 +164,7 @@ void sched_class_remove(struct sched *sched, uint32_t class_index)
     ASSERT(class->is_live && class->list_count == 0);
     sched->limited_class_count -= class_is_limited(class);
     mem_free(class->packed);
+    extras_drop(sched, class);
     away_drop(sched, class_index);
     *class = (struct class){0};
     SLOTS_GIVE(&sched->classes, class_index);
@@ -170,6 +174,9 @@ void classes_fini(struct sched *sched)
 {
     for (size_t i = 0; i < sched->classes.count; i++) {
         mem_free(sched->classes.items[i].packed);
+        if (!sched->classes.items[i].is_away) {
+            mem_free(sched->classes.items[i].extras);
+        }
     }
     SLOTS_FREE(&sched->classes);
 }

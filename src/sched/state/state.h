@@ -70,6 +70,9 @@ struct sched {
     bool are_queue_ranks_stale;
 
     struct intern *executor_names;
+    struct intern *extra_names; /* see extras.h */
+    struct map extra_map;       /* node and number to extras_used */
+    SLOTS(struct extra_used) extras_used;
     struct intern *taint_sets;         /* 0: the empty one */
     struct intern *kinds, *label_keys; /* see node_shapes.h */
     VEC(bool) asked_keys; /* by label key: whether a class asks about it */

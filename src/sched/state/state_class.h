@@ -29,12 +29,14 @@ struct class
     uint32_t base;       /* of a variant */
     uint32_t variant;    /* the first, or next one; or NONE */
     uint32_t sweep[2];   /* by round_kind: no place in this one; see sweep.h */
-    uint32_t lent_sweep[2];   /* the like, for work of other pools */
-    uint32_t barred_sweep[2]; /* the like: none of it can be admitted */
-    bool is_plain;            /* asks nothing of labels */
-    bool asks_names;          /* asks for nodes by name */
-    bool has_wishes;          /* prefers some nodes to others */
-    bool is_impossible;       /* asks for a resource that the policy has not */
+    uint32_t lent_sweep[2];     /* the like, for work of other pools */
+    uint32_t barred_sweep[2];   /* the like: none of it can be admitted */
+    bool is_plain;              /* asks nothing of labels */
+    bool asks_names;            /* asks for nodes by name */
+    bool has_wishes;            /* prefers some nodes to others */
+    bool is_impossible;         /* asks for a resource that nobody counts */
+    struct class_extra *extras; /* owned, but by variants; see extras.h */
+    uint32_t extra_count;
     /* How long it may not be preempted for fairness (or LIFETIME_INFINITE),
      * and how long it may run (INT64_MAX: for ever). */
     int64_t lifetime_ms, deadline_ms;

@@ -49,6 +49,13 @@ struct node {
                       here */
 };
 
+/* What runs on a node has so much of an extra, see extras.h. */
+struct extra_used {
+    uint32_t node; /* NONE: a free slot */
+    uint32_t number;
+    i128 amount;
+};
+
 /* The indexes of a few labels, for as long as the nodes stay as they are. */
 struct label_memory {
     struct arena arena;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sched/place/place.h"
+#include "sched/state/extras.h"
 #include "sched/state/sub_groups.h"
 #include "sched/victims/affordable.h"
 #include "sched/victims/budgets.h"
@@ -302,6 +303,30 @@ static bool goes_with_gang(struct victim *victims, uint32_t count,
     return false;
 }
 
+/* What a victim has of the extras that the job asks for leaves (sign 1), or
+ * stays (-1). */
+static void count_extras(const struct search *search, uint32_t node,
+                         const struct victim *victim,
+                         struct extras_room *extras, int sign)
+{
+    const struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+    uint32_t run =
+        class->extra_count ? sched->nodes.items[node].run_first : NONE;
+
+    for (; run != NONE; run = sched->runs.items[run].node_next) {
+        uint32_t job = sched->runs.items[run].job;
+        bool is_of_gang =
+            victim->gang != NONE && sched->jobs.items[job].gang == victim->gang;
+        if ((job == victim->job || is_of_gang) &&
+            sched->runs.items[run].state != RUN_PREEMPTED) {
+            extras_room_add(extras, class,
+                            class_at(round, class_of_job(sched, job)), sign);
+        }
+    }
+}
+
 /* Take all of `victims` in mind, and give back those that there is room for
  * beside the job, from the first on; false: it has no room even so. */
 static bool reprieve(const struct search *search, uint32_t node,
@@ -310,12 +335,16 @@ static bool reprieve(const struct search *search, uint32_t node,
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
     struct resource_vec room = round->sched->free[node];
+    struct extras_room extras =
+        extras_room_make(round->sched, node, class, round->arena);
     bool breaks_gang = false;
 
     for (uint32_t i = 0; i < count; i++) {
         amounts_add(&room, &victims[i].sum);
+        count_extras(search, node, &victims[i], &extras, 1);
     }
-    if (!amounts_fit(&class->request, &room)) {
+    if (!amounts_fit(&class->request, &room) ||
+        !extras_room_fits(&extras, class)) {
         return false;
     }
     amounts_subtract(&room, &class->request);
@@ -327,9 +356,13 @@ static bool reprieve(const struct search *search, uint32_t node,
             continue;
         }
         amounts_subtract(&rest, &victim->sum);
-        if (amounts_fit(&none, &rest) && !victim->is_held) {
+        count_extras(search, node, victim, &extras, -1);
+        if (amounts_fit(&none, &rest) && extras_room_fits(&extras, class) &&
+            !victim->is_held) {
             room = rest;
             victim->job = NONE;
+        } else {
+            count_extras(search, node, victim, &extras, 1);
         }
         breaks_gang |= victim->job != NONE && victim->gang != NONE;
     }

@@ -326,7 +326,8 @@ static bool find_best(const struct search *search,
 {
     const struct sched *sched = search->round->sched;
     bool is_remembered =
-        !sched->forgets_victims && victim_memo_serves(search, rules);
+        !sched->forgets_victims && victim_memo_serves(search, rules) &&
+        class_at(search->round, search->class_index)->extra_count == 0;
     bool has_best = is_remembered ? victim_memo_find(search, rules, ret_set)
                                   : find_plainly(search, rules, ret_set);
 

@@ -72,8 +72,9 @@ struct victim_rules victims_rules(const struct search *search)
     return rules;
 }
 
-/* For jobs that may preempt gangs with terms, in pools where protected work
- * runs, and in pool objects, all that may go is compared by what it costs. */
+/* For jobs that may preempt gangs with terms, for those with extras, in pools
+ * where protected work runs, and in pool objects, all that may go is compared
+ * by what it costs. */
 static uint32_t find_set(const struct search *search)
 {
     struct victim_rules rules = victims_rules(search);
@@ -133,6 +134,9 @@ uint32_t victims_find(const struct search *search)
         return NONE;
     }
     bool has_groups = groups_at_risk(search);
+    if (class->extra_count > 0) {
+        return find_set(search); /* the others know of amounts alone */
+    }
     if (round_has_budgets(round) || (has_groups && lending_may_recall(round))) {
         return find_set(search); /* also what borrowed gangs cost may fall */
     }

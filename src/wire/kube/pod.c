@@ -2,6 +2,7 @@
 
 #include "wire/kube/entries.h"
 #include "wire/kube/pod_affinity.h"
+#include "wire/kube/pod_ports.h"
 
 typedef K8s__Io__Api__Core__V1__Container container_message;
 
@@ -331,6 +332,7 @@ int pod_requirement(const K8s__Io__Api__Core__V1__PodSpec *spec,
     int rc = pod_requests(spec, arena, &requirement.requests, err);
     rc = rc ? rc : add_tolerations(spec, arena, &requirement, err);
     rc = rc ? rc : pod_add_affinity(spec, arena, &requirement, err);
+    rc = rc ? rc : pod_add_ports(spec, arena, &requirement, err);
     if (rc < 0) {
         return rc;
     }

@@ -76,12 +76,39 @@ static void preferences_are_packed_where_there_are_any(void **state)
     in.preference_count = 1;
     requirement_pack(&buf, &in);
     assert_int_equal(plain.bytes[0], 2); /* as it always was */
-    assert_int_equal(buf.bytes[0], REQUIREMENT_VERSION);
+    assert_int_equal(buf.bytes[0], 3);
     assert_int_equal(requirement_unpack(strbuf_str(&buf), &arena, &out), 0);
     assert_int_equal(out.preference_count, 1);
     assert_int_equal(out.preferences[0].weight, 9);
     assert_true(
         str_equal(out.preferences[0].term.expressions[0].key, STR("zone")));
+    for (size_t cut = 0; cut < buf.byte_count; cut++) {
+        assert_int_equal(
+            requirement_unpack(str_make(buf.bytes, cut), &arena, &out),
+            -ERR_CORRUPT);
+    }
+}
+
+static void ports_are_packed_where_there_are_any(void **state)
+{
+    struct host_port ports[] = {{HOST_TCP, 81, STR("10.0.0.1")},
+                                {HOST_TCP, 80, STR("10.0.0.1")},
+                                {HOST_TCP, 81, STR("")},
+                                {HOST_UDP, 80, STR("10.0.0.1")}};
+    struct requirement in = {.ports = ports, .port_count = 4};
+    struct requirement out;
+    auto_arena arena = {0};
+    auto_strbuf buf = {0};
+    (void)state;
+
+    requirement_canonicalise(&in);
+    requirement_pack(&buf, &in);
+    assert_int_equal(buf.bytes[0], REQUIREMENT_VERSION);
+    assert_int_equal(requirement_unpack(strbuf_str(&buf), &arena, &out), 0);
+    assert_int_equal(out.port_count, 3); /* 81 of all is that of one, too */
+    assert_int_equal(out.ports[0].port, 80);
+    assert_int_equal(out.ports[1].protocol, HOST_UDP);
+    assert_int_equal(out.ports[2].ip.byte_count, 0);
     for (size_t cut = 0; cut < buf.byte_count; cut++) {
         assert_int_equal(
             requirement_unpack(str_make(buf.bytes, cut), &arena, &out),
@@ -153,6 +180,7 @@ int main(void)
         TEST(order_of_mention_does_not_matter),
         TEST(packed_form_is_read_back),
         TEST(preferences_are_packed_where_there_are_any),
+        TEST(ports_are_packed_where_there_are_any),
         TEST(requirements_of_the_first_version_are_read),
         TEST(tolerations_follow_kubernetes),
         TEST(affinity_follows_kubernetes),

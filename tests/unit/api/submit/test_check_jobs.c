@@ -91,6 +91,8 @@ static void a_resource_that_nobody_can_offer_is_named(void **state)
     pod = sample_pod(&f.arena);
     sample_resource(&f.arena, container_of_pod(pod), "nvidia.com/gpu", "1",
                     "1");
+    sample_resource(&f.arena, container_of_pod(pod), "example.com/fpga", "1",
+                    "1"); /* a node may report it */
     assert_int_equal(check_pod(&f, pod)->n_remarks, 0);
     fixture_fini(&f);
 }

@@ -169,7 +169,6 @@ static void submit_remarks_on_what_is_not_done(void **state)
               "    topologySpreadConstraints:\n"
               "    - {whenUnsatisfiable: DoNotSchedule}\n"
               "    - {whenUnsatisfiable: ScheduleAnyway}\n"
-              "    containers: [{ports: [{hostPort: 80}]}]\n"
               "    initContainers: [{volumeMounts: [{mountPath: /data}, "
               "{mountPath: data}]}]\n"
               "- podSpec: {restartPolicy: Always}\n",
@@ -184,8 +183,6 @@ static void submit_remarks_on_what_is_not_done(void **state)
           "preferences are not supported\n"
           "berthctl: jobs[1].podSpec.topologySpreadConstraints[1]: ignored, "
           "preferences are not supported\n"
-          "berthctl: jobs[1].podSpec.containers[0].ports[0].hostPort: ignored, "
-          "host ports are not scheduled\n"
           "berthctl: jobs[1].podSpec.initContainers[0].volumeMounts[1]."
           "mountPath: not absolute, and refused where jobs run as processes "
           "(runtime process)\n");

@@ -218,6 +218,35 @@ static void test_preferences_are_read(void **state)
                    "preferred node affinity: weight 101 is not in 1..100");
 }
 
+static void test_host_ports_are_read(void **state)
+{
+    auto_arena arena = {0};
+    struct requirement requirement = requirement_of(
+        "{\"containers\":[{\"ports\":[{\"hostPort\":90,\"protocol\":\"UDP\","
+        "\"hostIP\":\"10.0.0.1\"},{\"containerPort\":7}]},{\"ports\":"
+        "[{\"hostPort\":80,\"hostIP\":\"0.0.0.0\"},{\"hostPort\":80,"
+        "\"hostIP\":\"10.0.0.1\"}]}],\"initContainers\":[{\"ports\":"
+        "[{\"hostPort\":70}]}]}",
+        &arena);
+
+    (void)state;
+    assert_int_equal(requirement.port_count, 2);
+    assert_int_equal(requirement.ports[0].port, 80);
+    assert_int_equal(requirement.ports[0].protocol, HOST_TCP);
+    assert_int_equal(requirement.ports[0].ip.byte_count, 0);
+    assert_int_equal(requirement.ports[1].port, 90);
+    assert_int_equal(requirement.ports[1].protocol, HOST_UDP);
+    assert_true(str_equal(requirement.ports[1].ip, STR("10.0.0.1")));
+    requirement =
+        requirement_of("{\"hostNetwork\":true,\"containers\":[{\"ports\":"
+                       "[{\"containerPort\":7}]}]}",
+                       &arena);
+    assert_int_equal(requirement.port_count, 1);
+    assert_int_equal(requirement.ports[0].port, 7);
+    assert_refused("{\"containers\":[{\"ports\":[{\"hostPort\":70000}]}]}",
+                   -ERR_INVALID, "hostPort 70000 is not in 1..65535");
+}
+
 static void test_affinity_has_a_bound_over_all_terms(void **state)
 {
     auto_strbuf text = {0};
@@ -314,6 +343,7 @@ int main(void)
         TEST(test_placement_is_read),
         TEST(test_equal_needs_pack_to_equal_bytes),
         TEST(test_preferences_are_read),
+        TEST(test_host_ports_are_read),
         TEST(test_affinity_has_a_bound_over_all_terms),
         TEST(test_what_does_not_read_is_refused),
         TEST(test_what_no_pod_is_given_is_refused_by_name),
