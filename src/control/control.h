@@ -43,8 +43,8 @@ enum {
     CONTROL_DEDUPLICATION_MS = 7 * 24 * 3600 * 1000,
     CONTROL_FORMAT_VERSION = 1, /* of the records' payloads */
     /* 2: cordons of nodes; 3: pools; 4: TrainingJobs; 6: run times; 7:
-     * maintenance windows. */
-    CONTROL_CHECKPOINT_VERSION = 7,
+     * maintenance windows; 8: periodic jobs. */
+    CONTROL_CHECKPOINT_VERSION = 8,
 };
 
 /* What the leader is doing. */
@@ -150,6 +150,9 @@ struct control_metrics {
     uint32_t queue_count, executor_count, node_count, session_count;
     uint32_t quarantined_count, trial_count;  /* nodes */
     uint32_t window_count, open_window_count; /* maintenance windows */
+    /* Periodic jobs, and how many of them have a next moment. */
+    uint32_t periodic_count, active_periodic_count;
+    uint64_t periodic_counts[PERIODIC_REFUSED + 1]; /* moments, by outcome */
     uint64_t duplicate_id_count; /* exchanges refused: the id is another's */
     uint32_t dedup_count;
     struct round_counts rounds;

@@ -15,6 +15,7 @@
 #include "model/digest.h"
 #include "model/id.h"
 #include "model/node.h"
+#include "model/periodic.h"
 #include "model/pool.h"
 #include "model/queue.h"
 #include "model/window.h"
@@ -78,6 +79,9 @@ enum event_type {
     EVENT_HOLD_CHANGED = 1023, /* what keeps a waiting job from being planned */
     EVENT_WINDOW_SET = 1024,   /* a maintenance window */
     EVENT_WINDOW_DELETED = 1025,
+    EVENT_PERIODIC_SET = 1026, /* a periodic job */
+    EVENT_PERIODIC_DELETED = 1027,
+    EVENT_PERIODIC_RUN = 1028, /* moments of it are dealt with */
 };
 
 /* Why a run or a job ended badly: which member of armadaevents.Error's oneof
@@ -300,6 +304,14 @@ struct event {
             struct str gang_id; /* of its pods */
             struct str encoded; /* berth.api.TrainingJob; "" when deleted */
         } training_job;         /* TRAINING_JOB_SET, TRAINING_JOB_DELETED */
+        struct {
+            struct str name;             /* within the scope's queue */
+            struct str encoded;          /* SET: berth.api.PeriodicJob */
+            struct periodic_owner owner; /* SET */
+            int64_t next_ms;             /* SET, RUN; 0: there is none */
+            int64_t due_ms;              /* RUN: its next moment until now */
+            struct periodic_run run;     /* RUN */
+        } periodic;
         struct {
             struct str class_key; /* a packed requirement */
         } reclassified;

@@ -29,6 +29,11 @@ static enum event_type kind_of(const struct event *event, struct str *ret_name,
         *ret_name = event->window.record.name;
         return EVENT_WINDOW_SET;
     }
+    if (event->type == EVENT_PERIODIC_SET ||
+        event->type == EVENT_PERIODIC_DELETED) {
+        *ret_name = event->periodic.name;
+        return EVENT_PERIODIC_SET;
+    }
     if (event->type == EVENT_TRAINING_JOB_SET ||
         event->type == EVENT_TRAINING_JOB_DELETED) {
         *ret_name = event->training_job.name;
@@ -46,7 +51,7 @@ static bool is_end(enum event_type type)
 {
     return type == EVENT_QUEUE_DELETED || type == EVENT_RETRY_POLICY_DELETED ||
            type == EVENT_POOL_DELETED || type == EVENT_WINDOW_DELETED ||
-           type == EVENT_TRAINING_JOB_DELETED;
+           type == EVENT_TRAINING_JOB_DELETED || type == EVENT_PERIODIC_DELETED;
 }
 
 bool object_row_of(const struct log_item *item, uint64_t seq,

@@ -202,6 +202,9 @@ static int add_event(struct projection *projection,
     case EVENT_POOL_DELETED:
     case EVENT_WINDOW_SET:
     case EVENT_WINDOW_DELETED:
+    case EVENT_PERIODIC_SET:
+    case EVENT_PERIODIC_DELETED:
+    case EVENT_PERIODIC_RUN:
     case EVENT_TRAINING_JOB_SET:
     case EVENT_TRAINING_JOB_DELETED:
     case EVENT_RECLASSIFIED:

@@ -53,6 +53,11 @@ void queues_answer(struct control *c, struct command *command);
 /* Answer a COMMAND_QUERY_TRAINING. */
 void training_answer(struct control *c, struct command *command);
 
+/* periodic.c */
+
+/* Answer a COMMAND_QUERY_PERIODIC. */
+void periodic_answer(struct control *c, struct command *command);
+
 /* windows.c */
 
 /* Answer a COMMAND_QUERY_WINDOWS. */

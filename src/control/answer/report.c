@@ -177,6 +177,8 @@ void report_answer(struct control *c, struct command *command)
         gangs_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_WINDOWS) {
         windows_answer(c, command);
+    } else if (command->kind == COMMAND_QUERY_PERIODIC) {
+        periodic_answer(c, command);
     } else {
         explain_answer(c, command);
     }

@@ -3,6 +3,7 @@
 #include "control/checkpoint/checkpoint.h"
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
+#include "control/fold/periodic.h"
 #include "control/fold/pools.h"
 #include "control/fold/windows.h"
 #include "control/state/state.h"
@@ -246,6 +247,9 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     }
     if (version >= 7) {
         windows_unpack(c, &reader);
+    }
+    if (version >= 8) {
+        periodic_unpack(c, &reader);
     }
     int rc = get_executors(c, &reader, version, err);
     if (rc < 0) {

@@ -3,6 +3,7 @@
 
 #include "control/checkpoint/checkpoint.h"
 #include "control/fold/executors.h"
+#include "control/fold/periodic.h"
 #include "control/fold/pools.h"
 #include "control/fold/windows.h"
 #include "control/state/named.h"
@@ -123,6 +124,7 @@ void checkpoint_encode_head(struct control *c, struct strbuf *buf,
     put_table(c->config.retry_policies, buf);
     pool_objects_pack(c, buf);
     windows_pack(c, buf);
+    periodic_pack(c, buf);
     put_executors(c, buf, !is_whole);
     if (is_whole) {
         put_marks(c, buf);

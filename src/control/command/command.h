@@ -50,6 +50,7 @@ enum command_kind {
     COMMAND_QUERY_TRAINING,   /* TrainingJobs and how they stand */
     COMMAND_QUERY_GANGS,      /* gangs and how they stand */
     COMMAND_QUERY_WINDOWS,    /* maintenance windows */
+    COMMAND_QUERY_PERIODIC,   /* periodic jobs */
     COMMAND_WHAT_IF,          /* what would happen; answered by another
                                  thread, see control_hooks.what_if */
 };
@@ -161,6 +162,11 @@ struct command {
             /* A TrainingJob that the items are the pods of; "": none.  Its
              * event is an encoded EventSequence.Event. */
             struct str training_name, training_event;
+            /* A periodic job that the items are a run of; "": none.  Its
+             * event is an encoded EventSequence.Event, which answers for the
+             * moment `due_ms`. */
+            struct str periodic_name, periodic_event;
+            int64_t periodic_due_ms;
         } submit;
         struct {
             struct event_sequence *sequences;
@@ -176,6 +182,8 @@ struct command {
                 OBJECT_WISH_NEW,   /* else COMMAND_EXISTS */
                 OBJECT_WISH_THERE, /* else COMMAND_NOT_FOUND */
             } object_wish;
+            /* They are about periodic jobs, which the leader decides too. */
+            bool is_periodic;
         } events;
         struct {
             struct exchange_request request;
@@ -272,6 +280,13 @@ struct command {
             struct window_row *rows; /* answer: by name */
             uint32_t row_count;
         } windows;
+        struct {
+            struct str name;           /* "": all; queue: scope's, "": all */
+            int64_t due_ms;            /* only what is due by then; 0: all */
+            uint32_t count_max;        /* 0: any number */
+            struct periodic_row *rows; /* answer: by queue, name */
+            uint32_t row_count;
+        } periodic;
         struct {
             struct job_id job;
             struct str text;  /* answer: sentences for people */

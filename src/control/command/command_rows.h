@@ -48,6 +48,23 @@ struct queue_share {
     struct resource_list allocated;         /* to what is leased; no zeros */
 };
 
+/* A run of a periodic job that has not ended. */
+struct periodic_live_run {
+    struct job_id first; /* of its jobs, whose ids count up */
+    uint32_t job_count;
+};
+
+/* One periodic job. */
+struct periodic_row {
+    struct str queue, name;
+    struct str encoded; /* berth.api.PeriodicJob */
+    struct periodic_owner owner;
+    int64_t next_ms;          /* 0: there is none */
+    struct periodic_run last; /* of outcome PERIODIC_NONE: there was none */
+    struct periodic_live_run *runs; /* oldest first */
+    uint32_t run_count;
+};
+
 /* One maintenance window. */
 struct window_row {
     struct str encoded; /* berth.api.MaintenanceWindow */

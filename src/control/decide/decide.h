@@ -12,6 +12,7 @@
  *     unschedulable.c jobs that can never run
  *     health.c        nodes that are taken out and back
  *     windows.c       maintenance windows that are over
+ *     periodic.c      requests about periodic jobs that are refused
  *     plan.c          decisions of plans
  *     preempt.c       why a job is preempted, in words
  *
@@ -116,6 +117,12 @@ bool batch_add_health(struct control *c);
 /* Add to the batch what becomes of maintenance windows that are over: they are
  * moved on, or deleted; false if none is. */
 bool batch_add_windows(struct control *c);
+
+/* periodic.c */
+
+/* Answer a submission that is a run of a periodic job whose moment is dealt
+ * with, or that is gone; false: it stands. */
+bool periodic_refuses(struct control *c, struct command *command);
 
 /* plan.c */
 

@@ -138,12 +138,13 @@ static int judge(const struct log_item *item, void *ctx)
         /* What is planned in this batch does not know of it yet. */
         l->c->batch.changes_windows = l->c->batch.moves_nodes = true;
     }
-    if (l->must_wait || events_is_refused(l, &item->event)) {
+    if (l->must_wait || events_is_refused(l, &item->scope, &item->event)) {
         return -ERR_INVALID;
     }
     /* If the command is refused after all, these delay something, no more. */
     batch_touch_ended(l->c, &item->event);
     l->c->batch.deletes_a_queue |= item->event.type == EVENT_QUEUE_DELETED;
+    l->c->batch.has_periodic |= l->command->events.is_periodic;
     return 0;
 }
 

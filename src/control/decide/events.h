@@ -1,8 +1,8 @@
 /*
  * events - a command with sequences from outside, while events.c looks through
- * it; events_refuse.c tells which events could not be applied.
+ * it; events_refuse.c and periodic.c tell which events could not be applied.
  *
- * Private to these two.
+ * Private to these three.
  */
 #pragma once
 
@@ -25,4 +25,8 @@ struct looking {
 bool events_refuse(struct looking *l, enum command_result result,
                    const char *text);
 /* What could not be applied is not appended. */
-bool events_is_refused(struct looking *l, const struct event *event);
+bool events_is_refused(struct looking *l, const struct event_scope *scope,
+                       const struct event *event);
+/* The same of an event about a periodic job; periodic.c. */
+bool periodic_is_amiss(struct looking *l, const struct event_scope *scope,
+                       const struct event *event);

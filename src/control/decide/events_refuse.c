@@ -125,8 +125,14 @@ static bool is_window_amiss(struct looking *l, const struct event *event)
                          l->err.text);
 }
 
-bool events_is_refused(struct looking *l, const struct event *event)
+bool events_is_refused(struct looking *l, const struct event_scope *scope,
+                       const struct event *event)
 {
+    if (event->type >= EVENT_PERIODIC_SET &&
+        event->type <= EVENT_PERIODIC_RUN &&
+        periodic_is_amiss(l, scope, event)) {
+        return true;
+    }
     if ((event->type == EVENT_WINDOW_SET ||
          event->type == EVENT_WINDOW_DELETED) &&
         is_window_amiss(l, event)) {

@@ -81,6 +81,11 @@ static void add_submission(struct control *c, struct command *command)
                               command->submit.training_event);
         c->batch.has_training = true;
     }
+    if (command->submit.periodic_name.byte_count) {
+        log_batch_add_encoded(&c->batch.log, &command->scope,
+                              command->submit.periodic_event);
+        c->batch.has_periodic = true;
+    }
     for (uint32_t i = 0; i < command->submit.item_count; i++) {
         const struct submit_item *item = &command->submit.items[i];
         if (!is_new(item)) {
@@ -187,6 +192,10 @@ void batch_take_submit(struct control *c, struct command *command)
     if (is_training && training_refuses(c, command)) {
         return;
     }
+    bool is_periodic = command->submit.periodic_name.byte_count > 0;
+    if (is_periodic && periodic_refuses(c, command)) {
+        return;
+    }
     int fresh_count = find_originals(c, command, &must_wait);
     if (fresh_count < 0) {
         command_answer(command, COMMAND_UNAVAILABLE,
@@ -198,7 +207,7 @@ void batch_take_submit(struct control *c, struct command *command)
     }
     add_submission(c, command);
     ASSERT(c->batch.submit_count <= JOBS_MAX - jobs_count(c->jobs));
-    if (fresh_count > 0 || must_wait || is_training) {
+    if (fresh_count > 0 || must_wait || is_training || is_periodic) {
         batch_keep(&c->batch, command);
     } else {
         command_answer(command, COMMAND_OK, "");

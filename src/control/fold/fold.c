@@ -4,6 +4,7 @@
 
 #include "control/fold/executors.h"
 #include "control/fold/health.h"
+#include "control/fold/periodic.h"
 #include "control/fold/pools.h"
 #include "control/fold/training.h"
 #include "control/fold/windows.h"
@@ -51,6 +52,11 @@ static void fold_other(struct control *c, const struct log_item *item)
     case EVENT_WINDOW_SET:
     case EVENT_WINDOW_DELETED:
         window_fold(c, event);
+        break;
+    case EVENT_PERIODIC_SET:
+    case EVENT_PERIODIC_DELETED:
+    case EVENT_PERIODIC_RUN:
+        periodic_fold(c, &item->scope, event);
         break;
     case EVENT_POLICY_SET:
         policy_apply(c, event->policy.text);

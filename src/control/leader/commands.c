@@ -76,6 +76,7 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_QUERY_TRAINING:
     case COMMAND_QUERY_GANGS:
     case COMMAND_QUERY_WINDOWS:
+    case COMMAND_QUERY_PERIODIC:
         report_answer(c, command);
         break;
     }
@@ -91,6 +92,14 @@ static bool is_about_training(const struct command *command)
             command->submit.training_name.byte_count > 0);
 }
 
+/* The same of periodic jobs. */
+static bool is_about_periodic(const struct command *command)
+{
+    return (command->kind == COMMAND_EVENTS && command->events.is_periodic) ||
+           (command->kind == COMMAND_SUBMIT &&
+            command->submit.periodic_name.byte_count > 0);
+}
+
 /* Whether a command is for the batch after this one: for want of room, or
  * since what is in this one decides how it is to be answered. */
 static bool belongs_to_next(struct control *c, const struct command *command)
@@ -98,6 +107,7 @@ static bool belongs_to_next(struct control *c, const struct command *command)
     if ((command->kind == COMMAND_EXCHANGE && exchange_must_wait(c, command)) ||
         (command->kind == COMMAND_SUBMIT && c->batch.deletes_a_queue) ||
         (is_about_training(command) && c->batch.has_training) ||
+        (is_about_periodic(command) && c->batch.has_periodic) ||
         (command->kind == COMMAND_EVENTS && command->events.object_wish &&
          (c->batch.changes_pools || c->batch.changes_windows)) ||
         rounds_must_wait(c, command)) {

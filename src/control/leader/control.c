@@ -99,6 +99,9 @@ static void publish_metrics(struct control *c)
     c->metrics.queue_count = queue_table_count(c->config.queues);
     c->metrics.executor_count = intern_live_count(&c->executor_names);
     c->metrics.dedup_count = dedup_count(c->dedup);
+    c->metrics.periodic_count = (uint32_t)c->periodic_table.entries.count;
+    c->metrics.active_periodic_count =
+        periodic_table_active(&c->periodic_table);
     c->metrics.window_count = (uint32_t)c->window_table.entries.count;
     c->metrics.open_window_count =
         window_table_open_count(&c->window_table, c->now_ms);

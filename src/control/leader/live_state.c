@@ -46,6 +46,7 @@ void state_fini(struct control *c)
     policy_box_destroy(c->policy);
     pool_table_fini(&c->pool_table);
     window_table_fini(&c->window_table);
+    periodic_table_fini(&c->periodic_table);
     intern_fini(&c->queue_names);
     VEC_FREE(&c->queues);
     VEC_FREE(&c->classes);

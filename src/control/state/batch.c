@@ -73,6 +73,7 @@ void batch_clear(struct batch *batch)
     batch->changes_pools = batch->moves_nodes = batch->is_counted = false;
     batch->changes_windows = false;
     batch->deletes_a_queue = batch->has_training = false;
+    batch->has_periodic = false;
 }
 
 void batch_keep(struct batch *batch, struct command *command)

@@ -38,6 +38,7 @@ struct batch {
     bool changes_windows; /* of maintenance; the next such request waits */
     bool is_counted;      /* executors' in_batch_count is this batch's */
     bool has_training;    /* so do further commands about TrainingJobs */
+    bool has_periodic;    /* likewise about periodic jobs */
     int result;
     struct str payload; /* borrowed from `log` */
 };

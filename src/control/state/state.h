@@ -12,6 +12,7 @@
 #include "control/control.h"
 #include "control/state/batch.h"
 #include "control/state/dedup.h"
+#include "control/state/periodic_table.h"
 #include "control/state/pool_table.h"
 #include "control/state/transitions.h"
 #include "control/state/window_table.h"
@@ -114,6 +115,7 @@ struct control {
     struct pools *pools;
     struct pool_table pool_table;     /* the objects; c->pools goes by them */
     struct window_table window_table; /* likewise by these */
+    struct periodic_table periodic_table;
     struct dedup *dedup;
     struct run_times *run_times;
     struct intern queue_names;

@@ -174,6 +174,7 @@ static const char *kind_word(const struct stored_object *object)
            : object->kind == EVENT_RETRY_POLICY_SET ? "retry policy"
            : object->kind == EVENT_POOL_SET         ? "pool"
            : object->kind == EVENT_WINDOW_SET       ? "maintenance window"
+           : object->kind == EVENT_PERIODIC_SET     ? "periodic job"
            : object->kind == EVENT_TRAINING_JOB_SET ? "TrainingJob"
                                                     : "executor settings";
 }

@@ -272,6 +272,29 @@ static const struct slot window_set_slots[] = {
 static const struct slot window_deleted_slots[] = {
     {1, SLOT_STR, AT(window.record.name), 0, NULL},
 };
+static const struct slot periodic_set_slots[] = {
+    {1, SLOT_STR, AT(periodic.name), 0, NULL},
+    {2, SLOT_STR, AT(periodic.encoded), 0, NULL},
+    {3, SLOT_I64, AT(periodic.next_ms), 0, NULL},
+    {4, SLOT_STR, AT(periodic.owner.name), 0, NULL},
+    {5, SLOT_LIST, AT(periodic.owner.groups), AT(periodic.owner.group_count),
+     NULL},
+    {6, SLOT_BOOL, AT(periodic.owner.is_administrator), 0, NULL},
+    {7, SLOT_BOOL, AT(periodic.owner.is_anonymous), 0, NULL},
+};
+static const struct slot periodic_deleted_slots[] = {
+    {1, SLOT_STR, AT(periodic.name), 0, NULL},
+};
+static const struct slot periodic_run_slots[] = {
+    {1, SLOT_STR, AT(periodic.name), 0, NULL},
+    {2, SLOT_I64, AT(periodic.due_ms), 0, NULL},
+    {3, SLOT_I64, AT(periodic.run.moment_ms), 0, NULL},
+    {4, SLOT_I64, AT(periodic.next_ms), 0, NULL},
+    {5, SLOT_ENUM, AT(periodic.run.outcome), PERIODIC_REFUSED, NULL},
+    {6, SLOT_JOB_MAYBE, AT(periodic.run.first), 0, NULL},
+    {7, SLOT_U32, AT(periodic.run.job_count), 0, NULL},
+    {8, SLOT_STR, AT(periodic.run.text), 0, NULL},
+};
 static const struct slot training_job_set_slots[] = {
     {1, SLOT_STR, AT(training_job.name), 0, NULL},
     {2, SLOT_STR, AT(training_job.gang_id), 0, NULL},
@@ -360,6 +383,9 @@ static const struct layout own_layouts[] = {
     OWN(EVENT_POOL_DELETED, pool_deleted_slots),
     OWN(EVENT_WINDOW_SET, window_set_slots),
     OWN(EVENT_WINDOW_DELETED, window_deleted_slots),
+    OWN(EVENT_PERIODIC_SET, periodic_set_slots),
+    OWN(EVENT_PERIODIC_DELETED, periodic_deleted_slots),
+    OWN(EVENT_PERIODIC_RUN, periodic_run_slots),
     OWN(EVENT_TRAINING_JOB_SET, training_job_set_slots),
     OWN(EVENT_TRAINING_JOB_DELETED, training_job_deleted_slots),
     OWN(EVENT_RECLASSIFIED, reclassified_slots),
