@@ -96,6 +96,10 @@ const struct rpc_method *api_methods(const struct api *api,
 void api_on_changed(void *api, struct str queue, struct str job_set,
                     uint64_t seq);
 
+/* Submit the runs of periodic jobs that are due, and wait for the leader's
+ * answers.  For one thread, again and again while the clock is believed. */
+void api_periodic_step(struct api *api);
+
 /* Have trainers of TrainingJobs ask for so many CPUs for each of their GPUs
  * from now on; at first it is what the configuration's rules say. */
 void api_set_cpu_per_gpu(struct api *api, int64_t milli);

@@ -120,6 +120,16 @@
            WATCH_ALL_EVENTS, WATCH, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/GetUsage", get_usage, UNARY, WATCH_ALL_EVENTS,     \
            WATCH, QUEUE, 0)                                                    \
+    METHOD("berth.api.Berth/CreatePeriodicJob", create_periodic_job, UNARY,    \
+           SUBMIT_ANY_JOBS, SUBMIT, QUEUE, 0)                                  \
+    METHOD("berth.api.Berth/UpdatePeriodicJob", update_periodic_job, UNARY,    \
+           SUBMIT_ANY_JOBS, SUBMIT, QUEUE, 0)                                  \
+    METHOD("berth.api.Berth/SuspendPeriodicJob", suspend_periodic_job, UNARY,  \
+           CANCEL_ANY_JOBS, CANCEL, QUEUE, 0)                                  \
+    METHOD("berth.api.Berth/DeletePeriodicJob", delete_periodic_job, UNARY,    \
+           CANCEL_ANY_JOBS, CANCEL, QUEUE, 0)                                  \
+    METHOD("berth.api.Berth/ListPeriodicJobs", list_periodic_jobs, UNARY,      \
+           WATCH_ALL_EVENTS, WATCH, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/SubmitTrainingJob", submit_training_job, UNARY,    \
            SUBMIT_ANY_JOBS, SUBMIT, QUEUE, 0)                                  \
     METHOD("berth.api.Berth/UpdateTrainingJob", update_training_job, UNARY,    \

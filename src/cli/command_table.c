@@ -118,6 +118,19 @@ static const struct option_spec what_if_options[] = {
     {"for", 0, OPTION_TEXT, "TIME", "how far to look, such as 90s or 1h (1m)"},
     {"limit", 0, OPTION_TEXT, "N", "show so many jobs at most (1000)"},
 };
+static const struct option_spec periodic_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME",
+     "their queue; needed if several queues have that name"},
+};
+static const struct option_spec get_periodic_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
+};
+static const struct option_spec put_periodic_options[] = {
+    FILE_OPTION,
+    {"queue", 'q', OPTION_TEXT, "NAME", "in this queue instead of the file's"},
+    {"job-set", 'j', OPTION_TEXT, "NAME",
+     "in this job set instead of the file's"},
+};
 static const struct option_spec job_sets_options[] = {
     {"queue", 'q', OPTION_TEXT, "NAME", "only those of this queue"},
 };
@@ -182,6 +195,14 @@ static const struct option_spec run_options[] = {
      "start it after these jobs: ids or client/CLIENT_ID, followed by "
      ":succeeded (the default), :ended or :failed"},
     {"hold", 0, OPTION_FLAG, NULL, "hold the job until release job"},
+    {"schedule", 0, OPTION_TEXT, "CRON",
+     "make a periodic job instead: submit it whenever this says, such as "
+     "\"0 3 * * *\" or @daily; needs --name"},
+    {"time-zone", 0, OPTION_TEXT, "ZONE",
+     "the schedule's, such as Europe/Berlin (UTC)"},
+    {"concurrency", 0, OPTION_TEXT, "POLICY",
+     "if a run has not ended when the next is due: Allow, Forbid or Replace "
+     "(Allow)"},
     {"begin", 0, OPTION_TEXT, "TIME",
      "do not start it before this time (RFC 3339)"},
     {"max-wait", 0, OPTION_TEXT, "TIME",
@@ -500,6 +521,24 @@ const struct command_spec command_table[] = {
         "delete pools; their nodes and waiting jobs move to the default pool"),
     ROW_WITH("get pools", "get pool", "[NAME...]", 0, -1, cmd_get_pools,
              get_pools_options, "show pools, and whose jobs they run"),
+    ROW_WITH("create periodic-job", NULL, "", 0, 0, cmd_create_periodic,
+             put_periodic_options,
+             "create the periodic job of a file, as submit does"),
+    ROW_WITH("update periodic-job", NULL, "", 0, 0, cmd_update_periodic,
+             put_periodic_options,
+             "replace a periodic job by that of a file, and own it"),
+    ROW_WITH("suspend periodic-job", "suspend periodic-jobs", "NAME...", 1, -1,
+             cmd_suspend_periodic, periodic_options,
+             "submit no more runs of periodic jobs"),
+    ROW_WITH("resume periodic-job", "resume periodic-jobs", "NAME...", 1, -1,
+             cmd_resume_periodic, periodic_options,
+             "submit runs again, from the next moment on"),
+    ROW_WITH("delete periodic-job", "delete periodic-jobs", "NAME...", 1, -1,
+             cmd_delete_periodic, periodic_options,
+             "delete periodic jobs; their runs stay"),
+    ROW_WITH("get periodic-jobs", "get periodic-job", "[NAME]", 0, 1,
+             cmd_get_periodic, get_periodic_options,
+             "show periodic jobs, their next and their last run"),
     ROW_WITH("create maintenance-window", NULL, "NAME", 1, 1, cmd_create_window,
              window_options,
              "start no jobs on nodes from a time on that might not end before "

@@ -46,6 +46,14 @@ int run_id_parse(struct str text, struct run_id *ret_id) must_check;
 /* Write 36 characters and a NUL to `text`; returns `text`. */
 char *run_id_format(struct run_id id, char text[ID_TEXT_BYTES_MAX]);
 
+/* The id that is `count` after another of one submission, which count up. */
+static inline struct job_id job_id_after(struct job_id id, uint32_t count)
+{
+    id.v.lo += count;
+    id.v.hi += id.v.lo < count;
+    return id;
+}
+
 /* Order of ids: that of their texts, so that of the jobs' making. */
 static inline int key128_compare(struct key128 a, struct key128 b)
 {

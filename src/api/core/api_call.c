@@ -168,23 +168,31 @@ bool api_call_decode(struct api_call *call,
     return true;
 }
 
-bool api_call_is_granted(struct api_call *call, const struct queue_entry *entry,
-                         enum queue_verb verb)
+bool api_queue_grants(const struct queue_entry *entry,
+                      const struct principal *principal, enum queue_verb verb,
+                      struct arena *arena)
 {
     ProtobufCMessage *queue;
     struct err err;
 
     if (wire_decode(&api__queue__descriptor, entry->encoded,
-                    &wire_request_limits, &call->arena, &queue, &err) < 0) {
+                    &wire_request_limits, arena, &queue, &err) < 0) {
         return false;
     }
-    return auth_queue_grants((const Api__Queue *)queue, &call->principal, verb);
+    return auth_queue_grants((const Api__Queue *)queue, principal, verb);
 }
 
-struct str api_call_default_pool(struct api_call *call, struct str queue)
+bool api_call_is_granted(struct api_call *call, const struct queue_entry *entry,
+                         enum queue_verb verb)
+{
+    return api_queue_grants(entry, &call->principal, verb, &call->arena);
+}
+
+struct str api_default_pool(const struct api *api, struct str queue,
+                            struct arena *arena)
 {
     const struct queue_entry *entry =
-        queue_table_find(call->api->ports.queues, queue);
+        queue_table_find(api->ports.queues, queue);
     ProtobufCMessage *message = NULL;
     struct err err;
 
@@ -192,7 +200,7 @@ struct str api_call_default_pool(struct api_call *call, struct str queue)
         return (struct str){0};
     }
     int rc = wire_decode(&api__queue__descriptor, entry->encoded,
-                         &wire_request_limits, &call->arena, &message, &err);
+                         &wire_request_limits, arena, &message, &err);
     queue_entry_unref(entry);
     if (rc < 0 || !((const Api__Queue *)message)->scheduling) {
         return (struct str){0};

@@ -94,10 +94,15 @@ bool api_call_decode(struct api_call *call,
                      const ProtobufCMessageDescriptor *type, struct str request,
                      void *ret_message) must_check;
 
-/* The home of a queue's jobs that name no pool, in the call's arena; "": it has
- * none. */
-struct str api_call_default_pool(struct api_call *call,
-                                 struct str queue) must_check;
+/* The home of a queue's jobs that name no pool, in the arena; "": it has none.
+ */
+struct str api_default_pool(const struct api *api, struct str queue,
+                            struct arena *arena) must_check;
+
+/* Whether a queue's own permissions let somebody do the verb. */
+bool api_queue_grants(const struct queue_entry *entry,
+                      const struct principal *principal, enum queue_verb verb,
+                      struct arena *arena) must_check;
 
 /* Whether the queue's own permissions let the caller do the verb. */
 bool api_call_is_granted(struct api_call *call, const struct queue_entry *entry,

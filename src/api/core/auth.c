@@ -255,6 +255,32 @@ void auth_init(struct auth *auth, const struct auth_config *config,
     }
 }
 
+int auth_recall(const struct auth *auth, const struct principal *before,
+                struct arena *arena, struct principal *ret_principal,
+                struct err *err)
+{
+    const struct auth_config *config = auth->config;
+
+    if (before->is_anonymous) {
+        *ret_principal = *before;
+        return config->is_anonymous_allowed
+                   ? 0
+                   : err_set(err, -ERR_INVALID,
+                             "its owner called without a user's name, which "
+                             "the server does not allow any more");
+    }
+    uint32_t user = find_user(config, before->name);
+    if (user == config->user_count) {
+        return err_set(err, -ERR_INVALID,
+                       "its owner %.*s is not a user of the server any more",
+                       STR_ARG(before->name));
+    }
+    fill_principal(&config->users[user], arena, ret_principal);
+    ret_principal->is_administrator =
+        auth_is_granted(&config->administrators, ret_principal);
+    return 0;
+}
+
 void auth_fini(struct auth *auth)
 {
     for (uint32_t i = 0; auth->known && i < auth->config->user_count; i++) {

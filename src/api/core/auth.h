@@ -166,6 +166,13 @@ int auth_authenticate(struct auth *auth, const struct auth_claim *claim,
                       struct arena *arena, struct principal *ret_principal,
                       struct err *err) must_check;
 
+/* Who somebody is now, who called before: of a user the groups that the
+ * configuration gives it now, of who was anonymous those of then.  -ERR_INVALID
+ * with a text for people: nobody we know any more. */
+int auth_recall(const struct auth *auth, const struct principal *before,
+                struct arena *arena, struct principal *ret_principal,
+                struct err *err) must_check;
+
 /* Whether the principal is an administrator, or one of its groups has the
  * permission. */
 bool auth_has_permission(const struct auth *auth,

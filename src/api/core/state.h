@@ -3,8 +3,8 @@
  *
  * Threads: the server's threads, the leader's and the projector's.  All is made
  * before the first call and only read after that, but for what is atomic here
- * and what has a lock of its own: `auth`, `rate`, `readers`, `specs` and the
- * hubs.
+ * and what has a lock of its own: `auth`, `rate`, `readers`, `specs`, the
+ * time zones and the hubs.
  */
 #pragma once
 
@@ -40,6 +40,7 @@ struct api {
     struct rpc_method *methods;  /* owned, [method_count] */
     struct bound_method *bound;  /* owned, [method_count] */
     uint32_t method_count;
+    pthread_mutex_t zones_lock;        /* of periodic/zones.h */
     bool is_backup_copying;            /* atomic */
     atomic_int backup_count;           /* of them, each with a thread */
     _Atomic int64_t cpu_per_gpu_milli; /* in force: of TrainingJobs */

@@ -82,32 +82,28 @@ static void refuse(struct api_call *call, const struct refusal *refusal)
     api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", refusal->text);
 }
 
-/* Whether each retry policy that a job names is there; false: the call is
- * over. */
-static bool are_policies_there(struct api_call *call,
-                               const Berth__Submission__Request *message)
+/* Whether each retry policy that a job names is there; -ERR_INVALID with the
+ * refusal. */
+static int check_policies(const struct api *api,
+                          const Berth__Submission__Request *message,
+                          struct refusal *refusal)
 {
-    struct refusal refusal = {.item_number = 0};
-
     for (size_t i = 0; i < message->n_job_request_items; i++) {
         struct str name = annotation_find_own(message->job_request_items[i],
                                               ANNOTATION_RETRY_POLICY);
         const struct queue_entry *entry =
-            name.byte_count
-                ? queue_table_find(call->api->ports.retry_policies, name)
-                : NULL;
+            name.byte_count ? queue_table_find(api->ports.retry_policies, name)
+                            : NULL;
         queue_entry_unref(entry);
         if (name.byte_count && !entry) {
-            (void)refusal_set(&refusal,
-                              "annotation " ANNOTATION_RETRY_POLICY
-                              ": there is no retry policy \"%.*s\"",
-                              STR_ARG(name));
-            refusal.item_number = (uint32_t)i + 1;
-            refuse(call, &refusal);
-            return false;
+            refusal->item_number = (uint32_t)i + 1;
+            return refusal_set(refusal,
+                               "annotation " ANNOTATION_RETRY_POLICY
+                               ": there is no retry policy \"%.*s\"",
+                               STR_ARG(name));
         }
     }
-    return true;
+    return 0;
 }
 
 /* Find the jobs that others wait for; false: the call is over. */
@@ -132,22 +128,42 @@ static bool find_depends(struct api_call *call,
     return rc == 0;
 }
 
+/* The command of a decoded request of somebody who may submit; NULL with the
+ * refusal. */
+static struct command *build(struct api *api, struct str owner,
+                             Berth__Submission__Request *message,
+                             const struct depends *depends,
+                             struct pod_remarks_made *remarks,
+                             struct arena *arena, struct refusal *refusal)
+{
+    const struct api_ports *ports = &api->ports;
+    const struct submission_context context = {
+        .rules = &api->config->submit,
+        .rng = ports->rng,
+        .owner = owner,
+        .now_ms = ports->clock->wall_ms(ports->clock),
+        .default_pool = api_default_pool(api, str_of(message->queue), arena),
+        .depends = depends,
+        .remarks = remarks,
+    };
+    struct command *command = command_create(COMMAND_SUBMIT);
+
+    if (submission_build(message, &context, command, refusal) < 0) {
+        command_destroy(command);
+        return NULL;
+    }
+    return command;
+}
+
 /* The command of a request, which is only checked if `remarks` is not NULL;
  * NULL: the call is over. */
 static struct command *make(struct api_call *call, struct str request,
                             struct pod_remarks_made *remarks)
 {
-    const struct api_ports *ports = &call->api->ports;
     Berth__Submission__Request *message;
     struct refusal refusal = {.item_number = 0};
+    const struct depends *depends = NULL;
     struct err err;
-    struct submission_context context = {
-        .rules = &call->api->config->submit,
-        .rng = ports->rng,
-        .owner = call->principal.name,
-        .now_ms = ports->clock->wall_ms(ports->clock),
-        .remarks = remarks,
-    };
 
     int rc = submission_decode(request, &call->arena, &message, &err);
     if (rc < 0) {
@@ -157,17 +173,17 @@ static struct command *make(struct api_call *call, struct str request,
     if (!api_call_authorize_queue(call, str_of(message->queue))) {
         return NULL;
     }
-    context.default_pool = api_call_default_pool(call, str_of(message->queue));
-    if (!are_policies_there(call, message) ||
-        (depends_are_given(message) &&
-         !find_depends(call, message, &context.depends))) {
-        return NULL;
-    }
-    struct command *command = command_create(COMMAND_SUBMIT);
-    if (submission_build(message, &context, command, &refusal) < 0) {
-        command_destroy(command);
+    if (check_policies(call->api, message, &refusal) < 0) {
         refuse(call, &refusal);
         return NULL;
+    }
+    if (depends_are_given(message) && !find_depends(call, message, &depends)) {
+        return NULL;
+    }
+    struct command *command = build(call->api, call->principal.name, message,
+                                    depends, remarks, &call->arena, &refusal);
+    if (!command) {
+        refuse(call, &refusal);
     }
     return command;
 }
@@ -175,6 +191,51 @@ static struct command *make(struct api_call *call, struct str request,
 struct command *submit_command_make(struct api_call *call, struct str request)
 {
     return make(call, request, NULL);
+}
+
+struct command *submit_command_check(struct api_call *call, struct str request)
+{
+    struct pod_remarks_made remarks = {.arena = &call->arena};
+
+    return make(call, request, &remarks);
+}
+
+/* Whether somebody may submit to a queue. */
+static bool may_submit(struct api *api, const struct principal *owner,
+                       struct str queue, struct arena *arena)
+{
+    const struct queue_entry *entry =
+        queue_table_find(api->ports.queues, queue);
+    bool is_allowed =
+        entry &&
+        (auth_has_permission(&api->auth, owner, PERMISSION_SUBMIT_ANY_JOBS) ||
+         api_queue_grants(entry, owner, VERB_SUBMIT, arena));
+
+    queue_entry_unref(entry);
+    return is_allowed;
+}
+
+struct command *submit_command_as(struct api *api,
+                                  const struct principal *owner,
+                                  struct str request, struct arena *arena,
+                                  struct refusal *refusal)
+{
+    Berth__Submission__Request *message;
+    struct err err;
+
+    if (submission_decode(request, arena, &message, &err) < 0) {
+        (void)refusal_set(refusal, "%s", err.text);
+        return NULL;
+    }
+    if (!may_submit(api, owner, str_of(message->queue), arena)) {
+        (void)refusal_set(refusal,
+                          "%.*s may not submit to queue \"%s\", or it is gone",
+                          STR_ARG(owner->name), message->queue);
+        return NULL;
+    }
+    return check_policies(api, message, refusal) < 0
+               ? NULL
+               : build(api, owner->name, message, NULL, NULL, arena, refusal);
 }
 
 void handle_submit_jobs(struct api_call *call, struct str request)

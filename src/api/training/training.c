@@ -40,7 +40,8 @@ static struct command *make_command(struct training_incoming *in)
         .rng = ports->rng,
         .owner = call->principal.name,
         .now_ms = ports->clock->wall_ms(ports->clock),
-        .default_pool = api_call_default_pool(call, str_of(in->queue)),
+        .default_pool =
+            api_default_pool(call->api, str_of(in->queue), &call->arena),
     };
     auto_ptr(command) command = command_create(COMMAND_SUBMIT);
     struct command *made = command;

@@ -3,6 +3,7 @@
 #include "cli/shared/array.h"
 #include "cli/shared/check.h"
 #include "cli/shared/job_file.h"
+#include "cli/shared/periodic_file.h"
 #include "cli/shared/selection.h"
 #include "model/quantity.h"
 #include "wire/settings/settings.h"
@@ -281,6 +282,18 @@ static enum cli_exit check_usage(struct cli *cli)
             cli, CLI_USAGE,
             "--follow shows one job; use wait for the jobs of an --array");
     }
+    if (cli_has(cli, "schedule") &&
+        (cli_has(cli, "array") || cli_has(cli, "follow") ||
+         cli_has(cli, "after") || cli_has(cli, "begin"))) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--schedule cannot be used with --array, --follow, "
+                        "--after or --begin");
+    }
+    if (!cli_has(cli, "schedule") &&
+        (cli_has(cli, "time-zone") || cli_has(cli, "concurrency"))) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--time-zone and --concurrency need a --schedule");
+    }
     if (cli->argument_count == 0 && !cli_has(cli, "script")) {
         return cli_fail(
             cli, CLI_USAGE,
@@ -361,6 +374,11 @@ enum cli_exit cmd_run(struct cli *cli)
     rc = check_after(cli);
     if (rc != CLI_OK) {
         return rc;
+    }
+    if (cli_has(cli, "schedule")) {
+        rc = periodic_of_options(cli, &submission, &submission.periodic);
+        return rc == CLI_OK ? periodic_send(cli, false, submission.periodic)
+                            : rc;
     }
     submission.is_remarked = cli_has(cli, "follow");
     rc = submit_jobs(cli, &submission);

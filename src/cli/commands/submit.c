@@ -14,6 +14,7 @@
 #include "cli/shared/depends.h"
 #include "cli/shared/job_file.h"
 #include "cli/shared/kubernetes_job.h"
+#include "cli/shared/periodic_file.h"
 #include "cli/shared/template.h"
 #include "wire/training/training_job.h"
 
@@ -237,6 +238,8 @@ static enum cli_exit read_document(struct cli *cli, const json_t *document,
     }
     if (rc == CLI_OK && kubernetes_job_is(document)) {
         rc = kubernetes_job_convert(cli, document, &file);
+    } else if (rc == CLI_OK && periodic_is_cron_job(document)) {
+        rc = periodic_convert(cli, document, &file);
     } else if (rc == CLI_OK && depends_is_used(document)) {
         rc = depends_convert(cli, document, &file);
     }
@@ -246,6 +249,9 @@ static enum cli_exit read_document(struct cli *cli, const json_t *document,
     }
     if (rc == CLI_OK && kubernetes_job_is(document)) {
         ret->job_name = kubernetes_job_name(document);
+    }
+    if (rc == CLI_OK && periodic_is(document)) {
+        rc = periodic_read(cli, file ? file : document, ret, &ret->periodic);
     }
     return rc;
 }
@@ -289,7 +295,10 @@ send_documents(struct cli *cli, struct submission *submissions, size_t count)
     for (size_t i = 0; i < count; i++) {
         cli->place = place_of(cli, i, count);
         submissions[i].is_checked = is_checked(cli);
-        enum cli_exit rc = submit_jobs(cli, &submissions[i]);
+        enum cli_exit rc =
+            submissions[i].periodic && !is_checked(cli)
+                ? periodic_send(cli, false, submissions[i].periodic)
+                : submit_jobs(cli, &submissions[i]);
         if (rc == CLI_OK && is_checked(cli)) {
             cli_note(cli, "The server accepts %zu job%s; nothing was submitted",
                      submissions[i].accepted_count,

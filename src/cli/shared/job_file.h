@@ -6,6 +6,7 @@
 #pragma once
 
 #include "armada/services.pb-c.h"
+#include "berth/api.pb-c.h"
 #include "cli/shared/command.h"
 
 /* The jobs of one file. */
@@ -29,6 +30,8 @@ struct submission {
      * never run: that is asked before they are submitted. */
     bool is_unusual;
     bool has_remarks; /* of the server, and they were said */
+    /* They are submitted by a schedule; NULL: at once. */
+    Berth__Api__PeriodicJob *periodic;
     /* All are the pods of this Kubernetes Job; NULL: they are a file's. */
     const char *job_name;
 };

@@ -4,20 +4,11 @@
 #include "control/state/state.h"
 #include "job/table/jobs.h"
 
-/* The id of a job of a run, which count up from the first. */
-static struct job_id id_of(const struct periodic_kept_run *run, uint32_t index)
-{
-    struct job_id id = run->first;
-
-    id.v.lo += index;
-    id.v.hi += id.v.lo < index;
-    return id;
-}
-
 static bool has_ended(const struct control *c, struct periodic_kept_run *run)
 {
     while (run->ended_count < run->job_count) {
-        uint32_t job = jobs_find(c->jobs, id_of(run, run->ended_count));
+        uint32_t job =
+            jobs_find(c->jobs, job_id_after(run->first, run->ended_count));
         if (job != JOBS_NONE && jobs_is_live(c->jobs, job)) {
             return false;
         }

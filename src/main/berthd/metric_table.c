@@ -137,6 +137,11 @@ static const struct metric_row rows[] = {
      "Notifications delivered."},
     {"berth_notifications_waiting", "gauge", "", "target",
      "Notifications that are not delivered yet."},
+    {"berth_periodic_jobs", "gauge", "", "state",
+     "Periodic jobs that have a next moment (active), or have none."},
+    {"berth_periodic_runs_total", "counter", "", "outcome",
+     "Moments of periodic jobs, by what became of them, since this server "
+     "became leader."},
     {"berth_preempted_run_seconds_total", "counter", "seconds", "reason",
      "How long preempted runs had run, by reason."},
     {"berth_preemptions_total", "counter", "", "reason",

@@ -84,6 +84,22 @@ static void put_gauges(struct strbuf *out, const struct control_metrics *m)
                 "berth_maintenance_windows{state=\"open\"} %u\n",
                 m->window_count - m->open_window_count, m->open_window_count);
     put(out, "berth_nodes", m->node_count);
+    metric_head(out, "berth_periodic_jobs");
+    strbuf_addf(out,
+                "berth_periodic_jobs{state=\"active\"} %u\n"
+                "berth_periodic_jobs{state=\"suspended\"} %u\n",
+                m->active_periodic_count,
+                m->periodic_count - m->active_periodic_count);
+    metric_head(out, "berth_periodic_runs_total");
+    strbuf_addf(out,
+                "berth_periodic_runs_total{outcome=\"submitted\"} %llu\n"
+                "berth_periodic_runs_total{outcome=\"skipped\"} %llu\n"
+                "berth_periodic_runs_total{outcome=\"missed\"} %llu\n"
+                "berth_periodic_runs_total{outcome=\"refused\"} %llu\n",
+                (unsigned long long)m->periodic_counts[PERIODIC_SUBMITTED],
+                (unsigned long long)m->periodic_counts[PERIODIC_SKIPPED],
+                (unsigned long long)m->periodic_counts[PERIODIC_MISSED],
+                (unsigned long long)m->periodic_counts[PERIODIC_REFUSED]);
     metric_head(out, "berth_nodes_quarantined");
     strbuf_addf(out,
                 "berth_nodes_quarantined{state=\"out\"} %u\n"

@@ -9,6 +9,7 @@
 #include "main/berthd/leader.h"
 #include "main/berthd/notifier.h"
 #include "main/berthd/pages.h"
+#include "main/berthd/periodic.h"
 #include "main/berthd/policy_event.h"
 #include "main/berthd/projector.h"
 #include "main/berthd/request_notes.h"
@@ -45,6 +46,7 @@ struct server {
     struct projector *projector;
     struct notifier *notifier;
     struct scrubber *scrubber;
+    struct periodic *periodic;
     struct rpc_server *rpc;
     struct executor_thread *executor;
     struct pages pages;
@@ -296,6 +298,12 @@ static int start_scrubber(struct server *server, struct err *err)
     return server->scrubber ? 0 : -ERR_IO;
 }
 
+static int start_periodic(struct server *server, struct err *err)
+{
+    server->periodic = periodic_start(server->api, &server->jumps, err);
+    return server->periodic ? 0 : -ERR_IO;
+}
+
 /* The host of `wanted` with the port that it got. */
 static void set_address(char address[SERVER_ADDRESS_BYTES_MAX],
                         struct str wanted, uint16_t port)
@@ -437,9 +445,10 @@ static int take_up_lost(struct server *server, struct err *err)
 static int start_all(struct server *server, struct err *err)
 {
     static int (*const steps[])(struct server *, struct err *) = {
-        open_files, start_leader,    wait_ready,     take_up_lost,
-        make_api,   start_projector, start_notifier, start_scrubber,
-        serve_grpc, write_token,     start_executor, serve_http,
+        open_files,     start_leader,    wait_ready,     take_up_lost,
+        make_api,       start_projector, start_notifier, start_scrubber,
+        start_periodic, serve_grpc,      write_token,    start_executor,
+        serve_http,
     };
 
     server->queues = queue_table_create();
@@ -576,6 +585,7 @@ void server_stop(struct server *server)
     }
     http_server_destroy(server->http_server);
     scrubber_stop(server->scrubber);
+    periodic_stop(server->periodic); /* it asks the leader */
     executor_thread_stop(server->executor, server->options.ends_jobs,
                          SERVER_JOBS_GRACE_MS);
     if (server->rpc) {

@@ -1,0 +1,259 @@
+/* What a step does about what is due: runs as their owner's, and why there is
+ * none.  The test is the leader's memory of periodic jobs. */
+#include <stdio.h>
+
+#include "api/periodic/message.h"
+#include "api_fixture.h"
+#include "berth/api.pb-c.h"
+#include "sample.h"
+#include "unit.h"
+#include "wire/log/log_codec.h"
+#include "wire/message/message.h"
+
+enum { MINUTE_MS = 60000 };
+
+/* 2026-01-01 00:00. */
+static const int64_t DUE_MS = 1767225600000;
+
+struct stage {
+    struct fixture f;
+    struct periodic_row row;
+    bool is_due;
+    struct arena arena;
+};
+
+static void on_query(struct fixture *f, struct command *command)
+{
+    struct stage *s = f->exchange_ctx;
+
+    if (command->kind == COMMAND_QUERY_PERIODIC && s->is_due) {
+        command->periodic.rows =
+            arena_alloc(&command->arena, sizeof(struct periodic_row));
+        command->periodic.rows[0] = s->row;
+        command->periodic.row_count = 1;
+        s->is_due = false;
+    }
+}
+
+static const struct str owners[] = {{"everyone", 8}, {"uid:7", 5}};
+
+static Berth__Api__PeriodicJob *make_message(struct arena *arena,
+                                             const char *policy)
+{
+    Berth__Api__PeriodicJob *message =
+        wire_new(&berth__api__periodic_job__descriptor, arena);
+    Api__JobSubmitRequestItem *job =
+        wire_new(&api__job_submit_request_item__descriptor, arena);
+
+    job->namespace_ = arena_strdup(arena, STR("default"));
+    job->n_pod_specs = 1;
+    job->pod_specs = arena_alloc(arena, sizeof(*job->pod_specs));
+    job->pod_specs[0] = sample_pod(arena);
+    message->queue = arena_strdup(arena, STR("q"));
+    message->name = arena_strdup(arena, STR("tick"));
+    message->job_set = arena_strdup(arena, STR("ticks"));
+    message->schedule = arena_strdup(arena, STR("* * * * *"));
+    message->concurrency_policy = arena_strdup(arena, str_of(policy));
+    message->n_jobs = 1;
+    message->jobs = arena_alloc(arena, sizeof(*message->jobs));
+    message->jobs[0] = job;
+    return message;
+}
+
+static void start(struct stage *s, const char *policy)
+{
+    memset(s, 0, sizeof(*s));
+    fixture_init(&s->f);
+    s->f.on_exchange = on_query;
+    s->f.exchange_ctx = s;
+    fixture_start(&s->f);
+    fixture_queue(&s->f, "q");
+    s->row = (struct periodic_row){
+        .queue = STR("q"),
+        .name = STR("tick"),
+        .encoded = wire_encode_arena(&make_message(&s->arena, policy)->base,
+                                     &s->arena),
+        .owner = {.name = STR("anonymous"),
+                  .groups = owners,
+                  .group_count = 2,
+                  .is_anonymous = true},
+        .next_ms = DUE_MS,
+    };
+}
+
+static void end(struct stage *s)
+{
+    fixture_fini(&s->f);
+    arena_fini(&s->arena);
+}
+
+static int tell(const struct log_item *item, void *ctx)
+{
+    const struct event *event = &item->event;
+    struct strbuf *told = ctx;
+
+    if (event->type == EVENT_SUBMIT) {
+        strbuf_addf(told, "submit %.*s/%.*s by %.*s; ",
+                    STR_ARG(item->scope.queue), STR_ARG(item->scope.job_set),
+                    STR_ARG(item->scope.user));
+    } else if (event->type == EVENT_CANCEL) {
+        strbuf_add_text(told, "cancel; ");
+    } else if (event->type == EVENT_PERIODIC_RUN) {
+        const struct periodic_run *run = &event->periodic.run;
+        strbuf_addf(told, "%s %lld next %lld, %u jobs%s%.*s; ",
+                    periodic_outcome_name(run->outcome),
+                    (long long)(run->moment_ms - DUE_MS) / 1000,
+                    (long long)(event->periodic.next_ms - DUE_MS) / 1000,
+                    run->job_count, run->text.byte_count ? ": " : "",
+                    STR_ARG(run->text));
+        assert_int_equal(event->periodic.due_ms, DUE_MS);
+    }
+    return 0;
+}
+
+static int tell_record(void *ctx, const struct elog_record *record)
+{
+    auto_arena arena = {0};
+    struct err err;
+
+    return log_decode(record->payload, &arena, tell, ctx, &err);
+}
+
+/* Step at a time after the moment; what the log tells then. */
+static void assert_step(struct stage *s, int64_t after_ms, const char *expected)
+{
+    auto_ptr(elog_reader) reader = NULL;
+    struct elog_range range = {.from_seq = 1};
+    auto_strbuf told = {0};
+    struct err err;
+
+    s->is_due = true;
+    s->f.now_ms = DUE_MS + after_ms;
+    api_periodic_step(s->f.api);
+    assert_false(s->is_due);
+    assert_int_equal(elog_reader_open(s->f.log, &reader, &err), 0);
+    assert_true(elog_read(reader, &range, tell_record, &told, &err) >= 0);
+    assert_string_equal(strbuf_text(&told), expected);
+}
+
+static void a_run_is_its_owners(void **state)
+{
+    struct stage s;
+
+    (void)state;
+    start(&s, "");
+    assert_step(&s, 700,
+                "Submitted 0 next 60, 1 jobs; submit q/ticks by anonymous; ");
+    end(&s);
+}
+
+static void after_an_outage_there_is_one_run(void **state)
+{
+    struct stage s;
+
+    (void)state;
+    start(&s, "");
+    assert_step(&s, 100 * MINUTE_MS + 1,
+                "Submitted 6000 next 6060, 1 jobs; submit q/ticks by "
+                "anonymous; ");
+    end(&s);
+}
+
+static void a_run_that_goes_on_forbids_the_next(void **state)
+{
+    struct stage s;
+    struct periodic_live_run run = {.first = {{1, 1}}, .job_count = 1};
+
+    (void)state;
+    start(&s, "Forbid");
+    s.row.runs = &run;
+    s.row.run_count = 1;
+    assert_step(&s, 0,
+                "Skipped 0 next 60, 0 jobs: the run before it had not ended "
+                "(concurrencyPolicy Forbid); ");
+    end(&s);
+}
+
+static void a_run_that_goes_on_is_replaced(void **state)
+{
+    struct stage s;
+    struct periodic_live_run run = {.first = {{1, 1}}, .job_count = 2};
+
+    (void)state;
+    start(&s, "Replace");
+    s.row.runs = &run;
+    s.row.run_count = 1;
+    assert_step(&s, 0,
+                "cancel; cancel; Submitted 0 next 60, 1 jobs; submit q/ticks "
+                "by anonymous; ");
+    end(&s);
+}
+
+static void an_owner_who_may_no_longer_is_refused(void **state)
+{
+    struct stage s;
+
+    (void)state;
+    start(&s, "");
+    s.row.owner = (struct periodic_owner){.name = STR("gone")};
+    assert_step(&s, 0,
+                "Refused 0 next 60, 0 jobs: its owner gone is not a user of "
+                "the server any more; ");
+    end(&s);
+    start(&s, "");
+    s.row.queue = STR("other");
+    Berth__Api__PeriodicJob *message = make_message(&s.arena, "");
+    message->queue = arena_strdup(&s.arena, STR("other"));
+    s.row.encoded = wire_encode_arena(&message->base, &s.arena);
+    assert_step(&s, 0,
+                "Refused 0 next 60, 0 jobs: anonymous may not submit to queue "
+                "\"other\", or it is gone; ");
+    end(&s);
+}
+
+static void a_zone_that_is_gone_is_looked_for_later(void **state)
+{
+    struct stage s;
+
+    (void)state;
+    start(&s, "");
+    Berth__Api__PeriodicJob *message = make_message(&s.arena, "");
+    message->time_zone = arena_strdup(&s.arena, STR("Mars/Olympus"));
+    s.row.encoded = wire_encode_arena(&message->base, &s.arena);
+    assert_step(&s, 0,
+                "Refused 0 next 3600, 0 jobs: timeZone: \"Mars/Olympus\" must "
+                "be a name of the server's time zone database, such as "
+                "Europe/Berlin or UTC; ");
+    end(&s);
+}
+
+static void a_busy_server_tries_again(void **state)
+{
+    struct stage s;
+
+    (void)state;
+    start(&s, "");
+    s.row.next_ms = DUE_MS;
+    fixture_trouble(&s.f, COMMAND_UNAVAILABLE, STR("not now"));
+    s.is_due = false; /* the leader does not even answer the question */
+    api_periodic_step(s.f.api);
+    fixture_trouble(&s.f, COMMAND_OK, STR(""));
+    assert_step(&s, 0,
+                "Submitted 0 next 60, 1 jobs; submit q/ticks by anonymous; ");
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_is_its_owners),
+        cmocka_unit_test(after_an_outage_there_is_one_run),
+        cmocka_unit_test(a_run_that_goes_on_forbids_the_next),
+        cmocka_unit_test(a_run_that_goes_on_is_replaced),
+        cmocka_unit_test(an_owner_who_may_no_longer_is_refused),
+        cmocka_unit_test(a_zone_that_is_gone_is_looked_for_later),
+        cmocka_unit_test(a_busy_server_tries_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
