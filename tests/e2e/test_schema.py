@@ -66,6 +66,8 @@ class Schema(unittest.TestCase):
         ctl("create", "maintenance-window", "w", "--begin",
             "2999-01-01T00:00:00Z", "--duration", "1h", "--nodes", "n0",
             "-l", "rack=1", "--reason", "cables")
+        ctl("run", "-q", "q", *SMALL, "--name", "p", "--schedule", "@yearly",
+            "--time-zone", "Europe/Berlin", "--", "true")
         ctl("create", "pool", "mine", "--min", "cpu=1", check=False)
         out = ctl("run", "-q", "q", *SMALL, "--name", "n", "--", "sh", "-c",
                   "echo hello; touch left").stdout
@@ -96,6 +98,8 @@ class Schema(unittest.TestCase):
         self.agrees("get jobsets")
         self.agrees("get maintenance-windows")
         self.agrees("get nodes")
+        self.agrees("get periodic-jobs")
+        self.agrees("get periodic-jobs", "p")
         self.agrees("get permissions")
         self.agrees("get podgroups")
         self.agrees("get pools", is_empty=True)
