@@ -15,7 +15,7 @@ enum { MOVE_TRIES_MAX = 64 };
 struct removal {
     int top_fd; /* of the tree; what is deep is moved here */
     dev_t device;
-    int budget;
+    struct tree_step *step;
     unsigned int move_count; /* makes names */
     bool is_on;              /* something was removed in this pass */
 };
@@ -82,13 +82,24 @@ static void move_up(struct removal *removal, int dir_fd, const char *name)
 
 static void empty_dir(struct removal *removal, int fd, int depth);
 
+/* An entry is gone. */
+static void note_removed(struct removal *removal)
+{
+    struct tree_step *step = removal->step;
+
+    removal->is_on = true;
+    if (step->clock && step->clock->mono_ns(step->clock) >= step->until_ns) {
+        step->budget = 0;
+    }
+}
+
 /* Remove an entry, with what is below it. */
 static void remove_entry(struct removal *removal, int dir_fd, const char *name,
                          int depth)
 {
-    removal->budget--;
+    removal->step->budget--;
     if (unlinkat(dir_fd, name, 0) == 0) {
-        removal->is_on = true;
+        note_removed(removal);
         return;
     }
     /* EPERM: what POSIX has for a directory, and what another may own. */
@@ -104,7 +115,7 @@ static void remove_entry(struct removal *removal, int dir_fd, const char *name,
         empty_dir(removal, fd, depth + 1); /* which closes it */
     }
     if (unlinkat(dir_fd, name, AT_REMOVEDIR) == 0) {
-        removal->is_on = true;
+        note_removed(removal);
     }
 }
 
@@ -117,7 +128,8 @@ static void empty_dir(struct removal *removal, int fd, int depth)
         close(fd);
         return;
     }
-    for (struct dirent *entry; removal->budget > 0 && (entry = readdir(dir));) {
+    for (struct dirent *entry;
+         removal->step->budget > 0 && (entry = readdir(dir));) {
         if (strcmp(entry->d_name, ".") != 0 &&
             strcmp(entry->d_name, "..") != 0) {
             remove_entry(removal, fd, entry->d_name, depth);
@@ -139,36 +151,37 @@ static bool empty_top(struct removal *removal, int dir_fd, const char *name)
         removal->top_fd = fd;
         empty_dir(removal, fd, 1);
         if (unlinkat(dir_fd, name, AT_REMOVEDIR) == 0) {
+            note_removed(removal);
             return true;
         }
-    } while (removal->is_on && removal->budget > 0);
+    } while (removal->is_on && removal->step->budget > 0);
     return !removal->is_on;
 }
 
-bool tree_remove_some(int dir_fd, const char *name, int *budget)
+bool tree_remove_some(int dir_fd, const char *name, struct tree_step *step)
 {
     struct stat st;
 
-    ASSERT(*budget > 0);
+    ASSERT(step->budget > 0);
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
         return true;
     }
-    if (!S_ISDIR(st.st_mode)) {
-        (*budget)--;
-        (void)unlinkat(dir_fd, name, 0);
-        return true;
+    struct removal removal = {.device = st.st_dev, .step = step};
+    step->budget--;
+    if (S_ISDIR(st.st_mode)) {
+        return empty_top(&removal, dir_fd, name);
     }
-    struct removal removal = {.device = st.st_dev, .budget = *budget};
-    bool is_done = empty_top(&removal, dir_fd, name);
-    *budget = removal.budget;
-    return is_done;
+    if (unlinkat(dir_fd, name, 0) == 0) {
+        note_removed(&removal);
+    }
+    return true;
 }
 
 void tree_remove(int dir_fd, const char *name)
 {
-    int budget;
+    struct tree_step step;
 
     do {
-        budget = INT_MAX;
-    } while (!tree_remove_some(dir_fd, name, &budget));
+        step = (struct tree_step){.budget = INT_MAX};
+    } while (!tree_remove_some(dir_fd, name, &step));
 }

@@ -18,7 +18,8 @@ enum {
     LINK_BYTES_MAX = 128,
     TRASH_NAME_BYTES_MAX = 128,
     TRASH_TRIES_MAX = 1000,
-    TRASH_STEP_ENTRIES = 1000, /* a few milliseconds */
+    TRASH_STEP_ENTRIES = 1000, /* in one step, which ends after */
+    TRASH_STEP_NS = 20000000,
 };
 
 static const char link_prefix[] = "../../spaces/";
@@ -110,21 +111,27 @@ void process_discard_run(struct process *process, const char *run_name)
 
 void process_empty_trash(struct process *process)
 {
-    int budget = TRASH_STEP_ENTRIES;
+    const struct clock *clock = process->clock;
 
     if (!process->has_trash) {
         return;
     }
+    struct tree_step step = {
+        .budget = TRASH_STEP_ENTRIES,
+        .clock = clock,
+        .until_ns = clock->mono_ns(clock) + TRASH_STEP_NS,
+    };
     DIR *dir = file_list(process->trash_fd);
 
-    for (struct dirent *entry; dir && budget > 0 && (entry = readdir(dir));) {
+    for (struct dirent *entry;
+         dir && step.budget > 0 && (entry = readdir(dir));) {
         if (strcmp(entry->d_name, ".") != 0 &&
             strcmp(entry->d_name, "..") != 0 &&
-            !tree_remove_some(process->trash_fd, entry->d_name, &budget)) {
+            !tree_remove_some(process->trash_fd, entry->d_name, &step)) {
             break;
         }
     }
-    process->has_trash = dir && budget <= 0;
+    process->has_trash = dir && step.budget <= 0;
     if (dir) {
         closedir(dir);
     }

@@ -235,13 +235,59 @@ static void a_tree_of_any_depth_is_removed(void **state)
     }
     close(fd);
     int steps = 1;
-    int budget = 100;
-    while (!tree_remove_some(top, "d", &budget)) {
+    struct tree_step step = {.budget = 100};
+    while (!tree_remove_some(top, "d", &step)) {
         assert_true(steps++ < 100);
-        budget = 100;
+        step.budget = 100;
     }
 
     assert_true(steps > 1);
+    assert_int_equal(faccessat(top, "d", F_OK, 0), -1);
+    close(top);
+    remove_dir(dir);
+}
+
+/* A clock on which each look takes a nanosecond. */
+struct looked_clock {
+    struct clock clock;
+    uint64_t look_count;
+};
+
+static uint64_t count_look(const struct clock *clock)
+{
+    struct looked_clock *looked = container_of((struct clock *)(uintptr_t)clock,
+                                               struct looked_clock, clock);
+
+    return ++looked->look_count;
+}
+
+/* However slow the disk is: a step ends in time, and removes something. */
+static void a_step_of_a_removal_ends_in_time(void **state)
+{
+    enum { FOLDERS = 30, LOOKS = 4 };
+    struct looked_clock looked = {.clock = {.mono_ns = count_look}};
+    int steps = 0;
+    bool is_done = false;
+
+    (void)state;
+    char *dir = make_dir();
+    int top = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(mkdirat(top, "d", 0700), 0);
+    for (int i = 0; i < FOLDERS; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "d/%d", i);
+        assert_int_equal(mkdirat(top, name, 0700), 0);
+    }
+    for (; !is_done; steps++) {
+        uint64_t before = looked.look_count;
+        struct tree_step step = {
+            .budget = 1000, .clock = &looked.clock, .until_ns = before + LOOKS};
+        assert_true(steps <= FOLDERS);
+        is_done = tree_remove_some(top, "d", &step);
+        assert_true(looked.look_count <= before + LOOKS);
+        assert_true(is_done || step.budget == 0);
+    }
+    assert_in_range(steps, FOLDERS / LOOKS, FOLDERS / LOOKS + 2);
     assert_int_equal(faccessat(top, "d", F_OK, 0), -1);
     close(top);
     remove_dir(dir);
@@ -334,6 +380,7 @@ int main(void)
         TEST(a_process_is_told_from_another_of_its_number),
         TEST(a_tree_is_removed_without_following_links),
         TEST(a_tree_of_any_depth_is_removed),
+        TEST(a_step_of_a_removal_ends_in_time),
         TEST(a_fifo_or_a_link_in_place_of_a_file_is_refused),
         TEST(a_path_below_stays_below),
         TEST(a_file_beyond_the_bound_is_too_big),
