@@ -50,7 +50,10 @@ enum {
     /* Resources beside the columns are counted by node, and so are host ports
      * (docs/decisions/0074). */
     POLICY_RULES_EXTRAS = 7,
-    POLICY_RULES_LATEST = POLICY_RULES_EXTRAS,
+    /* Who is let past a reservation since it could preempt there promises to
+     * yield, even if nobody has to go (docs/decisions/0080). */
+    POLICY_RULES_YIELD = 8,
+    POLICY_RULES_LATEST = POLICY_RULES_YIELD,
 };
 
 /* A fraction of a pool's total of one resource. */

@@ -29,6 +29,11 @@ static void note_pass(const struct round *round,
         decision->revocable_for = hold->job;
         decision->yields_at_once = round->is_growing;
     }
+    if (hold && round->reserve.owing == decision->job &&
+        round->sched->policy->rules_revision >= POLICY_RULES_YIELD) {
+        decision->is_backfilled = true;
+        decision->revocable_for = hold->job;
+    }
     if (own && decision->revocable_for == NONE &&
         reserve_pass(round, own, class, decision->node) == BACKFILL_REVOCABLE) {
         decision->is_backfilled = true;

@@ -80,6 +80,9 @@ struct reserve {
     bool has_refused;         /* since the last one that found no place */
     bool is_for_share; /* others are to go for what is searched for, since their
                           queues have more: see reserve_is_soon() */
+    /* The job that the last search found a place for by nothing else than that,
+     * or NONE; its lease promises to yield. */
+    uint32_t owing;
     /* While an entry is tried: its serial, whose revocable runs may go, and the
      * first ordinal of evicted work that may. */
     uint32_t asking, ordinal_min;

@@ -93,6 +93,7 @@ void admission_begin(struct round *round)
     const struct pool *pool = round->pool;
     struct admission_entry entry;
 
+    round->reserve.owing = NONE;
     if (window_policy(round)->admitted_window == 0) {
         return;
     }

@@ -644,24 +644,6 @@ static void set_every_rule(struct tape *tape, struct drive *drive)
     }
 }
 
-/* Whether what could preempt for fairness found free room instead, and runs
- * past what is promised: it does not yield (docs/decisions/0068). */
-static bool is_taken(const struct trace *trace, const struct outcome *outcome,
-                     int promised)
-{
-    const int at = (int)(outcome->promised_ms[promised] / 1000);
-
-    for (int j = 0; j < trace->job_count; j++) {
-        const struct trace_job *job = &trace->jobs[j];
-        if (job->is_preemptible && !outcome->gives_way[j] &&
-            outcome->starts[j] >= outcome->admitted_at[promised] &&
-            outcome->starts[j] <= at && outcome->ends[j] > at) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Nobody starts later than it was first promised, unless that was taken back,
  * whatever rules there are beside reservations.  Left out are the promises that
  * docs/guide/reservations.md calls less certain: those that count lifetimes, or
@@ -691,8 +673,7 @@ static bool promises_are_kept_under_every_rule(struct tape *tape)
     for (int j = 0; j < trace.job_count; j++) {
         int64_t promised_ms = outcome.promised_ms[j];
         is_kept &= promised_ms == 0 || promised_ms == SCHED_START_UNKNOWN ||
-                   outcome.starts[j] * INT64_C(1000) <= promised_ms ||
-                   is_taken(&trace, &outcome, j);
+                   outcome.starts[j] * INT64_C(1000) <= promised_ms;
     }
     sched_destroy(drive.sched);
     return is_kept && !drive.is_broken;

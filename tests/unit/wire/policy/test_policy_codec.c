@@ -220,7 +220,7 @@ static void rules_are_the_first_where_none_are_named(void **state)
     assert_int_equal(policy->rules_revision, POLICY_RULES_BY_POOL);
     policy_defaults(policy);
     assert_int_equal(policy->rules_revision, POLICY_RULES_LATEST);
-    assert_null(read_policy("rulesRevision: 8\n", &arena, &err));
+    assert_null(read_policy("rulesRevision: 9\n", &arena, &err));
     assert_non_null(strstr(err.text, "rulesRevision"));
 }
 
