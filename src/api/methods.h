@@ -176,6 +176,8 @@
            WATCH, JOBS, 0)                                                     \
     METHOD("berth.api.Berth/ListJobFiles", list_job_files, UNARY,              \
            WATCH_ALL_EVENTS, WATCH, JOBS, 0)                                   \
+    METHOD("berth.api.Berth/ListJobObjects", list_job_objects, UNARY,          \
+           WATCH_ALL_EVENTS, WATCH, JOBS, 0)                                   \
     METHOD("berth.api.Berth/ReadJobFile", read_job_file, UNARY,                \
            WATCH_ALL_EVENTS, WATCH, JOBS, 0)                                   \
     METHOD("binoculars.Binoculars/Cordon", cordon_node, UNARY, CORDON_NODES,   \

@@ -425,6 +425,8 @@ const struct command_spec command_table[] = {
              "options select"),
     ROW("get files", "get file", "ID [PATH]", 1, 2, cmd_get_files,
         "list the files in a job's folder"),
+    ROW("get objects", "get object", "ID", 1, 1, cmd_get_objects,
+        "list the pod, secrets, services and other objects of a job"),
     ROW("cp", NULL, "ID:PATH LOCAL", 2, 2, cmd_cp,
         "copy files from a job's folder; ID: alone copies all of it"),
     ROW_WITH("cancel job", "cancel jobs", "[ID...]", 0, -1, cmd_cancel_job,

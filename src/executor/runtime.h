@@ -119,6 +119,16 @@ struct runtime_address {
     struct str address;
 };
 
+/* What was made beside a pod, or was refused. */
+struct runtime_object {
+    uint32_t index; /* among the objects of the job */
+    struct str api_version, kind, name, namespace_;
+    struct str uid;     /* "": it was refused */
+    struct str message; /* why it was */
+    int64_t generation;
+    int64_t changed_ms; /* made or refused */
+};
+
 /* All that is known of a pod, for a report. */
 struct runtime_status {
     enum runtime_cause cause;
@@ -128,6 +138,8 @@ struct runtime_status {
     int64_t created_ms, started_ms, ended_ms; /* 0: did not happen */
     const struct runtime_address *addresses;  /* ports ascending */
     uint32_t address_count;
+    const struct runtime_object *objects; /* by index */
+    uint32_t object_count;
     struct resource_list used_max; /* at once, since it was told last */
     struct resource_list used_sum; /* since it began: amounts times seconds */
 };

@@ -224,6 +224,8 @@ struct event {
             const struct str *addresses; /* each an entry of the map from
                                           * ports to addresses, encoded */
             uint32_t address_count;
+            const struct str *objects; /* each a berth.api.JobObject */
+            uint32_t object_count;
         } ingress; /* INGRESS_INFO */
         struct {
             struct str reason;

@@ -149,20 +149,48 @@ static void on_run_errors(struct projection *projection,
     end_run(projection, job, run, run_state_of(error->kind), event->created_ms);
 }
 
-/* Kept as the field of api.JobRunDetails, where they are asked for; what
- * there is no room for is left out. */
+static void put_all(struct strbuf *buf, uint32_t number,
+                    const struct str *items, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (buf->byte_count + items[i].byte_count < STORE_TEXT_BYTES_MAX) {
+            field_put_bytes(buf, number, items[i]);
+        }
+    }
+}
+
+/* What was told before of this kind. */
+static void put_old(struct strbuf *buf, uint32_t number, struct str old)
+{
+    struct field_cursor cursor = field_cursor_make(old);
+    struct field field;
+
+    while (!field_cursor_is_done(&cursor) && field_read(&cursor, &field)) {
+        if (field.number == number && field.type == FIELD_BYTES) {
+            put_all(buf, number, &field.bytes, 1);
+        }
+    }
+}
+
+/* Kept as the fields of api.JobRunDetails, where they are asked for; what there
+ * is no room for is left out.  Addresses and objects are told apart, or
+ * together. */
 static void on_ingress(struct projection *projection, struct run_row *run,
                        const struct event *event)
 {
-    enum { INGRESS_ADDRESSES = 11 };
+    enum { INGRESS_ADDRESSES = 11, OBJECTS = 1000 };
+    const struct str old = run->run.ingress;
     auto_strbuf buf = {0};
 
-    for (uint32_t i = 0; i < event->ingress.address_count; i++) {
-        struct str address = event->ingress.addresses[i];
-        if (buf.byte_count + address.byte_count < STORE_TEXT_BYTES_MAX) {
-            field_put_bytes(&buf, INGRESS_ADDRESSES, address);
-        }
+    if (event->ingress.address_count == 0) {
+        put_old(&buf, INGRESS_ADDRESSES, old);
     }
+    if (event->ingress.object_count == 0) {
+        put_old(&buf, OBJECTS, old);
+    }
+    put_all(&buf, INGRESS_ADDRESSES, event->ingress.addresses,
+            event->ingress.address_count);
+    put_all(&buf, OBJECTS, event->ingress.objects, event->ingress.object_count);
     run->run.ingress = arena_str(&projection->arena, strbuf_str(&buf));
     run->is_changed = true;
 }

@@ -87,7 +87,7 @@ struct stored_run {
     struct str error; /* text for people; "" if none */
     struct str debug;
     struct str ingress; /* an encoded api.JobRunDetails that holds nothing but
-                         * ingress_addresses; "" if none */
+                         * ingress_addresses and objects; "" if none */
 };
 
 /* Which jobs to list, newest first.  An empty string or 0 stands for any. */

@@ -101,6 +101,7 @@ class Schema(unittest.TestCase):
         self.agrees("get periodic-jobs")
         self.agrees("get periodic-jobs", "p")
         self.agrees("get permissions")
+        self.agrees("get objects", self.job_id)
         self.agrees("get podgroups")
         self.agrees("get pools", is_empty=True)
         self.agrees("get queue", "q")

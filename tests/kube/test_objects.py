@@ -88,6 +88,10 @@ class TestObjects(unittest.TestCase):
         job_id, = self.cluster.submit(self.set, wanted)
         return job_id
 
+    def rows(self, job_id):
+        return json.loads(self.berth.ctl("get", "objects", job_id, "-o",
+                                         "json").stdout)["objects"]
+
     def get(self, path):
         return self.plane.ask("GET", path)
 
@@ -137,8 +141,20 @@ class TestObjects(unittest.TestCase):
              spec["volumes"][1]["configMap"]["name"],
              spec["volumes"][2]["persistentVolumeClaim"]["claimName"]],
             [f"{pod_name}-key", f"{pod_name}-settings", f"{pod_name}-scratch"])
+        rows = harness.wait_for("rows of all", lambda: self.rows(job_id)
+                                if self.rows(job_id)[-1]["state"] == "PRESENT"
+                                else None)
+        self.assertEqual(
+            [(r["kind"], r["name"], r["state"]) for r in rows],
+            [("Pod", pod_name, "RUNNING"),
+             *[(made["kind"], made["metadata"]["name"], "PRESENT")
+               for made in found]])
+        self.assertEqual([r["uid"] for r in rows[1:]],
+                         [made["metadata"]["uid"] for made in found])
+        self.assertEqual({(r["namespace"], r["attempt"], r["executor"])
+                          for r in rows}, {(NAMESPACE, 1, "k")})
         self.assert_secret_stays(
-            json.dumps(pod),
+            json.dumps(pod), json.dumps(rows),
             self.berth.ctl("get", "jobs", job_id, "-o", "json").stdout,
             self.berth.ctl("get", "jobs", job_id, "-o", "yaml").stdout,
             self.berth.ctl("explain", job_id, "-o", "json").stdout)
@@ -152,6 +168,8 @@ class TestObjects(unittest.TestCase):
         for one in (job_id, other):
             self.berth.ctl("cancel", "job", one)
         self.cluster.wait_no_pods()
+        self.assertEqual({r["state"] for r in self.rows(job_id)[1:]},
+                         {"UNWANTED"})
         self.assert_secret_stays(json.dumps(
             self.cluster.all_events(self.set)))
 
@@ -170,11 +188,14 @@ class TestObjects(unittest.TestCase):
             self.assertIn(word, told)
         self.assertNotIn(SECRET, told)
         self.cluster.wait_no_pods()
+        return self.rows(job_id)
 
     def test_what_the_cluster_refuses_fails_the_job(self):
-        self.assert_fails([thing("example.com/v1", "Widget", "w",
-                                 spec={"size": SECRET[:3]})],
-                          "Widget", "422")
+        rows = self.assert_fails([thing("example.com/v1", "Widget", "w",
+                                        spec={"size": SECRET[:3]})],
+                                 "Widget", "422")
+        self.assertEqual(rows[1]["state"], "REJECTED")
+        self.assertIn("422", rows[1]["message"])
         self.assert_fails([thing("v1", "Secret", "k", stringData={"a": SECRET},
                                  type="kubernetes.io/tls")],
                           "Secret", "422", "not shown")

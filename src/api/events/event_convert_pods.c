@@ -87,6 +87,9 @@ int convert_ingress(struct conversion *c,
     Api__JobIngressInfoEvent *event =
         NEW_EVENT(c, job_ingress_info_event, info->job_id);
 
+    if (info->n_ingress_addresses == 0 && info->n_objects > 0) {
+        return 0; /* clients know of no other objects */
+    }
     if (info->objectmeta) {
         event->cluster_id = info->objectmeta->executor_id;
         event->kubernetes_id = info->objectmeta->kubernetes_id;

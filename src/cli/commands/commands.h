@@ -118,6 +118,7 @@ enum cli_exit cmd_delete_training_job(struct cli *cli);
 enum cli_exit cmd_explain(struct cli *cli);
 enum cli_exit cmd_logs(struct cli *cli);
 enum cli_exit cmd_get_files(struct cli *cli);
+enum cli_exit cmd_get_objects(struct cli *cli);
 enum cli_exit cmd_cp(struct cli *cli);
 enum cli_exit cmd_backup(struct cli *cli);
 enum cli_exit cmd_config_use_context(struct cli *cli);

@@ -58,6 +58,7 @@ static const struct row rows[] = {
     LIST("get nodes", berth__api__node_status),
     ONE("get periodic-jobs", berth__api__list_periodic_jobs_response),
     ONE("get permissions", berth__api__get_permissions_response),
+    ONE("get objects", berth__api__list_job_objects_response),
     KEY("get podgroups", "podGroups", berth__api__pod_group_status),
     ONE("get pools", berth__api__list_pools_response),
     ONE("get queue", api__queue),

@@ -331,26 +331,46 @@ int kube_attached_unpack(struct str text,
 
 /* What was made. */
 
-bool kube_attached_is_of(struct str answer, struct str uid)
+/* All kinds have their metadata in the same field; NULL: it does not read. */
+static const meta_message *meta_of(struct str answer, struct arena *arena)
 {
-    /* All kinds have their metadata in the same field. */
-    auto_arena arena = {0};
     struct envelope envelope;
     ProtobufCMessage *base;
     struct err err;
 
-    if (envelope_read(answer, &envelope) < 0 ||
-        kube_object_decode(&k8s__io__api__core__v1__config_map__descriptor,
-                           envelope.object, &arena, &base, &err) < 0) {
-        return false;
-    }
-    const meta_message *meta = ((const config_message *)base)->metadata;
+    return envelope_read(answer, &envelope) < 0 ||
+                   kube_object_decode(
+                       &k8s__io__api__core__v1__config_map__descriptor,
+                       envelope.object, arena, &base, &err) < 0
+               ? NULL
+               : ((const config_message *)base)->metadata;
+}
+
+bool kube_attached_is_of(struct str answer, struct str uid)
+{
+    auto_arena arena = {0};
+    const meta_message *meta = meta_of(answer, &arena);
+
     for (size_t i = 0; meta && i < meta->n_ownerreferences; i++) {
         if (str_equal(str_of(meta->ownerreferences[i]->uid), uid)) {
             return true;
         }
     }
     return false;
+}
+
+void kube_attached_note(struct str answer, struct arena *arena,
+                        struct kube_attached *item)
+{
+    auto_arena read = {0};
+    const meta_message *meta = meta_of(answer, &read);
+
+    /* An answer that does not read says all the same that it is there. */
+    item->uid =
+        arena_str(arena, meta && meta->uid && *meta->uid ? str_of(meta->uid)
+                                                         : STR("unknown"));
+    item->generation = meta ? meta->generation : 0;
+    item->changed_ms = meta ? kube_time_ms(meta->creationtimestamp) : 0;
 }
 
 static void expose(struct kube_exposed exposed, struct kube_exposed *items,

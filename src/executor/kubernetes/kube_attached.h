@@ -56,6 +56,11 @@ struct kube_attached {
     bool is_secret;   /* nobody may read the body, or what is said of it */
     bool is_withheld; /* a secret whose body is not here: it can be found, but
                        * not made */
+    /* What became of it. */
+    struct str uid;     /* "": it was not made */
+    struct str refusal; /* "": it was not refused */
+    int64_t generation;
+    int64_t changed_ms;
 };
 
 /* A port of a pod that can be reached from outside. */
@@ -89,6 +94,10 @@ void kube_attached_path(const struct kube_attached *item, bool has_name,
 
 /* What the API server sent of an object: whether it is owned by this pod. */
 bool kube_attached_is_of(struct str answer, struct str uid) must_check;
+
+/* Note what the API server sent of an item that was made; in the arena. */
+void kube_attached_note(struct str answer, struct arena *arena,
+                        struct kube_attached *item);
 
 /* Add the ports that it exposes to the `items`, which have room for
  * KUBE_EXPOSED_MAX: sorted by port, each once, the last counts.  New ports are

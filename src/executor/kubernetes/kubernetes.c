@@ -126,7 +126,7 @@ static bool status(struct runtime *runtime, struct run_id run,
         .ended_ms = reconcile_is_ended(row->phase) ? row->ended_ms : 0,
     };
     read_end(row, arena, ret_status);
-    kubernetes_put_addresses(row, arena, ret_status);
+    kubernetes_put_objects(row, arena, ret_status);
     if (row->cause != RUNTIME_CAUSE_NONE && row->phase != RECONCILE_SUCCEEDED) {
         ret_status->cause = row->cause;
         ret_status->message = message_of(row, arena);

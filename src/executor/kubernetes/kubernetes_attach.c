@@ -26,10 +26,13 @@ static void look_at(struct kubernetes *k, int64_t at_ms)
 static void give_up(struct kubernetes *k, struct kube_row *row, bool may_return,
                     struct str why)
 {
-    const struct kube_attach *attach = row->attach;
-    const struct kube_attached *item = &attach->items[attach->made_count];
+    struct kube_attach *attach = row->attach;
+    struct kube_attached *item = &attach->items[attach->made_count];
     auto_strbuf text = strbuf_make(0);
 
+    item->refusal = arena_str(&attach->arena, why);
+    item->changed_ms = k->clock->wall_ms(k->clock);
+    kubernetes_push(k, RUNTIME_FACTS, row->run);
     strbuf_addf(&text, "the job's %.*s %.*s was not created: %.*s",
                 STR_ARG(item->kind), STR_ARG(item->name), STR_ARG(why));
     kubernetes_doom(k, row,
@@ -72,12 +75,16 @@ static void made(struct kubernetes *k, struct kube_row *row, struct str answer)
 
     kube_attached_expose(answer, &attach->arena, attach->exposed,
                          &attach->exposed_count);
-    attach->made_count++;
+    kube_attached_note(answer, &attach->arena,
+                       &attach->items[attach->made_count++]);
     attach->is_looking = false;
     retry_succeeded(&attach->retry);
     attach->due_ms = kubernetes_now_ms(k);
     look_at(k, attach->due_ms);
     kubernetes_tell_addresses(k, row);
+    if (attach->made_count == attach->count && !attach->is_told) {
+        kubernetes_push(k, RUNTIME_FACTS, row->run);
+    }
 }
 
 /* There is one of that name: ours, from before a restart or an answer that was
@@ -328,11 +335,46 @@ void kubernetes_note_objects(struct kubernetes *k, struct kube_row *row,
     kubernetes_tell_addresses(k, row);
 }
 
-void kubernetes_put_addresses(const struct kube_row *row, struct arena *arena,
-                              struct runtime_status *status)
+/* Those of which it is known what became of them, by index. */
+static void put_objects(const struct kube_attach *attach, struct arena *arena,
+                        struct runtime_status *status)
+{
+    struct runtime_object *objects =
+        arena_alloc_array(arena, attach->count, sizeof(*objects));
+
+    for (uint32_t i = 0; i < attach->count; i++) {
+        const struct kube_attached *item = &attach->items[i];
+        uint32_t at = status->object_count;
+        if (item->uid.byte_count + item->refusal.byte_count == 0) {
+            continue;
+        }
+        for (; at > 0 && objects[at - 1].index > item->index; at--) {
+            objects[at] = objects[at - 1];
+        }
+        objects[at] = (struct runtime_object){
+            .index = item->index,
+            .api_version = item->api_version,
+            .kind = item->kind,
+            .name = item->name,
+            .namespace_ = item->namespace_,
+            .uid = item->uid,
+            .message = item->refusal,
+            .generation = item->generation,
+            .changed_ms = item->changed_ms,
+        };
+        status->object_count++;
+    }
+    status->objects = objects;
+}
+
+void kubernetes_put_objects(const struct kube_row *row, struct arena *arena,
+                            struct runtime_status *status)
 {
     const struct kube_attach *attach = row->attach;
 
+    if (attach) {
+        put_objects(attach, arena, status);
+    }
     if (!attach || !attach->is_told) {
         return;
     }

@@ -252,9 +252,10 @@ void kubernetes_note_objects(struct kubernetes *k, struct kube_row *row,
 void kubernetes_attach_due(struct kubernetes *k);
 /* Tell where a pod is reached, once, when that is known and it runs. */
 void kubernetes_tell_addresses(struct kubernetes *k, struct kube_row *row);
-/* Where it is, once that was told; in the arena. */
-void kubernetes_put_addresses(const struct kube_row *row, struct arena *arena,
-                              struct runtime_status *status);
+/* What was made beside it, and where it is reached once that was told; in the
+ * arena, what it points to is the row's. */
+void kubernetes_put_objects(const struct kube_row *row, struct arena *arena,
+                            struct runtime_status *status);
 /* Free it; NULL is fine. */
 void kubernetes_attach_free(struct kube_attach *attach);
 

@@ -1,4 +1,5 @@
-/* What is known of pods that live: where they are reached, what they use. */
+/* What is known of pods that live: where they are reached, what was made beside
+ * them, what they use. */
 #include "executor/loop/report_private.h"
 #include "wire/kube/entries.h"
 
@@ -20,8 +21,36 @@ static entry_t **make_entries(struct report *report,
     return entries;
 }
 
-static void add_addresses(struct report *report, const struct report_run *run,
-                          int64_t at_ms)
+static Berth__Api__JobObject **make_objects(struct report *report,
+                                            const struct runtime_status *status)
+{
+    Berth__Api__JobObject **objects = arena_alloc_array(
+        &report->arena, status->object_count + 1, sizeof(*objects));
+
+    for (uint32_t i = 0; i < status->object_count; i++) {
+        const struct runtime_object *from = &status->objects[i];
+        Berth__Api__JobObject *object =
+            NEW(&report->arena, Berth__Api__JobObject,
+                berth__api__job_object__init);
+        object->index = from->index;
+        object->api_version = report_copy(report, from->api_version);
+        object->kind = report_copy(report, from->kind);
+        object->name = report_copy(report, from->name);
+        object->namespace_ = report_copy(report, from->namespace_);
+        object->uid = report_copy(report, from->uid);
+        object->message = report_copy(report, from->message);
+        object->generation = from->generation;
+        object->changed_ms = from->changed_ms;
+        object->state = from->uid.byte_count > 0
+                            ? BERTH__API__JOB_OBJECT__STATE__PRESENT
+                            : BERTH__API__JOB_OBJECT__STATE__REJECTED;
+        objects[i] = object;
+    }
+    return objects;
+}
+
+static void add_place(struct report *report, const struct report_run *run,
+                      int64_t at_ms)
 {
     report_event *event = report_new_event(report, run, at_ms);
     Armadaevents__StandaloneIngressInfo *info =
@@ -36,6 +65,8 @@ static void add_addresses(struct report *report, const struct report_run *run,
     info->run_id = report_run_text(report, run->run);
     info->ingress_addresses = make_entries(report, run->status);
     info->n_ingress_addresses = run->status->address_count;
+    info->objects = make_objects(report, run->status);
+    info->n_objects = run->status->object_count;
     event->event_case =
         ARMADAEVENTS__EVENT_SEQUENCE__EVENT__EVENT_STANDALONE_INGRESS_INFO;
     event->standaloneingressinfo = info;
@@ -71,8 +102,8 @@ static void add_usage(struct report *report, const struct report_run *run,
 void report_add_facts(struct report *report, const struct report_run *run,
                       int64_t at_ms)
 {
-    if (run->status->address_count > 0) {
-        add_addresses(report, run, at_ms);
+    if (run->status->address_count + run->status->object_count > 0) {
+        add_place(report, run, at_ms);
     }
     if (run->status->used_max.count > 0 || run->status->used_sum.count > 0) {
         add_usage(report, run, at_ms);

@@ -191,6 +191,7 @@ static const struct slot ingress_info_slots[] = {
     {4, SLOT_LIST, AT(ingress.addresses), AT(ingress.address_count), NULL},
     {9, SLOT_JOB, AT(job), 0, NULL},
     {10, SLOT_RUN, AT(run), 0, NULL},
+    {1000, SLOT_LIST, AT(ingress.objects), AT(ingress.object_count), NULL},
 };
 static const struct slot utilisation_slots[] = {
     {6, SLOT_JOB, AT(job), 0, NULL},

@@ -165,6 +165,34 @@ static void a_run_keeps_its_ingress_addresses(void **state)
     assert_int_equal(run.state, STORED_RUN_LEASED);
 }
 
+static void objects_and_addresses_are_told_apart(void **state)
+{
+    const struct str address = STR("\x08\x50\x12\x03"
+                                   "a:1");
+    const struct str object = STR("\x08\x02");
+    struct store_world *world = (struct store_world *)*state;
+    auto_arena arena = {0};
+    struct stored_run run;
+    struct event told = store_event_about(EVENT_INGRESS_INFO, 1, T0 + 20);
+
+    store_submit_plain(world, 1);
+    store_add_lease(world, 1, 0, T0 + 10);
+    told.ingress.objects = &object;
+    told.ingress.object_count = 1;
+    store_add_event(world, told);
+    store_world_apply(world);
+    told = store_event_about(EVENT_INGRESS_INFO, 1, T0 + 30);
+    told.ingress.addresses = &address;
+    told.ingress.address_count = 1;
+    store_add_event(world, told);
+    store_world_apply(world);
+    assert_int_equal(store_run(world->reader, told.run, &arena, &run, NULL), 1);
+    /* Objects are field 1000. */
+    assert_str(run.ingress, "\xc2\x3e\x02\x08\x02"
+                            "\x5a\x07\x08\x50\x12\x03"
+                            "a:1");
+}
+
 static void fail_with(struct store_world *world, int64_t n,
                       enum error_kind kind, bool is_terminal)
 {
@@ -274,6 +302,7 @@ int main(void)
         CASE(a_job_runs_to_its_end),
         CASE(a_returned_lease_is_followed_by_another_run),
         CASE(a_run_keeps_its_ingress_addresses),
+        CASE(objects_and_addresses_are_told_apart),
         CASE(a_failure_says_how_by_its_kind),
         CASE(a_cancelled_job_keeps_reason_and_user),
         CASE(a_long_error_text_is_cut_between_characters),

@@ -358,6 +358,14 @@ static void objects_of_any_kind_are_made(void **state)
     assert_int_equal(fake_api_made_other_count(f->api), 4);
     /* The server said once where widgets are. */
     assert_int_equal(fake_api_count(f->api, "GET"), asked + 1);
+    struct runtime_status status = cluster_status_of(f);
+    assert_int_equal(status.object_count, 4);
+    for (uint32_t i = 0; i < 4; i++) { /* though the secret came first */
+        assert_int_equal(status.objects[i].index, i);
+        assert_true(str_equal(status.objects[i].uid, STR("uid-of-json")));
+    }
+    assert_true(str_equal(status.objects[3].kind, STR("Secret")));
+    assert_non_null(cluster_find(f, RUNTIME_FACTS));
 }
 
 static void a_kind_is_not_made_unless_it_is_listed(void **state)
@@ -390,6 +398,10 @@ static void kinds_without_namespaces_are_refused(void **state)
     add_manifest(f, "example.com/v1", "Gadget", "g", "{}");
 
     assert_not_made(f, "in no namespace");
+    struct runtime_status status = cluster_status_of(f);
+    assert_int_equal(status.object_count, 1);
+    assert_int_equal(status.objects[0].uid.byte_count, 0);
+    assert_true(status.objects[0].message.byte_count > 0);
 }
 
 static void what_a_claim_may_not_ask_for_is_refused(void **state)
