@@ -51,7 +51,7 @@ def job(run_ms=0, exit_code=0, cpu="1"):
             "restartPolicy": "Never", "terminationGracePeriodSeconds": 1,
             "priorityClassName": "armada-preemptible",
             "containers": [{
-                "name": "main", "image": "none",
+                "name": "main", "image": "example.com/job",
                 "resources": {"requests": amounts, "limits": amounts}}]}}
 
 
