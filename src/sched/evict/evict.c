@@ -48,15 +48,17 @@ void evict_note(struct round *round, const struct run *run)
 
 static void add_member(struct round *round, struct unit *unit, uint32_t index)
 {
-    struct run *run = &round->sched->runs.items[index];
+    const struct sched *sched = round->sched;
+    struct run *run = &sched->runs.items[index];
 
     ASSERT(run->state == RUN_STEADY); /* nobody is evicted twice */
     round->units.members[round->units.member_count++] = (struct unit_run){
         .run = index,
         .node = run->node,
         .job = run->job,
-        .gang = round->sched->jobs.items[run->job].gang,
-        .class_index = class_of_job(round->sched, run->job),
+        .gang = sched->jobs.items[run->job].gang,
+        .class_index = class_of_job(sched, run->job),
+        .since_ms = losses_since_of_run_ms(sched, run),
         .level = run->level,
         .is_urgency_preemptible = run->is_urgency_preemptible,
     };

@@ -124,11 +124,11 @@ static struct slack slack_of(const struct pool *pool, int64_t milli)
 /* What a run would add to `lost` beyond what it allows for by what it adds to
  * `useful`. */
 static u128 excess_of(const struct round *round, const struct run *run,
-                      int64_t milli)
+                      int64_t longest_ms, int64_t milli)
 {
     int64_t length_ms = more_than(round->now_ms, run->started_ms);
     u128 lost = (u128)length_ms * MILLI;
-    u128 allowed = (u128)more_than(length_ms, run->longest_ms) * (u128)milli;
+    u128 allowed = (u128)more_than(length_ms, longest_ms) * (u128)milli;
 
     return lost > allowed ? lost - allowed : 0;
 }
@@ -183,8 +183,9 @@ static const struct repeat *sort_repeats(struct round *round,
  * before; the limit is more than 1. */
 static void wake_for(struct round *round, const struct run *run, int64_t milli)
 {
-    u128 length_ms =
-        (u128)run->longest_ms * (u128)milli / (u128)(milli - MILLI) + 1;
+    u128 length_ms = (u128)losses_longest_ms(round->sched, run->job) *
+                         (u128)milli / (u128)(milli - MILLI) +
+                     1;
 
     if (length_ms < INT64_MAX) {
         round_wake_by(round,
@@ -201,19 +202,20 @@ static uint32_t list_repeats(struct round *round, int64_t milli,
     uint32_t count = 0;
 
     for (size_t i = 0; i < sched->losses.count; i++) {
-        uint32_t job = sched->losses.items[i].job;
+        const struct loss *loss = &sched->losses.items[i];
+        uint32_t job = loss->job;
         uint32_t index = job == NONE ? NONE : sched->jobs.items[job].run;
         const struct run *run =
             index == NONE ? NULL : &sched->runs.items[index];
         if (!run || pool_of(sched, run) != round->p) {
             continue;
         }
-        if (milli == 0 || run->longest_ms == 0) {
+        if (milli == 0 || loss->longest_ms == 0 || !run->has_loss) {
             set_spared(sched, index, false);
             continue;
         }
-        ret_repeats[count++] =
-            (struct repeat){index, job, excess_of(round, run, milli)};
+        ret_repeats[count++] = (struct repeat){
+            index, job, excess_of(round, run, loss->longest_ms, milli)};
     }
     return count;
 }

@@ -24,11 +24,16 @@ int64_t losses_since_ms(const struct sched *sched, uint32_t job)
     return loss ? loss->since_ms : sched->jobs.items[job].submitted_ms;
 }
 
-int64_t losses_lost_ms(const struct sched *sched, uint32_t job)
+int64_t losses_of_run_ms(const struct sched *sched, const struct run *run)
 {
-    const struct loss *loss = find(sched, job);
+    const struct loss *loss = run->has_loss ? find(sched, run->job) : NULL;
 
     return loss ? loss->lost_ms : 0;
+}
+
+bool losses_has(const struct sched *sched, uint32_t job)
+{
+    return find(sched, job);
 }
 
 int64_t losses_longest_ms(const struct sched *sched, uint32_t job)
@@ -41,7 +46,7 @@ int64_t losses_longest_ms(const struct sched *sched, uint32_t job)
 int64_t losses_protect_until_ms(const struct sched *sched,
                                 const struct run *run)
 {
-    if (run->lost_ms == 0) {
+    if (!run->has_loss) {
         return INT64_MIN; /* most runs: their pool need not be read */
     }
     uint32_t pool = sched->accounts.items[run->account].pool;
@@ -52,12 +57,12 @@ int64_t losses_protect_until_ms(const struct sched *sched,
     if (run->is_spared) {
         return INT64_MAX;
     }
-    if (factor_milli == 0) {
+    int64_t lost_ms = factor_milli ? losses_of_run_ms(sched, run) : 0;
+    if (lost_ms == 0) {
         return INT64_MIN;
     }
-    ASSERT(run->lost_ms > 0 && factor_milli > 0);
-    u128 length_ms =
-        ((u128)run->lost_ms * (u128)factor_milli + MILLI - 1) / MILLI;
+    ASSERT(lost_ms > 0 && factor_milli > 0);
+    u128 length_ms = ((u128)lost_ms * (u128)factor_milli + MILLI - 1) / MILLI;
     return time_add_saturating(run->started_ms, length_ms < INT64_MAX
                                                     ? (int64_t)length_ms
                                                     : INT64_MAX);
@@ -120,7 +125,7 @@ bool sched_job_loss_get(const struct sched *sched, uint32_t job,
     return loss;
 }
 
-/* The copy that a run has. */
+/* What a run knows of it. */
 static void tell_run(struct sched *sched, uint32_t job)
 {
     uint32_t index = sched->jobs.items[job].run;
@@ -128,9 +133,7 @@ static void tell_run(struct sched *sched, uint32_t job)
     if (index != NONE) {
         struct run *run = &sched->runs.items[index];
         evictable_forget(sched, run->account);
-        run->since_ms = losses_since_ms(sched, job);
-        run->lost_ms = losses_lost_ms(sched, job);
-        run->longest_ms = losses_longest_ms(sched, job);
+        run->has_loss = true;
     }
 }
 

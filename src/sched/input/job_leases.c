@@ -51,9 +51,7 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
         .node = node,
         .priority = priority,
         .leased_ms = now_ms,
-        .since_ms = losses_since_ms(sched, index),
-        .lost_ms = losses_lost_ms(sched, index),
-        .longest_ms = losses_longest_ms(sched, index),
+        .has_loss = losses_has(sched, index),
         .started_ms = INT64_MAX,
         .evicted_run = NONE,
     };
@@ -81,7 +79,8 @@ bool sched_job_started(struct sched *sched, uint32_t index)
     evictable_age_from(sched, job->run, sched->now_ms);
     bool is_bound = class->deadline_ms != INT64_MAX;
     bool has_age =
-        (class->lifetime_ms > 0 || sched->runs.items[job->run].lost_ms > 0) &&
+        (class->lifetime_ms > 0 ||
+         losses_of_run_ms(sched, &sched->runs.items[job->run]) > 0) &&
         class->lifetime_ms != LIFETIME_INFINITE;
     if (is_bound || has_age) {
         node_count_change(sched, sched->runs.items[job->run].node);

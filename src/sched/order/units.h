@@ -28,6 +28,7 @@ struct unit_run {
     uint32_t gang; /* or NONE */
     uint8_t level;
     bool is_urgency_preemptible;
+    int64_t since_ms; /* see losses.h */
 };
 
 /* Of a round: each lane's follow each other, in the order in which they win

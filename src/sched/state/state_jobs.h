@@ -125,9 +125,7 @@ struct run {
     uint32_t account_next, account_previous;
     int32_t priority;
     int64_t leased_ms;
-    int64_t since_ms, lost_ms; /* of its job, as it got it; see losses.h */
-    int64_t longest_ms;        /* likewise */
-    int64_t penalty_until_ms;  /* it ended, and counts on till then; or 0 */
+    int64_t penalty_until_ms; /* it ended, and counts on till then; or 0 */
     int64_t started_ms; /* its age counts from then; INT64_MAX: not started */
     int64_t yields_from_ms;   /* to whom it yields; not before */
     uint32_t revocable_for;   /* serial number of an admitted gang; 0: nobody */
@@ -139,9 +137,10 @@ struct run {
     bool is_protected;           /* by a disruption budget; see budgets.h */
     bool is_spared;              /* by the last full round; see loss_limit.h */
     bool is_held;                /* counts in its node's held_count */
-    uint32_t evicted_run;        /* in the round that evicted it; or NONE */
-    uint32_t evictable_place;    /* in its account's memory, if that has one:
-                                    evictable.h */
+    bool has_loss;            /* its job had a row as it got it; see losses.h */
+    uint32_t evicted_run;     /* in the round that evicted it; or NONE */
+    uint32_t evictable_place; /* in its account's memory, if that has one:
+                                 evictable.h */
 };
 
 /* The nodes that a job avoids. */

@@ -45,9 +45,9 @@ static uint64_t size_of(const struct round *round, uint32_t class_index)
 }
 
 /* What a job has waited, or had waited and run, times its size. */
-static u128 product(const struct round *round, uint32_t job, int64_t since_ms)
+static u128 product(const struct round *round, uint32_t class_index,
+                    int64_t since_ms)
 {
-    uint32_t class_index = class_of_job(round->sched, job);
     int64_t length_ms = round->now_ms - since_ms;
 
     return length_ms > 0 ? (u128)length_ms * size_of(round, class_index) : 0;
@@ -55,7 +55,8 @@ static u128 product(const struct round *round, uint32_t job, int64_t since_ms)
 
 static u128 cost_of_run(const struct round *round, const struct run *run)
 {
-    return product(round, run->job, run->since_ms);
+    return product(round, class_of_job(round->sched, run->job),
+                   losses_since_of_run_ms(round->sched, run));
 }
 
 /* All of a gang that runs; once a round, for it only shrinks. */
@@ -168,7 +169,8 @@ static int64_t job_price(struct round *round, uint32_t job)
 static u128 budget_of_job(const struct round *round, uint32_t job,
                           int64_t price)
 {
-    u128 waited = product(round, job, losses_since_ms(round->sched, job));
+    u128 waited = product(round, class_of_job(round->sched, job),
+                          losses_since_ms(round->sched, job));
 
     ASSERT(price > 0);
     return waited * MILLI / (u128)price;
@@ -260,10 +262,9 @@ static u128 least_of(struct round *round)
         const struct unit_run *member =
             &round->units.members[unit->member_first];
         ASSERT(unit->member_count > 0);
-        u128 cost =
-            member->gang != NONE
-                ? cost_of_gang(round, member->gang)
-                : cost_of_run(round, &round->sched->runs.items[member->run]);
+        u128 cost = member->gang != NONE
+                        ? cost_of_gang(round, member->gang)
+                        : product(round, member->class_index, member->since_ms);
         a->least = i == 0 || cost < a->least ? cost : a->least;
     }
     a->is_least_known = true;
