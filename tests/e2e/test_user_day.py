@@ -92,6 +92,11 @@ class UserDay(unittest.TestCase):
             "get", "jobs", "-q", self.queue, "-l", "berth.dev/arrayIndex=3",
             "-o", "json"))
         self.assertEqual([job["exitCode"] for job in third], [3])
+        rows = self.ctl("get", "jobs", "-q", self.queue, "--name", "many",
+                        "--members").splitlines()
+        self.assertEqual(rows[0].split()[:2], ["JOB", "INDEX"])
+        self.assertEqual(sorted(row.split()[1] for row in rows[1:]),
+                         list("01234"))
 
     def test_the_newest_job_of_a_name_is_meant(self):
         for word in ("first", "second"):

@@ -21,6 +21,7 @@ static const char *const wide_headings[] = {
     "JOB",       "QUEUE",    "JOBSET", "STATE",    "PRIORITY",
     "SUBMITTED", "EXECUTOR", "NODE",   "FORECAST", "STARTED",
     "FINISHED",  "EXIT",     "RUNS",   "OWNER",    "REASON"};
+#define INDEX_HEADING "INDEX"
 static const char *const spare[] = {"PRIORITY", "EXECUTOR", "JOBSET",
                                     "QUEUE",    "NODE",     NULL};
 
@@ -108,6 +109,32 @@ static void add_array_row(struct cli *cli, struct table *table,
     table_add(table, "");
 }
 
+/* Whether a table has the index of each job in its array. */
+static bool has_index(const struct table *table)
+{
+    return strcmp(table->headings[1], INDEX_HEADING) == 0;
+}
+
+/* The headings, with that of the index if it is asked for. */
+static const char *const *headings_of(struct cli *cli, bool with_index,
+                                      uint32_t *ret_count)
+{
+    const char *const *all = cli->is_wide ? wide_headings : headings;
+    uint32_t count =
+        cli->is_wide ? ARRAY_COUNT(wide_headings) : ARRAY_COUNT(headings);
+    const char **with =
+        arena_alloc_array(&cli->arena, count + 1, sizeof(*with));
+
+    *ret_count = count + with_index;
+    if (!with_index) {
+        return all;
+    }
+    with[0] = all[0];
+    with[1] = INDEX_HEADING;
+    memcpy(&with[2], &all[1], (count - 1) * sizeof(*with));
+    return with;
+}
+
 static void add_row(struct cli *cli, struct table *table,
                     const Berth__Api__JobSummary *job)
 {
@@ -118,6 +145,9 @@ static void add_row(struct cli *cli, struct table *table,
         return;
     }
     table_add(table, job->job_id);
+    if (has_index(table)) {
+        table_add(table, job->array_index);
+    }
     table_add(table, job->queue);
     table_add(table, job->job_set);
     table_add(table, states_name(job->state));
@@ -143,7 +173,7 @@ struct listing {
     size_t named_at;        /* where the next request begins */
     json_t *jobs;           /* with -o json or yaml */
     struct table table;
-    int widths[ARRAY_COUNT(wide_headings)];
+    int widths[ARRAY_COUNT(wide_headings) + 1];
     char next_id[ID_TEXT_BYTES_MAX]; /* where the next page begins; or "" */
     uint64_t written_count;          /* of jobs */
 };
@@ -388,16 +418,16 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
 }
 
 /* One argument may be an array, or a member of one. */
-static enum cli_exit take_array(struct cli *cli, struct listing *listing)
+static enum cli_exit take_array(struct cli *cli, struct listing *listing,
+                                bool *ret_is_array)
 {
     char *text = cli->argument_count == 1 ? cli_argument(cli, 0) : NULL;
-    bool is_array = false;
 
     if (!text || !array_may_be(text, strchr(text, '_') != NULL)) {
         return CLI_OK;
     }
-    enum cli_exit rc = array_filter(cli, text, &listing->request, &is_array);
-    if (rc == CLI_OK && is_array) {
+    enum cli_exit rc = array_filter(cli, text, &listing->request, ret_is_array);
+    if (rc == CLI_OK && *ret_is_array) {
         listing->named.count = 0;
         cli->argument_count = 0;
     }
@@ -426,15 +456,9 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
 {
     struct listing listing = {
         .request = BERTH__API__LIST_JOBS_REQUEST__INIT,
-        .table = {&cli->arena,
-                  cli->is_wide ? wide_headings : headings,
-                  cli->is_wide ? ARRAY_COUNT(wide_headings)
-                               : ARRAY_COUNT(headings),
-                  {0},
-                  spare,
-                  NULL,
-                  false},
+        .table = {.arena = &cli->arena, .spare = spare},
     };
+    bool is_array = false;
     listing.table.widths = listing.widths;
 
     enum cli_exit rc = take_gang(cli, &listing);
@@ -459,10 +483,14 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
     if (rc != CLI_OK) {
         return rc;
     }
-    rc = take_array(cli, &listing);
+    rc = take_array(cli, &listing, &is_array);
     if (rc != CLI_OK) {
         return rc;
     }
+    /* Programs that read csv count columns. */
+    listing.table.headings =
+        headings_of(cli, (is_array || cli_has(cli, "members")) && !cli->is_csv,
+                    &listing.table.column_count);
     /* Who asks for states or labels means jobs; so do programs. */
     listing.request.arrays_once =
         cli->output == CLI_OUTPUT_TEXT && !cli_has(cli, "members") &&

@@ -8,6 +8,12 @@ const char *cli_pool_name(const char *text)
     return strcmp(text, "Default") == 0 ? "default" : text;
 }
 
+/* As jobs, nodes and shares have it. */
+static const char *pool_name(const Berth__Api__PoolStatus *status)
+{
+    return status->is_default ? "default" : status->pool->name;
+}
+
 enum cli_exit cli_list_pools(struct cli *cli, const char *name,
                              Berth__Api__ListPoolsResponse **ret_response)
 {
@@ -79,8 +85,7 @@ static void say_ages(const struct cli *cli,
         const Berth__Api__PoolStatus *status = response->pools[i];
         if (status->figures_age_ms > 0) {
             cli_say(cli, "pool %s is being planned: its figures are %.1f s old",
-                    status->is_default ? "Default" : status->pool->name,
-                    (double)status->figures_age_ms / 1e3);
+                    pool_name(status), (double)status->figures_age_ms / 1e3);
         }
     }
 }
@@ -100,7 +105,7 @@ static void print_table(struct cli *cli,
         const Berth__Api__PoolStatus *status = response->pools[i];
         auto_strbuf flags = {0};
         pool_put_flags(&flags, status->pool);
-        table_add(&table, status->is_default ? "Default" : status->pool->name);
+        table_add(&table, pool_name(status));
         table_add(&table, flags.bytes);
         table_addf(&table, "%u", status->node_count);
         table_addf(&table, "%u", status->running_own_count);
