@@ -134,7 +134,9 @@ enum cli_exit job_priority(struct cli *cli, const char *text,
     int64_t ppm;
 
     if (setting_parse_ppm(str_of(text), &ppm) < 0) {
-        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a priority", text);
+        return cli_fail(cli, CLI_USAGE,
+                        "a priority is a whole number, 0 or more, not %s",
+                        text);
     }
     if (ppm < 0 || ppm % one != 0) {
         return cli_fail(cli, CLI_USAGE,

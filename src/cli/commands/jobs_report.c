@@ -378,6 +378,12 @@ static enum cli_exit make_request(struct cli *cli, struct report *report,
     if (rc != CLI_OK) {
         return rc;
     }
+    if (last_day >= 0 && report->from_ms > last_day) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--from %s is later than --to %s; give an earlier day "
+                        "first",
+                        cli_text(cli, "from", ""), cli_text(cli, "to", ""));
+    }
     report->to_ms = last_day < 0 ? INT64_MAX : last_day + DAY_MS;
     if (last_day >= 0) {
         request->older_than_job_id = cli_format(

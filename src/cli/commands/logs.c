@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
 #include "cli/shared/newest.h"
+#include "wire/text/rfc3339.h"
 
 static void print_lines(const struct cli *cli,
                         const Binoculars__LogResponse *response)
@@ -280,10 +281,19 @@ enum cli_exit cmd_logs(struct cli *cli)
         .request = BINOCULARS__LOG_REQUEST__INIT,
         .options = K8S__IO__API__CORE__V1__POD_LOG_OPTIONS__INIT};
     const char *tail = cli_text(cli, "tail", NULL);
+    const char *since = cli_text(cli, "since", "");
+    int64_t seconds;
+    int32_t nanos;
     char *end;
 
-    (void)snprintf(reading.since, sizeof(reading.since), "%s",
-                   cli_text(cli, "since", ""));
+    if (*since && wire_rfc3339_parse(str_of(since), &seconds, &nanos) < 0) {
+        return cli_fail(cli, CLI_INVALID,
+                        "--since takes a time such as 2026-01-31T12:00:00Z, "
+                        "not \"%s\"",
+                        since);
+    }
+
+    (void)snprintf(reading.since, sizeof(reading.since), "%s", since);
     char *job_id = NULL;
     enum cli_exit rc = cli_connect(cli);
     if (rc == CLI_OK) {

@@ -1,4 +1,6 @@
 /* run: submits a command or a script as a job. */
+#include <stdlib.h>
+
 #include "cli/commands/commands.h"
 #include "cli/shared/array.h"
 #include "cli/shared/check.h"
@@ -8,6 +10,7 @@
 #include "model/quantity.h"
 #include "wire/settings/settings.h"
 #include "wire/text/input_files.h"
+#include "wire/text/rfc3339.h"
 
 enum {
     /* A script travels as one word of a command line, which Linux limits to
@@ -262,11 +265,47 @@ static enum cli_exit check_amounts(struct cli *cli)
             quantity_parse(str_of(text), &milli) == 0 && milli >= 0;
         if (!is_amount || (amounts[i].is_whole && milli % 1000 != 0)) {
             return cli_fail(
-                cli, CLI_USAGE, "--%s takes %s such as %s, not \"%s\"",
+                cli, CLI_INVALID, "--%s takes %s such as %s, not \"%s\"",
                 amounts[i].option,
                 amounts[i].is_whole ? "a whole number" : "an amount",
                 amounts[i].example, text);
         }
+    }
+    return CLI_OK;
+}
+
+/* What the server would refuse by the names of annotations. */
+static enum cli_exit check_values(struct cli *cli)
+{
+    const char *begin = cli_text(cli, "begin", NULL);
+    const char *path = cli_text(cli, "output-path", NULL);
+    const char *priority = cli_text(cli, "priority", NULL);
+    int64_t seconds;
+    int32_t nanos;
+
+    if (begin && wire_rfc3339_parse(str_of(begin), &seconds, &nanos) < 0) {
+        return cli_fail(cli, CLI_INVALID,
+                        "--begin takes a time such as 2026-01-31T12:00:00Z, "
+                        "not \"%s\"",
+                        begin);
+    }
+    if (path && *path != '/') {
+        return cli_fail(cli, CLI_INVALID,
+                        "--output-path takes an absolute path such as "
+                        "/results, not \"%s\"",
+                        path);
+    }
+    if (cli_has(cli, "timestamps") && !cli_has(cli, "follow")) {
+        return cli_fail(cli, CLI_USAGE, "--timestamps needs --follow");
+    }
+    char *end;
+    double number = priority ? strtod(priority, &end) : 0;
+    if (priority && (!*priority || *end || !(number >= 0) ||
+                     number > UINT32_MAX || number != (uint32_t)number)) {
+        return cli_fail(cli, CLI_INVALID,
+                        "--priority takes a whole number from 0 to "
+                        "4294967295, not \"%s\"",
+                        priority);
     }
     return CLI_OK;
 }
@@ -299,7 +338,8 @@ static enum cli_exit check_usage(struct cli *cli)
             cli, CLI_USAGE,
             "no command given: write it after --, or use --script FILE");
     }
-    return check_amounts(cli);
+    enum cli_exit rc = check_amounts(cli);
+    return rc == CLI_OK ? check_values(cli) : rc;
 }
 
 /* The jobs that it is to run after exist, as far as the server says; names of
@@ -364,6 +404,7 @@ enum cli_exit cmd_run(struct cli *cli)
 {
     struct submission submission;
 
+    cli->is_of_options = true;
     enum cli_exit rc = check_usage(cli);
     if (rc == CLI_OK) {
         rc = make_job(cli, &submission);
@@ -382,6 +423,11 @@ enum cli_exit cmd_run(struct cli *cli)
     }
     submission.is_remarked = cli_has(cli, "follow");
     rc = submit_jobs(cli, &submission);
+    if (rc == CLI_INVALID && cli_has(cli, "priority-class")) {
+        char *class =
+            cli_format(cli, "%s", cli_text(cli, "priority-class", ""));
+        (void)check_classes(cli, &class, 1); /* says which there are */
+    }
     return rc == CLI_OK && submission.accepted_id && cli_has(cli, "follow")
                ? logs_follow(cli, submission.accepted_id)
                : rc;

@@ -82,7 +82,8 @@ static const char *refused_job(struct cli *cli,
 {
     unsigned offset;
 
-    if (sscanf(status->field, "job_request_items[%u]", &offset) != 1 ||
+    if (cli->is_of_options ||
+        sscanf(status->field, "job_request_items[%u]", &offset) != 1 ||
         offset >= submission->item_count - from) {
         return NULL;
     }
@@ -327,6 +328,11 @@ enum cli_exit cmd_submit(struct cli *cli)
     auto_json_t *documents = NULL;
     struct str text;
 
+    if (cli_has(cli, "dry-run") && is_checked(cli)) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--dry-run asks no server, --check and --when do; give "
+                        "one of them");
+    }
     if (cli_has(cli, "when") && cli->output != CLI_OUTPUT_TEXT) {
         return cli_fail(cli, CLI_USAGE,
                         "--when writes text only; for programs there is "

@@ -2,6 +2,7 @@
  * report usage: what queues and users have used.
  */
 #include <inttypes.h>
+#include <time.h>
 
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
@@ -105,6 +106,36 @@ static enum cli_exit print_usage(struct cli *cli,
                : rc;
 }
 
+/* What the server would refuse by the names of fields. */
+static enum cli_exit check_options(const struct cli *cli,
+                                   const Berth__Api__GetUsageRequest *request)
+{
+    static const char *const days[] = {"from", "to"};
+
+    for (size_t i = 0; i < request->n_by; i++) {
+        bool is_known = false;
+        for (size_t k = 0; k < ARRAY_COUNT(groups); k++) {
+            is_known = is_known || strcmp(request->by[i], groups[k]) == 0;
+        }
+        if (!is_known) {
+            return cli_fail(cli, CLI_INVALID,
+                            "--by takes queue, user and day, not \"%s\"",
+                            request->by[i]);
+        }
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(days); i++) {
+        const char *day = cli_text(cli, days[i], NULL);
+        struct tm tm = {0};
+        const char *end = day ? strptime(day, "%Y-%m-%d", &tm) : "";
+        if (!end || *end) {
+            return cli_fail(cli, CLI_INVALID,
+                            "--%s takes a day such as 2026-01-31, not \"%s\"",
+                            days[i], day);
+        }
+    }
+    return CLI_OK;
+}
+
 enum cli_exit cmd_report_usage(struct cli *cli)
 {
     Berth__Api__GetUsageRequest request = BERTH__API__GET_USAGE_REQUEST__INIT;
@@ -119,9 +150,12 @@ enum cli_exit cmd_report_usage(struct cli *cli)
     request.to_day = cli_format(cli, "%s", cli_text(cli, "to", ""));
     request.by = cli_is_given(cli, "by") ? by.items : usual;
     request.n_by = cli_is_given(cli, "by") ? by.count : ARRAY_COUNT(usual);
-    enum cli_exit rc =
-        cli_call(cli, "/berth.api.Berth/GetUsage", &request.base,
-                 &berth__api__get_usage_response__descriptor, &reply);
+    enum cli_exit rc = check_options(cli, &request);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    rc = cli_call(cli, "/berth.api.Berth/GetUsage", &request.base,
+                  &berth__api__get_usage_response__descriptor, &reply);
     if (rc != CLI_OK) {
         return rc;
     }

@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/watch_screen.h"
+#include "cli/shared/check.h"
 #include "cli/shared/event_stream.h"
 #include "cli/shared/progress.h"
 
@@ -379,6 +380,10 @@ static enum cli_exit follow(struct cli *cli, struct watch *watch,
         *ret_is_done = watch->is_live || is_over(cli, watch);
         watch->is_live = true;
         return CLI_OK;
+    }
+    if (status->code == RPC_NOT_FOUND &&
+        check_queue(cli, cli_argument(cli, 0)) != CLI_OK) {
+        return CLI_NOT_FOUND;
     }
     return cli_fail(cli, cli_exit_of(status->code), "%s: %s%s",
                     rpc_code_name(status->code), status->message,

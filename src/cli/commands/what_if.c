@@ -13,6 +13,11 @@
 #include "wire/change/change_text.h"
 #include "wire/settings/settings.h"
 
+enum {
+    SPAN_MS_MAX = 7 * 24 * 3600 * 1000, /* as the server allows */
+    JOBS_SHOWN_MAX = 10000,
+};
+
 static const char *const job_headings[] = {"JOB",   "QUEUE",   "EFFECT",
                                            "AS IS", "WHAT IF", "NODE"};
 static const char *const queue_headings[] = {"QUEUE",    "STARTED", "PREEMPTED",
@@ -183,7 +188,9 @@ static void print_text(struct cli *cli,
     } else if (!changed_count && !has_kept) {
         cli_say(cli, "  the changes make no difference");
     }
-    print_queues(cli, response);
+    if (response->n_queues) {
+        print_queues(cli, response);
+    }
     if (response->n_jobs) {
         cli_say(cli, "%s", "");
         print_jobs(cli, response);
@@ -331,15 +338,17 @@ static enum cli_exit read_bounds(struct cli *cli,
     double count = 0;
 
     if (span && (setting_parse_duration(str_of(span), &span_ms) < 0 ||
-                 span_ms < 1000 || span_ms / 1000 > UINT32_MAX)) {
+                 span_ms < 1000 || span_ms > SPAN_MS_MAX)) {
         return cli_fail(cli, CLI_USAGE,
-                        "--for takes a time such as 90s or 1h30m, not \"%s\"",
+                        "--for takes a time from 1s to 168h such as 90s or "
+                        "1h30m, not \"%s\"",
                         span);
     }
     if (limit && (!read_double(limit, &count) || count < 1 ||
-                  count != (uint32_t)count)) {
-        return cli_fail(cli, CLI_USAGE, "--limit takes a number, not \"%s\"",
-                        limit);
+                  count > JOBS_SHOWN_MAX || count != (uint32_t)count)) {
+        return cli_fail(cli, CLI_USAGE,
+                        "--limit takes a whole number from 1 to %d, not \"%s\"",
+                        JOBS_SHOWN_MAX, limit);
     }
     request->span_seconds = (uint32_t)(span_ms / 1000);
     request->job_limit = (uint32_t)count;

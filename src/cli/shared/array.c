@@ -131,12 +131,19 @@ static bool take_range(const char **text, struct range *ret)
            (*end != ',' || **text);
 }
 
+/* What to call the array of a job. */
+static const char *name_of(struct cli *cli, size_t at)
+{
+    return cli->is_of_options ? "--array"
+                              : cli_format(cli, "jobs[%zu].array", at);
+}
+
 static enum cli_exit fail_array(struct cli *cli, size_t at, const char *text)
 {
     return cli_fail(cli, CLI_INVALID,
-                    "jobs[%zu].array: must be indexes such as 0-99 or 1,4,7-9, "
-                    "with %%N behind them for at most N at once, not \"%s\"",
-                    at, text);
+                    "%s: must be indexes such as 0-99 or 1,4,7-9, with %%N "
+                    "behind them for at most N at once, not \"%s\"",
+                    name_of(cli, at), text);
 }
 
 /* Cut the limit off the indexes; false: it is none. */
@@ -183,9 +190,8 @@ static enum cli_exit expand_job(struct cli *cli, const json_t *job, size_t at,
         }
         for (long index = range.first; index <= range.last; index++) {
             if (++member_count > ARRAY_MEMBERS_MAX) {
-                return cli_fail(cli, CLI_INVALID,
-                                "jobs[%zu].array: more than %d members", at,
-                                ARRAY_MEMBERS_MAX);
+                return cli_fail(cli, CLI_INVALID, "%s: more than %d members",
+                                name_of(cli, at), ARRAY_MEMBERS_MAX);
             }
             (void)json_array_append_new(jobs, array_member(job, index, &terms));
         }

@@ -98,6 +98,8 @@ struct cli {
     const char *about;           /* what a failing call was about, or NULL */
     /* Where in a file what fails stands ("document 2 of 3"), or NULL. */
     const char *place;
+    /* The job is made of options: errors name these, and no fields of files. */
+    bool is_of_options;
 };
 
 /* What was given for the option `name`, which the command must have. */

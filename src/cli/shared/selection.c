@@ -294,7 +294,10 @@ enum cli_exit selection_find(struct cli *cli, char **ids, size_t id_count,
         rc = find_matching(cli, states, state_count, &gathering);
     }
     if (rc == CLI_OK && gathering.jobs.count == 0) {
-        rc = cli_fail(cli, CLI_NOT_FOUND, "no job matches");
+        bool has_queue = !cli_has(cli, "queue") ||
+                         check_queue(cli, cli_text(cli, "queue", "")) == CLI_OK;
+        rc = has_queue ? cli_fail(cli, CLI_NOT_FOUND, "no job matches")
+                       : CLI_NOT_FOUND;
     }
     hand_over(cli, &gathering, ret);
     VEC_FREE(&gathering.jobs);

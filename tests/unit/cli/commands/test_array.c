@@ -132,7 +132,7 @@ static void what_is_no_index_is_refused(void **state)
 
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         char said[256];
-        (void)snprintf(said, sizeof(said), "berthctl: jobs[0].array: %s\n",
+        (void)snprintf(said, sizeof(said), "berthctl: --array: %s\n",
                        rows[i].said);
         check(ASK(script, "", "run", "-q", "q", "--array", rows[i].text, "x"),
               CLI_INVALID, "", said);

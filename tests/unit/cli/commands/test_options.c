@@ -148,14 +148,50 @@ static void dry_run_reads_the_file_and_sends_nothing(void **state)
 static void amounts_of_a_run_are_checked_by_their_options(void **state)
 {
     (void)state;
-    check(RUN("", "run", "-q", "q", "--cpu", "lots", "--", "true"), CLI_USAGE,
+    check(RUN("", "run", "-q", "q", "--cpu", "lots", "--", "true"), CLI_INVALID,
           "", "--cpu takes an amount such as 2 or 500m, not \"lots\"");
-    check(RUN("", "run", "-q", "q", "--memory", "1GB", "--", "true"), CLI_USAGE,
-          "", "--memory takes an amount such as 512Mi or 4Gi, not \"1GB\"");
-    check(RUN("", "run", "-q", "q", "--gpu", "1.5", "--", "true"), CLI_USAGE,
+    check(RUN("", "run", "-q", "q", "--memory", "1GB", "--", "true"),
+          CLI_INVALID, "",
+          "--memory takes an amount such as 512Mi or 4Gi, not \"1GB\"");
+    check(RUN("", "run", "-q", "q", "--gpu", "1.5", "--", "true"), CLI_INVALID,
           "", "--gpu takes a whole number such as 1, not \"1.5\"");
-    check(RUN("", "run", "-q", "q", "--cpu", "-1", "--", "true"), CLI_USAGE, "",
-          "--cpu takes an amount such as 2 or 500m, not \"-1\"");
+    check(RUN("", "run", "-q", "q", "--cpu", "-1", "--", "true"), CLI_INVALID,
+          "", "--cpu takes an amount such as 2 or 500m, not \"-1\"");
+}
+
+/* Errors about values name the option, no field of a message or a file. */
+static void values_are_refused_by_their_options(void **state)
+{
+    (void)state;
+    check(RUN("", "run", "-q", "q", "--begin", "soon", "--", "true"),
+          CLI_INVALID, "", "--begin takes a time such as 2026-01-31T12:00:00Z");
+    check(RUN("", "run", "-q", "q", "--output-path", "out", "--", "true"),
+          CLI_INVALID, "", "--output-path takes an absolute path");
+    check(RUN("", "run", "-q", "q", "--priority", "-1", "--", "true"),
+          CLI_INVALID, "", "--priority takes a whole number from 0 to");
+    check(RUN("", "run", "-q", "q", "--array", "5-2", "--", "true"),
+          CLI_INVALID, "", "--array: must be indexes such as 0-99");
+    check(RUN("", "run", "-q", "q", "--timestamps", "--", "true"), CLI_USAGE,
+          "", "--timestamps needs --follow");
+    check(RUN("", "submit", "f", "--dry-run", "--check"), CLI_USAGE, "",
+          "--dry-run asks no server, --check and --when do");
+    check(RUN("", "logs", "x", "--since", "yesterday"), CLI_INVALID, "",
+          "--since takes a time such as 2026-01-31T12:00:00Z");
+    check(RUN("", "report", "usage", "--by", "shoe"), CLI_INVALID, "",
+          "--by takes queue, user and day, not \"shoe\"");
+    check(RUN("", "report", "usage", "--from", "May"), CLI_INVALID, "",
+          "--from takes a day such as 2026-01-31, not \"May\"");
+    check(
+        RUN("", "report", "jobs", "--from", "2026-12-01", "--to", "2026-11-01"),
+        CLI_USAGE, "", "--from 2026-12-01 is later than --to 2026-11-01");
+    check(RUN("", "what-if", "--for", "2000h"), CLI_USAGE, "",
+          "--for takes a time from 1s to 168h");
+    check(RUN("", "what-if", "--limit", "0"), CLI_USAGE, "",
+          "--limit takes a whole number from 1 to 10000, not \"0\"");
+    check(RUN("", "get", "jobs", "-n", "-1"), CLI_USAGE, "",
+          "--limit (-n) takes a whole number, 0 for all jobs, not \"-1\"");
+    check(RUN("", "update", "queue", "q", "--priority-factor", "0.5"),
+          CLI_USAGE, "", "--priority-factor takes a number from 1 on");
 }
 
 static void a_mistyped_resource_is_remarked_on(void **state)
@@ -195,6 +231,7 @@ int main(void)
         TEST(file_that_is_missing_or_wrong_is_refused),
         TEST(dry_run_reads_the_file_and_sends_nothing),
         TEST(amounts_of_a_run_are_checked_by_their_options),
+        TEST(values_are_refused_by_their_options),
         TEST(a_mistyped_resource_is_remarked_on),
         TEST(server_that_is_away_is_its_own_exit_code),
     };

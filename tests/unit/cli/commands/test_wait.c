@@ -247,8 +247,8 @@ static void a_priority_is_a_number(void **state)
     assert_true(submitted(script, &arena)->priority == 4);
     check(ASK(script, "", "run", "-q", "q", "--priority=-4", "x"), CLI_INVALID,
           "",
-          "berthctl: jobs[0].priority: must be a whole number from 0 to "
-          "4294967295, not -4\n");
+          "berthctl: --priority takes a whole number from 0 to 4294967295, not "
+          "\"-4\"\n");
 }
 
 static void run_says_what_it_needs(void **state)
