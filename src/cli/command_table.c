@@ -371,6 +371,7 @@ static const struct option_spec node_options[] = {
      "executor of the node (any that has the node)"},
 };
 static const struct option_spec explain_options[] = {NEWEST_OPTIONS};
+static const struct option_spec files_options[] = {NEWEST_OPTIONS};
 
 static const struct option_spec logs_options[] = {
     NEWEST_OPTIONS,
@@ -423,12 +424,15 @@ const struct command_spec command_table[] = {
     ROW_WITH("logs", NULL, "[ID]", 0, 1, cmd_logs, logs_options,
              "show the output of a job: of ID, or of the newest that the "
              "options select"),
-    ROW("get files", "get file", "ID [PATH]", 1, 2, cmd_get_files,
-        "list the files in a job's folder"),
+    ROW_WITH("get files", "get file", "[ID] [PATH]", 0, 2, cmd_get_files,
+             files_options,
+             "list the files in a job's folder: of ID, or of the newest that "
+             "the options select"),
     ROW("get objects", "get object", "ID", 1, 1, cmd_get_objects,
         "list the pod, secrets, services and other objects of a job"),
-    ROW("cp", NULL, "ID:PATH LOCAL", 2, 2, cmd_cp,
-        "copy files from a job's folder; ID: alone copies all of it"),
+    ROW_WITH("cp", NULL, "[ID]:PATH LOCAL", 2, 2, cmd_cp, files_options,
+             "copy files from a job's folder: of ID, or of the newest that the "
+             "options select; ID: or : alone copies all of it"),
     ROW_WITH("cancel job", "cancel jobs", "[ID...]", 0, -1, cmd_cancel_job,
              job_act_options, "cancel jobs; also QUEUE JOBSET ID"),
     ROW("cancel job-set", NULL, "QUEUE JOBSET", 2, 2, cmd_cancel_job_set,

@@ -79,6 +79,42 @@ class JobFiles(unittest.TestCase):
         self.ends(0, "cp", f"{job}:./out/", str(self.here))
         self.assertEqual((self.here / "out/deep/a").read_bytes(), b"hello")
 
+    def test_options_say_which_job(self):
+        self.run_job("echo old > model", options=("--name", "train"))
+        self.run_job("mkdir out; echo new > out/model", options=(
+            "--name", "train", "--label", "team=a"))
+        for options in (("--name", "train"), ("-l", "team=a"),
+                        ("-q", "q", "--me", "--name", "train")):
+            listed = self.ends(0, "get", "files", *options)
+            self.assertIn("out/model", listed.stdout)
+        self.assertIn("out/model", self.ends(
+            0, "get", "files", "--name", "train", "out").stdout)
+        self.ends(0, "cp", "--name", "train", ":out/model", str(self.here))
+        self.assertEqual((self.here / "model").read_text(), "new\n")
+        self.ends(0, "cp", "-l", "team=a", ":", str(self.here / "all"))
+        self.assertEqual((self.here / "all/out/model").read_text(), "new\n")
+
+        # Of an array the index says which.
+        array = self.ends(0, "run", "-q", "q", *SMALL, "--array", "0-1",
+                          "--name", "many", "--", "sh", "-c",
+                          "echo $BERTH_ARRAY_INDEX > index").stderr
+        self.ends(0, "wait", "-q", "q", "--name", "many")
+        self.assertIn("--index", self.ends(
+            2, "get", "files", "--name", "many").stderr, array)
+        self.ends(0, "cp", "--name", "many", "--index", "1", ":index",
+                  str(self.here))
+        self.assertEqual((self.here / "index").read_text(), "1\n")
+
+        # Not both, and not neither.
+        job = self.run_job("true")
+        for words in (("get", "files"), ("cp", ":x", "."),
+                      ("get", "files", "--name", "train", job),
+                      ("get", "files", "--name", "train", job, "out"),
+                      ("cp", "--name", "train", f"{job}:x", "."),
+                      ("cp", "--name", "train", "x", ".")):
+            self.ends(2, *words)
+        self.ends(3, "get", "files", "--name", "nobody")
+
     def test_what_is_not_there_says_so(self):
         job = self.run_job("exit 3", 3)
         self.assertIn("No such file", self.ends(

@@ -7,9 +7,9 @@
 
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
-#include "cli/shared/array_selection.h"
 #include "cli/shared/check.h"
 #include "cli/shared/local_tree.h"
+#include "cli/shared/newest.h"
 #include "wire/text/inner_path.h"
 
 enum { PART_BYTES_MAX = 1 << 20 };
@@ -98,19 +98,32 @@ static void print_list(struct cli *cli, const list_t *list)
     VEC_FREE(&table.cells);
 }
 
+/* How many of the arguments say which job: where options do, the first is the
+ * path already, unless it can only be an id. */
+static int id_count(struct cli *cli)
+{
+    bool has_id =
+        cli->argument_count > 1 ||
+        (cli->argument_count == 1 &&
+         (!selection_is_given(cli) || selection_is_id(cli_argument(cli, 0))));
+
+    return has_id ? 1 : 0;
+}
+
 enum cli_exit cmd_get_files(struct cli *cli)
 {
     const list_t *list;
     char *job_id = NULL;
+    int path_at = id_count(cli);
 
     enum cli_exit rc = cli_connect(cli);
     if (rc == CLI_OK) {
-        rc = array_one(cli, cli_argument(cli, 0), &job_id);
+        rc = newest_of(cli, path_at > 0 ? cli_argument(cli, 0) : NULL, &job_id);
     }
     if (rc == CLI_OK) {
         rc = fetch_list(cli, job_id,
-                        plain_path(cli, cli->argument_count > 1
-                                            ? cli_argument(cli, 1)
+                        plain_path(cli, cli->argument_count > path_at
+                                            ? cli_argument(cli, path_at)
                                             : ""),
                         &list);
     }
@@ -352,17 +365,18 @@ enum cli_exit cmd_cp(struct cli *cli)
     char *colon = strchr(from, ':');
     struct copy copy = {.folder_fd = -1, .worst = CLI_OK};
 
-    if (!colon || colon == from) {
+    if (!colon || (colon == from && !selection_is_given(cli))) {
         return cli_fail(cli, CLI_USAGE,
                         "cp takes JOB:PATH and a local path, not \"%s\"; JOB: "
-                        "alone is all of the job's folder",
+                        "alone is all of the job's folder, and where options "
+                        "say which job it is :PATH",
                         from);
     }
     *colon = '\0';
     copy.path = plain_path(cli, colon + 1);
     enum cli_exit rc = cli_connect(cli);
     if (rc == CLI_OK) {
-        rc = array_one(cli, from, &copy.job_id);
+        rc = newest_of(cli, colon > from ? from : NULL, &copy.job_id);
     }
     return rc == CLI_OK ? copy_to(cli, &copy, cli_argument(cli, 1)) : rc;
 }

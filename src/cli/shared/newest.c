@@ -81,11 +81,11 @@ static enum cli_exit select_newest(struct cli *cli, char **ret_id)
     return CLI_OK;
 }
 
-enum cli_exit newest_job(struct cli *cli, char **ret_id)
+enum cli_exit newest_of(struct cli *cli, char *id, char **ret_id)
 {
     bool has_options = selection_is_given(cli);
 
-    if ((cli->argument_count > 0) == has_options) {
+    if ((id != NULL) == has_options) {
         return cli_fail(cli, CLI_USAGE,
                         has_options
                             ? "name a job by its id or by options, not by both"
@@ -94,11 +94,16 @@ enum cli_exit newest_job(struct cli *cli, char **ret_id)
     if (has_options) {
         return select_newest(cli, ret_id);
     }
-    char *id = cli_argument(cli, 0);
     return array_one(
         cli,
         cli_has(cli, "index")
             ? cli_format(cli, "%s_%s", id, cli_text(cli, "index", ""))
             : id,
         ret_id);
+}
+
+enum cli_exit newest_job(struct cli *cli, char **ret_id)
+{
+    return newest_of(cli, cli->argument_count > 0 ? cli_argument(cli, 0) : NULL,
+                     ret_id);
 }

@@ -19,3 +19,6 @@
  * CLI_USAGE, having said so: neither is given, or both, or an array is selected
  * and no index; CLI_NOT_FOUND: there is none. */
 enum cli_exit newest_job(struct cli *cli, char **ret_id) must_check;
+
+/* The same where `id` is what the command was given as ID; NULL: nothing. */
+enum cli_exit newest_of(struct cli *cli, char *id, char **ret_id) must_check;
