@@ -34,8 +34,8 @@ struct stage {
     uint64_t checkpoint_events;
     int64_t retention_ms;
     int64_t deduplication_ms; /* 0: the leader's own */
-    uint32_t job_count; /* made so far */
-    int step_rc;        /* of the last step */
+    uint32_t job_count;       /* made so far */
+    int step_rc;              /* of the last step */
     struct err err;
     /* The command of the last stage_do(), answered, kept whole. */
     struct command *answer;
@@ -64,6 +64,7 @@ struct stage_job {
     bool is_wait_known;          /* the store has that job, not ended */
     const char *turn_group;      /* of which `turn_limit` run; NULL: none */
     uint32_t turn_limit;
+    uint32_t host_port; /* of TCP; 0: none */
 };
 
 /* A stage with an empty log and the default policy; not started. */

@@ -67,6 +67,7 @@ static void pack_class(struct strbuf *key, const struct stage_job *job)
     };
     char salt[16];
     struct toleration toleration = {.key = STR("salt")};
+    struct host_port port = {.protocol = HOST_TCP, .port = job->host_port};
     struct requirement requirement = {
         .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = str_of(job->priority_class ? job->priority_class
@@ -74,6 +75,8 @@ static void pack_class(struct strbuf *key, const struct stage_job *job)
         .requests = {amounts, job->also ? 2 : 1},
         .tolerations = &toleration,
         .toleration_count = job->class_salt > 0,
+        .ports = &port,
+        .port_count = job->host_port > 0,
     };
 
     snprintf(salt, sizeof(salt), "%u", job->class_salt);
