@@ -14,7 +14,7 @@
 #include "model/resource.h"
 
 enum {
-    REQUIREMENT_VERSION = 4, /* only of what needs it; else 2 or 3 */
+    REQUIREMENT_VERSION = 5, /* only of what needs it; else 2, 3 or 4 */
     SELECTOR_PAIRS_MAX = 256,
     TOLERATIONS_MAX = 256,
     AFFINITY_TERMS_MAX = 64,
@@ -121,6 +121,7 @@ struct requirement {
     uint32_t preference_count;
     struct host_port *ports; /* sorted, each once */
     uint32_t port_count;
+    bool never_preempts; /* nobody loses a place for it */
     int64_t lifetime_ms; /* since its containers started, or a LIFETIME_ */
     int64_t deadline_ms; /* it ends by then at the latest; 0: unknown */
 };

@@ -20,8 +20,11 @@ static void pack_term(struct strbuf *buf, const struct affinity_term *term)
  * last ones added. */
 static uint64_t version_of(const struct requirement *requirement)
 {
-    if (requirement->port_count > 0) {
+    if (requirement->never_preempts) {
         return REQUIREMENT_VERSION;
+    }
+    if (requirement->port_count > 0) {
+        return 4;
     }
     return requirement->preference_count > 0 ? 3 : 2;
 }
@@ -82,6 +85,9 @@ void requirement_pack(struct strbuf *buf, const struct requirement *requirement)
     }
     if (version >= 4) {
         pack_ports(buf, requirement);
+    }
+    if (version >= 5) {
+        pack_u64(buf, requirement->never_preempts);
     }
 }
 
@@ -193,6 +199,9 @@ int requirement_unpack(struct str bytes, struct arena *arena,
     }
     if (version >= 4) {
         unpack_ports(&reader, arena, &requirement);
+    }
+    if (version >= 5) {
+        requirement.never_preempts = unpack_count(&reader, 1);
     }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;

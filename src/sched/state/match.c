@@ -110,6 +110,7 @@ void class_resolve(struct sched *sched, uint32_t class_index)
     class->level = sched->class_level[class->priority_class];
     class->is_plain =
         requirement->selector_count == 0 && !requirement->has_affinity;
+    class->never_preempts = requirement->never_preempts;
     class->has_wishes = requirement->preference_count > 0;
     class->asks_names = node_shapes_note_class(sched, requirement);
     class->match_work = match_work_of(requirement);

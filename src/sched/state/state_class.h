@@ -33,6 +33,7 @@ struct class
     uint32_t barred_sweep[2];   /* the like: none of it can be admitted */
     bool is_plain;              /* asks nothing of labels */
     bool asks_names;            /* asks for nodes by name */
+    bool never_preempts;        /* nobody loses a place for it */
     bool has_wishes;            /* prefers some nodes to others */
     bool is_impossible;         /* asks for a resource that nobody counts */
     struct class_extra *extras; /* owned, but by variants; see extras.h */

@@ -147,7 +147,10 @@ bool victims_clear(const struct search *search, uint32_t node)
     struct round *round = search->round;
     struct victim_rules rules = victims_rules(search);
     uint32_t count;
-    const struct victim *victims = victims_all(search, node, &rules, &count);
+    const struct victim *victims =
+        class_at(round, search->class_index)->never_preempts
+            ? NULL
+            : victims_all(search, node, &rules, &count);
 
     if (!victims) {
         return false;

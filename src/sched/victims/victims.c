@@ -92,6 +92,9 @@ bool victims_may_be(const struct search *search)
     struct victim_rules rules = victims_rules(search);
     struct victim_set set;
 
+    if (class_at(search->round, search->class_index)->never_preempts) {
+        return false;
+    }
     rules.takes_surplus = true;
     rules.is_priced = false;
     return victim_sets_find(search, &rules, &set);
@@ -122,6 +125,18 @@ static uint32_t find_for_share(const struct search *search,
     return node;
 }
 
+/* For who never preempts only what was started to yield goes. */
+static uint32_t find_yielding(const struct search *search)
+{
+    struct victim_rules rules = {.level_max = -1, .depth = UINT32_MAX};
+    uint32_t node = revocables_find(search);
+
+    if (node != NONE) {
+        victims_take_room(search, node, &rules);
+    }
+    return node;
+}
+
 uint32_t victims_find(const struct search *search)
 {
     struct round *round = search->round;
@@ -132,6 +147,9 @@ uint32_t victims_find(const struct search *search)
 
     if (class->is_impossible) {
         return NONE;
+    }
+    if (class->never_preempts) {
+        return find_yielding(search);
     }
     bool has_groups = groups_at_risk(search);
     if (class->extra_count > 0) {

@@ -320,6 +320,8 @@ int pod_requirement(const K8s__Io__Api__Core__V1__PodSpec *spec,
         .priority_class = str_of(spec->priorityclassname),
         .lifetime_ms = LIFETIME_BY_CLASS,
         .deadline_ms = deadline_of(spec),
+        .never_preempts =
+            str_equal(str_of(spec->preemptionpolicy), STR("Never")),
     };
 
     if (spec->n_nodeselector > SELECTOR_PAIRS_MAX) {

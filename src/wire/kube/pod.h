@@ -9,7 +9,8 @@
  * containers' sum, which it must cover.  Amounts of zero are left out.
  *
  * Placement: nodeSelector, required and preferred node affinity, tolerations,
- * priority class, host ports (pod_ports.h).  Affinity to pods is ignored.
+ * priority class, preemptionPolicy, host ports (pod_ports.h).  Affinity to pods
+ * is ignored.
  *
  * Results live in the arena; strings point into the spec.
  *

@@ -53,12 +53,15 @@ static int check_preemption(const K8s__Io__Api__Core__V1__PodSpec *pod,
                             struct err *err)
 {
     struct str preemption = str_of(pod->preemptionpolicy);
+    bool is_known = preemption.byte_count == 0 ||
+                    str_equal(preemption, STR("PreemptLowerPriority")) ||
+                    str_equal(preemption, STR("Never"));
 
-    return preemption.byte_count == 0 ||
-                   str_equal(preemption, STR("PreemptLowerPriority"))
-               ? 0
-               : refuse(err, "preemptionPolicy",
-                        "its priority class says whether a job preempts");
+    return is_known ? 0
+                    : err_set(err, -ERR_INVALID,
+                              "preemptionPolicy %s is not supported: it is "
+                              "PreemptLowerPriority or Never",
+                              pod->preemptionpolicy);
 }
 
 /* What a pod needs beside its containers' requests. */

@@ -103,12 +103,19 @@ static void ports_are_packed_where_there_are_any(void **state)
 
     requirement_canonicalise(&in);
     requirement_pack(&buf, &in);
-    assert_int_equal(buf.bytes[0], REQUIREMENT_VERSION);
+    assert_int_equal(buf.bytes[0], 4);
     assert_int_equal(requirement_unpack(strbuf_str(&buf), &arena, &out), 0);
     assert_int_equal(out.port_count, 3); /* 81 of all is that of one, too */
     assert_int_equal(out.ports[0].port, 80);
     assert_int_equal(out.ports[1].protocol, HOST_UDP);
     assert_int_equal(out.ports[2].ip.byte_count, 0);
+    assert_false(out.never_preempts);
+    in.never_preempts = true;
+    strbuf_clear(&buf);
+    requirement_pack(&buf, &in);
+    assert_int_equal(buf.bytes[0], REQUIREMENT_VERSION);
+    assert_int_equal(requirement_unpack(strbuf_str(&buf), &arena, &out), 0);
+    assert_true(out.never_preempts);
     for (size_t cut = 0; cut < buf.byte_count; cut++) {
         assert_int_equal(
             requirement_unpack(str_make(buf.bytes, cut), &arena, &out),

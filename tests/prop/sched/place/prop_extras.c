@@ -6,7 +6,8 @@
  *     no node gives more of a resource than it has
  *   - after a fast round no job waits that has room, its ports and its resource
  *     somewhere
- *   - after a full round no job waits for what less urgent work has
+ *   - after a full round no job waits for what less urgent work has, but for
+ *     those that never preempt
  */
 #include <stdio.h>
 
@@ -73,6 +74,7 @@ static void submit(struct history *history, struct tape *tape)
         .priority_class = classes[draw(tape, 0, 2)],
         .cores = pick(tape, 1, 5),
         .dongles = once_in(tape, 3) ? pick(tape, 1, 3) : 0,
+        .never_preempts = once_in(tape, 4),
         .submitted_ms = history->world.job_count,
     };
     uint32_t count = 1;
@@ -156,7 +158,9 @@ static bool is_right(const struct history *history, enum round_kind kind)
             if (is_on(history, j, n) && !fits_beside(history, j, n, 0)) {
                 return false;
             }
-            if (waits && !job->gang && fits_beside(history, j, n, least)) {
+            bool has_tried = kind == ROUND_FAST || !job->never_preempts;
+            if (waits && !job->gang && has_tried &&
+                fits_beside(history, j, n, least)) {
                 return false;
             }
         }

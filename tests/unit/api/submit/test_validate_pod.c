@@ -346,9 +346,11 @@ static void test_what_would_bypass_the_scheduler_is_refused(void **state)
     pod->preemptionpolicy = field("PreemptLowerPriority");
     assert_string_equal(text_of_usual_pod(pod, &arena), "");
     pod->preemptionpolicy = field("Never");
+    assert_string_equal(text_of_usual_pod(pod, &arena), "");
+    pod->preemptionpolicy = field("Always");
     assert_string_equal(text_of_usual_pod(pod, &arena),
-                        "preemptionPolicy is not supported: its priority class "
-                        "says whether a job preempts");
+                        "preemptionPolicy Always is not supported: it is "
+                        "PreemptLowerPriority or Never");
     pod->preemptionpolicy = NULL;
     pod->schedulinggates = gates;
     pod->n_schedulinggates = 1;

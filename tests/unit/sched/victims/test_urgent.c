@@ -39,6 +39,28 @@ static void an_urgent_job_takes_what_has_returned(void **state)
     assert_string_equal(world_node_of(w, big), "");
 }
 
+static void who_never_preempts_waits(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"n", .cores = 4});
+    uint32_t low = world_submit(
+        w,
+        &(struct world_job){.queue = "Q", .cores = 4, .priority_class = "low"});
+    world_round(w, ROUND_FAST, 0);
+    uint32_t urgent = world_submit(w, &(struct world_job){
+                                          .queue = "R",
+                                          .cores = 4,
+                                          .priority_class = "high",
+                                          .never_preempts = true,
+                                      });
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decision_count, 0);
+    world_end(w, low);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_string_equal(world_node_of(w, urgent), "n");
+}
+
 /* Work that its class protects, but that its lifetime lets go, counts as room
  * for a more urgent job beside what urgency takes. */
 static void urgency_and_evicted_work_make_room_together(void **state)
@@ -117,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(an_urgent_job_takes_what_has_returned),
         CASE(urgency_and_evicted_work_make_room_together),
+        CASE(who_never_preempts_waits),
         CASE(an_overcommitted_node_is_looked_at_again),
     };
 

@@ -218,6 +218,18 @@ static void test_preferences_are_read(void **state)
                    "preferred node affinity: weight 101 is not in 1..100");
 }
 
+static void test_preemption_policy_is_read(void **state)
+{
+    auto_arena arena = {0};
+
+    (void)state;
+    assert_true(requirement_of("{\"preemptionPolicy\":\"Never\"}", &arena)
+                    .never_preempts);
+    assert_false(requirement_of(
+                     "{\"preemptionPolicy\":\"PreemptLowerPriority\"}", &arena)
+                     .never_preempts);
+}
+
 static void test_host_ports_are_read(void **state)
 {
     auto_arena arena = {0};
@@ -311,9 +323,10 @@ static void test_what_no_pod_is_given_is_refused_by_name(void **state)
 {
     (void)state;
     assert_support("{}", "");
-    assert_support("{\"preemptionPolicy\":\"Never\"}",
-                   "preemptionPolicy is not supported: its priority class says "
-                   "whether a job preempts");
+    assert_support("{\"preemptionPolicy\":\"Never\"}", "");
+    assert_support("{\"preemptionPolicy\":\"Always\"}",
+                   "preemptionPolicy Always is not supported: it is "
+                   "PreemptLowerPriority or Never");
     assert_support("{\"resourceClaims\":[{\"name\":\"a\"}]}",
                    "resourceClaims is not supported: request devices as "
                    "resources of a container");
@@ -343,6 +356,7 @@ int main(void)
         TEST(test_placement_is_read),
         TEST(test_equal_needs_pack_to_equal_bytes),
         TEST(test_preferences_are_read),
+        TEST(test_preemption_policy_is_read),
         TEST(test_host_ports_are_read),
         TEST(test_affinity_has_a_bound_over_all_terms),
         TEST(test_what_does_not_read_is_refused),
