@@ -7,6 +7,7 @@
 #include "api/handlers.h"
 #include "api/periodic/message.h"
 #include "api/submit/submit.h"
+#include "wire/kube/manifest.h"
 #include "wire/message/message.h"
 
 /* A change of one that is there, while the leader is asked for it. */
@@ -331,6 +332,19 @@ static void put_last(const struct periodic_row *row, struct arena *arena,
     }
 }
 
+/* What secrets say is told to nobody, as where a run's jobs are told of. */
+static void withhold_secrets(const Api__JobSubmitRequestItem *job,
+                             struct arena *arena)
+{
+    for (size_t i = 0; i < job->n_objects; i++) {
+        ProtobufCBinaryData *raw = &job->objects[i]->raw;
+        struct str told = manifest_withhold(
+            str_make((const char *)raw->data, raw->len), arena);
+        raw->data = (uint8_t *)(uintptr_t)told.p;
+        raw->len = told.byte_count;
+    }
+}
+
 static Berth__Api__PeriodicJobStatus *
 status_message(const struct periodic_row *row, bool has_jobs,
                struct arena *arena)
@@ -346,6 +360,9 @@ status_message(const struct periodic_row *row, bool has_jobs,
         status->job_count = (uint32_t)status->periodic_job->n_jobs;
         if (!has_jobs) {
             status->periodic_job->n_jobs = 0;
+        }
+        for (size_t i = 0; i < status->periodic_job->n_jobs; i++) {
+            withhold_secrets(status->periodic_job->jobs[i], arena);
         }
     }
     status->owner = message_copy(arena, row->owner.name);

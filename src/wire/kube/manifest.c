@@ -302,3 +302,20 @@ int manifest_read(struct str json, struct arena *arena,
     }
     return rc;
 }
+
+struct str manifest_withhold(struct str json, struct arena *arena)
+{
+    static const char *const told[] = {"data", "stringData"};
+    auto_json_t *object = json_loadb(json.p, json.byte_count, 0, NULL);
+    auto_strbuf text = strbuf_make(0);
+
+    if (!manifest_is_secret(text_of(json_object_get(object, "apiVersion")),
+                            text_of(json_object_get(object, "kind")))) {
+        return json;
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(told); i++) {
+        (void)json_object_del(object, told[i]);
+    }
+    wire_json_text(object, &text);
+    return arena_str(arena, strbuf_str(&text));
+}

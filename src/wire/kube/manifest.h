@@ -51,3 +51,7 @@ bool manifest_is_kind(struct str api_version, struct str kind) must_check;
 
 /* Whether it is a secret: what it says is told to nobody. */
 bool manifest_is_secret(struct str api_version, struct str kind) must_check;
+
+/* A manifest as it may be told: of a secret without what it says, in the arena;
+ * any other text as it is. */
+struct str manifest_withhold(struct str json, struct arena *arena) must_check;

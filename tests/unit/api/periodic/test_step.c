@@ -1,5 +1,6 @@
 /* What a step does about what is due: runs as their owner's, and why there is
- * none.  The test is the leader's memory of periodic jobs. */
+ * none; and what is told of a periodic job.  The test is the leader's memory of
+ * periodic jobs. */
 #include <stdio.h>
 
 #include "api/periodic/message.h"
@@ -58,6 +59,33 @@ static Berth__Api__PeriodicJob *make_message(struct arena *arena,
     message->jobs = arena_alloc(arena, sizeof(*message->jobs));
     message->jobs[0] = job;
     return message;
+}
+
+/* Let a job bring an object. */
+static void add_object(Api__JobSubmitRequestItem *job, const char *json,
+                       struct arena *arena)
+{
+    K8s__Io__Apimachinery__Pkg__Runtime__RawExtension **all =
+        arena_alloc_array(arena, job->n_objects + 1, sizeof(*all));
+
+    if (job->n_objects > 0) {
+        memcpy(all, job->objects, job->n_objects * sizeof(*all));
+    }
+    all[job->n_objects] = wire_new(
+        &k8s__io__apimachinery__pkg__runtime__raw_extension__descriptor, arena);
+    all[job->n_objects]->has_raw = true;
+    all[job->n_objects]->raw.data = (uint8_t *)(uintptr_t)json;
+    all[job->n_objects]->raw.len = strlen(json);
+    job->objects = all;
+    job->n_objects++;
+}
+
+static const char *object_text(const Api__JobSubmitRequestItem *job, size_t i,
+                               struct arena *arena)
+{
+    const ProtobufCBinaryData *raw = &job->objects[i]->raw;
+
+    return arena_strdup(arena, str_make((const char *)raw->data, raw->len));
 }
 
 static void start(struct stage *s, const char *policy)
@@ -134,6 +162,44 @@ static void assert_step(struct stage *s, int64_t after_ms, const char *expected)
     assert_int_equal(elog_reader_open(s->f.log, &reader, &err), 0);
     assert_true(elog_read(reader, &range, tell_record, &told, &err) >= 0);
     assert_string_equal(strbuf_text(&told), expected);
+}
+
+/* Nor does anybody see it by way of the periodic job. */
+static void what_a_secret_says_is_not_told(void **state)
+{
+    static const char secret[] =
+        "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":"
+        "\"login\"},\"stringData\":{\"PASSWORD\":\"hush\"},\"data\":{\"k\":"
+        "\"aHVzaA==\"}}";
+    static const char other[] =
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
+        "\"m\"},\"data\":{\"k\":\"told\"}}";
+    static const struct str all[] = {{"everyone", 8}};
+    Berth__Api__ListPeriodicJobsRequest request =
+        BERTH__API__LIST_PERIODIC_JOBS_REQUEST__INIT;
+    struct stage s;
+
+    (void)state;
+    start(&s, "");
+    s.f.config.auth.administrators = (struct permission_grant){all, 1};
+    Berth__Api__PeriodicJob *message = make_message(&s.arena, "");
+    add_object(message->jobs[0], secret, &s.arena);
+    add_object(message->jobs[0], other, &s.arena);
+    s.row.encoded = wire_encode_arena(&message->base, &s.arena);
+    s.is_due = true;
+    request.queue = message->queue;
+    request.name = message->name;
+    Berth__Api__ListPeriodicJobsResponse *list =
+        fixture_call(&s.f, "/berth.api.Berth/ListPeriodicJobs", &request.base,
+                     &berth__api__list_periodic_jobs_response__descriptor);
+    assert_non_null(list);
+    const Api__JobSubmitRequestItem *job =
+        list->periodic_jobs[0]->periodic_job->jobs[0];
+    assert_string_equal(object_text(job, 0, &s.arena),
+                        "{\"apiVersion\":\"v1\",\"kind\":\"Secret\","
+                        "\"metadata\":{\"name\":\"login\"}}");
+    assert_string_equal(object_text(job, 1, &s.arena), other);
+    end(&s);
 }
 
 static void a_run_is_its_owners(void **state)
@@ -246,6 +312,7 @@ static void a_busy_server_tries_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_secret_says_is_not_told),
         cmocka_unit_test(a_run_is_its_owners),
         cmocka_unit_test(after_an_outage_there_is_one_run),
         cmocka_unit_test(a_run_that_goes_on_forbids_the_next),
