@@ -4,6 +4,18 @@
 
 static const char program[] = "berthctl";
 
+/* Of the longest command, for a column of all. */
+static int path_width(void)
+{
+    size_t width = 0;
+
+    for (uint32_t i = 0; i < command_count; i++) {
+        size_t length = strlen(command_table[i].path);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
 uint32_t options_print_commands_of(FILE *out, const char *word)
 {
     size_t length = strlen(word);
@@ -17,7 +29,8 @@ uint32_t options_print_commands_of(FILE *out, const char *word)
         }
         count++;
         if (out) {
-            fprintf(out, "  %-24s %s\n", command->path, command->about);
+            fprintf(out, "  %-*s %s\n", path_width(), command->path,
+                    command->about);
         }
     }
     return count;

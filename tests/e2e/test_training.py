@@ -161,6 +161,9 @@ class OnFake(Training):
         dry = self.berth.ctl("submit", "--dry-run", "-", check=False,
                              input_text=job("d", 2, 1))
         self.assertIn("document 1: spec.trainer.max-instance", dry.stderr)
+        dry = self.berth.ctl("submit", "--dry-run", str(EXAMPLE))
+        self.assertEqual(dry.stdout,
+                         "Read 1 TrainingJob; nothing was submitted\n")
 
     def test_a_name_is_taken_until_it_is_deleted(self):
         self.submit(job("a", 1, 1))

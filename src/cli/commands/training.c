@@ -1,6 +1,7 @@
 /*
  * TrainingJobs: submit, get, update and delete.
  */
+#include "base/plural.h"
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
 #include "cli/shared/check.h"
@@ -108,10 +109,19 @@ enum cli_exit submit_training_jobs(struct cli *cli, struct str text)
     if (wire_yaml_read(text, &documents, &err) < 0) {
         return cli_fail(cli, CLI_INVALID, "%s", err.text);
     }
-    if (cli_has(cli, "dry-run")) {
-        return submit_documents(cli, documents, true);
+    bool is_dry = cli_has(cli, "dry-run");
+    enum cli_exit rc = submit_documents(cli, documents, is_dry);
+    if (rc == CLI_OK && is_dry && cli->output == CLI_OUTPUT_TEXT) {
+        size_t count = 0, i;
+        json_t *document;
+        json_array_foreach(documents, i, document)
+        {
+            count += !json_is_null(document);
+        }
+        cli_say(cli, "Read %zu TrainingJob%s; nothing was submitted", count,
+                plural_s(count));
     }
-    return submit_documents(cli, documents, false);
+    return rc;
 }
 
 /* get. */

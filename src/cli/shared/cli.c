@@ -234,9 +234,14 @@ const char *cli_one_line(struct cli *cli, const char *text)
         length--;
     }
     char *line = arena_strdup(&cli->arena, str_make(text, length));
-    for (char *at = strchr(line, '\n'); at; at = strchr(at, '\n')) {
-        *at = ' ';
+    char *to = line;
+    for (const char *at = line; *at;) {
+        bool is_end = *at == '\n';
+        *to++ = is_end ? ' ' : *at;
+        at++;
+        at += is_end ? strspn(at, " ") : 0;
     }
+    *to = '\0';
     return line;
 }
 

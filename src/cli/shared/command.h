@@ -207,8 +207,8 @@ const char *cli_when(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
  * between characters where the table would get too wide; with -o wide or csv,
  * and where there is no terminal, all of it on one line.  In the arena. */
 const char *cli_cell(struct cli *cli, const char *text);
-/* A text without the line feeds that end it, and with spaces in place of the
- * others.  In the arena. */
+/* A text without the line feeds that end it, and with a space in place of each
+ * other and the indent behind it.  In the arena. */
 const char *cli_one_line(struct cli *cli, const char *text);
 
 /* Texts under a name, all borrowed. */

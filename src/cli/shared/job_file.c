@@ -201,7 +201,8 @@ enum cli_exit submission_read(struct cli *cli, const json_t *json,
     if (count == 0 && kind) {
         return cli_fail(cli, CLI_INVALID,
                         "a document of kind %s cannot be submitted, only a "
-                        "file of jobs, a Job or a TrainingJob",
+                        "file of jobs, a Job or a TrainingJob; create -f "
+                        "takes queues, pools and retry policies",
                         kind);
     }
     if (count == 0) {

@@ -296,7 +296,11 @@ enum cli_exit selection_find(struct cli *cli, char **ids, size_t id_count,
     if (rc == CLI_OK && gathering.jobs.count == 0) {
         bool has_queue = !cli_has(cli, "queue") ||
                          check_queue(cli, cli_text(cli, "queue", "")) == CLI_OK;
-        rc = has_queue ? cli_fail(cli, CLI_NOT_FOUND, "no job matches")
+        rc = has_queue ? cli_fail(cli, CLI_NOT_FOUND,
+                                  state_count
+                                      ? "no job matches whose state allows it; "
+                                        "get jobs shows the others"
+                                      : "no job matches")
                        : CLI_NOT_FOUND;
     }
     hand_over(cli, &gathering, ret);

@@ -104,7 +104,8 @@ static void submit_says_what_a_file_lacks(void **state)
           "", "berthctl: a queue is required, in the file or by --queue\n");
     check(ASK(script, "kind: Deployment\n", "submit", "-"), CLI_INVALID, "",
           "berthctl: a document of kind Deployment cannot be submitted, only a "
-          "file of jobs, a Job or a TrainingJob\n");
+          "file of jobs, a Job or a TrainingJob; create -f takes queues, pools "
+          "and retry policies\n");
 }
 
 /* Two requests for the jobs of two documents. */

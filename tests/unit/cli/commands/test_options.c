@@ -160,6 +160,21 @@ static void amounts_of_a_run_are_checked_by_their_options(void **state)
 }
 
 /* Errors about values name the option, no field of a message or a file. */
+/* Each command has a column of its own in the list of all. */
+static void the_list_of_commands_is_a_table(void **state)
+{
+    struct run_result result = RUN("", "help");
+    const char *line = strstr(result.out, "create maintenance-window");
+
+    (void)state;
+    assert_non_null(line);
+    size_t column = strstr(line, "start no jobs") - line;
+    assert_memory_equal(strstr(result.out, "  submit ") + 2 + column,
+                        "submit the", strlen("submit the"));
+    free(result.out);
+    free(result.err);
+}
+
 static void values_are_refused_by_their_options(void **state)
 {
     (void)state;
@@ -231,6 +246,7 @@ int main(void)
         TEST(file_that_is_missing_or_wrong_is_refused),
         TEST(dry_run_reads_the_file_and_sends_nothing),
         TEST(amounts_of_a_run_are_checked_by_their_options),
+        TEST(the_list_of_commands_is_a_table),
         TEST(values_are_refused_by_their_options),
         TEST(a_mistyped_resource_is_remarked_on),
         TEST(server_that_is_away_is_its_own_exit_code),
