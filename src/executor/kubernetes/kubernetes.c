@@ -97,6 +97,11 @@ static void read_end(const struct kube_row *row, struct arena *arena,
                       &pod, &err) == 0) {
         status->cause = pod.status.cause;
         status->message = pod.status.message;
+        if (status->cause == RUNTIME_CAUSE_STOPPED &&
+            status->message.byte_count == 0) {
+            /* What its containers say follows from that. */
+            status->message = STR("the pod was deleted");
+        }
         status->ended = pod.status.ended;
         status->ended_count = pod.status.ended_count;
     }

@@ -50,6 +50,9 @@ void fake_api_fail_pod(struct fake_api *api, const char *name,
 void fake_api_start_pod(struct fake_api *api, const char *name);
 void fake_api_set_waiting(struct fake_api *api, const char *name,
                           const char *reason, const char *message);
+/* Deleted with grace: its kubelet ends it. */
+void fake_api_delete_pod(struct fake_api *api, const char *name);
+/* Gone at once. */
 void fake_api_remove_pod(struct fake_api *api, const char *name);
 
 /* The next `count` requests of this method are answered so: with a Status, or,

@@ -127,6 +127,15 @@ void fake_api_fail_pod(struct fake_api *api, const char *name,
     fake_api_end_pod(api, find(api, FAKE_PODS, name), reason, exit_code);
 }
 
+void fake_api_delete_pod(struct fake_api *api, const char *name)
+{
+    auto_arena arena = {0};
+    fake_pod_message *pod = fake_api_read(find(api, FAKE_PODS, name), &arena);
+
+    pod->metadata->deletiontimestamp = pod->metadata->creationtimestamp;
+    fake_api_write(api, FAKE_PODS, &pod->base)->due_ms = fake_api_now_ms(api);
+}
+
 void fake_api_remove_pod(struct fake_api *api, const char *name)
 {
     fake_api_drop(api, find(api, FAKE_PODS, name));

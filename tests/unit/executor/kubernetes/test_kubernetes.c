@@ -21,6 +21,23 @@ static void a_pod_deleted_by_hand_fails_and_says_so(void **state)
     assert_int_equal(fake_api_count(f->api, "DELETE"), 0);
 }
 
+/* Its containers end with 143, which says less. */
+static void a_pod_that_its_kubelet_ends_was_deleted(void **state)
+{
+    struct cluster *f = *state;
+    cluster_run(f);
+
+    fake_api_delete_pod(f->api, f->pod_name);
+    cluster_await_phase(f, RECONCILE_FAILED);
+    cluster_turns(f, 10);
+
+    assert_int_equal(fake_api_pod_count(f->api), 0);
+    assert_int_equal(cluster_status_of(f).cause, RUNTIME_CAUSE_STOPPED);
+    assert_true(
+        str_equal(cluster_status_of(f).message, STR("the pod was deleted")));
+    assert_int_equal(cluster_status_of(f).ended[0].exit_code, 143);
+}
+
 static void a_pod_that_its_node_rejects_never_ran(void **state)
 {
     struct cluster *f = *state;
@@ -227,6 +244,7 @@ int main(void)
         CLUSTER_TEST(a_pod_with_our_labels_hides_none_of_ours),
         CLUSTER_TEST(the_pod_of_ours_is_found_when_its_copy_is_gone),
         CLUSTER_TEST(a_pod_deleted_by_hand_fails_and_says_so),
+        CLUSTER_TEST(a_pod_that_its_kubelet_ends_was_deleted),
         CLUSTER_TEST(a_pod_that_its_node_rejects_never_ran),
         CLUSTER_TEST(a_pod_that_went_while_nobody_looked_is_lost),
         CLUSTER_TEST(a_pod_goes_with_its_node),
