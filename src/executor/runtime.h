@@ -168,6 +168,7 @@ struct runtime;
 struct node_set; /* executor/port/node_set.h */
 
 struct runtime_ops {
+    const char *name; /* as `executor.runtime` has it */
     /* Call `each` for every pod there is; its strings are valid for the
      * call.  Once, after RUNTIME_LISTED. */
     void (*list)(struct runtime *,
@@ -223,6 +224,12 @@ struct runtime_ops {
      * -ERR_CONFLICT: another file is there now. */
     int (*files)(struct runtime *, const struct runtime_files_query *query,
                  struct strbuf *buf, struct err *err);
+    /* Connect to what supervises a running pod, on a socket that speaks
+     * exec_frame.h and is waited for START; the caller's.  Any thread.
+     * -ERR_NOT_FOUND: the job does not run here.  NULL: a backend that cannot
+     * let users in. */
+    int (*exec)(struct runtime *, struct job_id job, int *ret_fd,
+                struct err *err);
     /* Let go; pods live on where they can. */
     void (*close)(struct runtime *);
 };
@@ -242,3 +249,14 @@ static inline void runtime_close(struct runtime *runtime)
     }
 }
 DEFINE_AUTO(runtime, runtime_close)
+
+/* Call exec() of a runtime that may have none.  -ERR_INVALID: it has not. */
+static inline int runtime_exec(struct runtime *runtime, struct job_id job,
+                               int *ret_fd, struct err *err)
+{
+    return runtime->ops->exec
+               ? runtime->ops->exec(runtime, job, ret_fd, err)
+               : err_set(err, -ERR_INVALID,
+                         "runtime %s cannot exec: it has no way into a job",
+                         runtime->ops->name);
+}

@@ -59,6 +59,17 @@ void rpc_call_finish(struct rpc_call *call, enum rpc_code code,
     rpc_call_unref(call);
 }
 
+void rpc_call_break(struct rpc_call *call)
+{
+    pthread_mutex_lock(&call->lock);
+    ASSERT(!call->is_finished);
+    if (call->core && !call->is_closed) {
+        grpc_call_cancel_with_status(call->core, GRPC_STATUS_CANCELLED,
+                                     "the other side is gone", NULL);
+    }
+    pthread_mutex_unlock(&call->lock);
+}
+
 void rpc_call_set_field(struct rpc_call *call, const char *field)
 {
     pthread_mutex_lock(&call->lock);

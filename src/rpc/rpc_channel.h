@@ -8,8 +8,8 @@
  *
  * Threads: a channel may be used from any thread.  Callbacks run on the
  * channel's own thread with no lock held and must not block.  A stream has
- * one user, but rpc_stream_cancel() and rpc_stream_wake() may come from any
- * thread while it is open.
+ * one user, or one who sends and one who takes; rpc_stream_cancel() and
+ * rpc_stream_wake() may come from any thread while it is open.
  */
 #pragma once
 
@@ -123,6 +123,11 @@ void rpc_stream_wake(struct rpc_stream *stream);
 
 /* End the call from this side: it is soon RPC_WAIT_ENDED with CANCELLED. */
 void rpc_stream_cancel(struct rpc_stream *stream);
+
+/* Whether the call has ended, though what came before may not all be taken:
+ * then that is seen by a message that could not be sent, so who takes nothing
+ * has to send something now and then. */
+bool rpc_stream_is_over(struct rpc_stream *stream) must_check;
 
 /* How the call ended.  Only after RPC_WAIT_ENDED. */
 const struct rpc_status *rpc_stream_status(const struct rpc_stream *stream);

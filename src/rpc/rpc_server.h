@@ -177,6 +177,11 @@ void rpc_call_unref(struct rpc_call *call);
 void rpc_call_finish(struct rpc_call *call, enum rpc_code code,
                      const char *message, struct str reply);
 
+/* Let go of a message that is being sent, which the client may not be reading,
+ * so that the end of the call, which its handler is about to finish, does not
+ * wait for it: the client sees CANCELLED. */
+void rpc_call_break(struct rpc_call *call);
+
 /* Say with the status of a call, which its handler is about to finish, which
  * part of the request it is about (RPC_FIELD_HEADER): printable ASCII, cut at
  * RPC_FIELD_BYTES_MAX. */

@@ -29,7 +29,7 @@ struct rpc_stream {
     uint32_t batch_count;
     bool is_closed; /* by the user */
     bool is_untold; /* on the channel's list of streams with news */
-    bool is_sending, is_close_due, is_send_over;
+    bool is_sending, is_close_due, is_send_over, has_send_failed;
     bool is_receiving, is_receive_over;
     bool is_status_known;
     bool is_woken;
@@ -174,8 +174,8 @@ static void on_sent(void *owner, bool is_ok)
 {
     struct rpc_stream *stream = (struct rpc_stream *)owner;
 
-    (void)is_ok; /* if not, the status says why */
     pthread_mutex_lock(&stream->lock);
+    stream->has_send_failed |= !is_ok; /* the status will say why */
     grpc_byte_buffer_destroy(steal_ptr(stream->sent));
     stream->is_sending = false;
     if (stream->is_close_due && !stream->is_status_known) {
@@ -383,6 +383,14 @@ void rpc_stream_cancel(struct rpc_stream *stream)
     pthread_mutex_lock(&stream->lock);
     cancel(stream, GRPC_STATUS_CANCELLED, "cancelled by the caller");
     pthread_mutex_unlock(&stream->lock);
+}
+
+bool rpc_stream_is_over(struct rpc_stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    bool is_over = stream->is_status_known || stream->has_send_failed;
+    pthread_mutex_unlock(&stream->lock);
+    return is_over;
 }
 
 const struct rpc_status *rpc_stream_status(const struct rpc_stream *stream)

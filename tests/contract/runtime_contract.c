@@ -5,6 +5,7 @@
 
 #include <poll.h>
 
+#include "executor/files/exec_io.h"
 #include "executor/port/node_set.h"
 #include "unit.h"
 
@@ -349,6 +350,76 @@ static void what_was_forgotten_is_known_for_ever(void **state)
     (void)await(f, RUNTIME_KNOWN);
 }
 
+/* Run `script` in the job, and give the code of its end. */
+static int run_in(struct fixture *f, const char *script)
+{
+    char *args[] = {strdup("sh"), strdup("-c"), strdup(script)};
+    struct exec_start start = {.container = "",
+                               .args = {.items = args, .count = 3},
+                               .term = "",
+                               .time_ms_max = WAIT_MS_MAX};
+    auto_strbuf frames = {0}, in = strbuf_make(EXEC_IO_BYTES_MAX);
+    struct exec_frame frame = {.kind = EXEC_STARTED};
+    struct exec_end end = {.code = -1};
+    struct err err;
+    int fd = -1;
+
+    assert_int_equal(
+        f->runtime->ops->exec(f->runtime, f->job.run.job, &fd, &err), 0);
+    assert_int_equal(exec_start_put(&frames, &start), 0);
+    assert_int_equal(write(fd, frames.bytes, frames.byte_count),
+                     frames.byte_count);
+    while (frame.kind != EXEC_END) {
+        size_t byte_count = 0;
+        while (exec_frame_take(strbuf_str(&in), false, &frame, &byte_count) ==
+               0) {
+            assert_int_equal(exec_io_receive(&in, fd, true), EXEC_IO_SOME);
+        }
+        assert_true(byte_count > 0);
+        if (frame.kind == EXEC_END) {
+            assert_int_equal(exec_end_take(frame.payload, &end), 0);
+            assert_int_equal(end.ending, EXEC_EXITED);
+        }
+        exec_io_drop(&in, byte_count);
+    }
+    close(fd);
+    for (int i = 0; i < 3; i++) {
+        free(args[i]);
+    }
+    return end.code;
+}
+
+/* Or it says who cannot. */
+static void a_pod_that_runs_lets_users_in(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    int fd = -1;
+
+    assert_true(strlen(f->runtime->ops->name) > 0);
+    create(f, 12, CONTRACT_RUNS_ON);
+    (void)await_rank(f, RECONCILE_RUNNING);
+    if (f->contract->lets_users_in) {
+        assert_int_equal(run_in(f, "exit 3"), 3);
+    } else {
+        assert_int_equal(runtime_exec(f->runtime, f->job.run.job, &fd, &err),
+                         -ERR_INVALID);
+        assert_non_null(strstr(err.text, "cannot exec"));
+    }
+    f->runtime->ops->stop(f->runtime, f->job.run.run, 0);
+    (void)await_rank(f, RECONCILE_FAILED);
+    if (f->contract->lets_users_in) {
+        assert_int_equal(
+            f->runtime->ops->exec(f->runtime, f->job.run.job, &fd, &err),
+            -ERR_NOT_FOUND);
+        f->job.run.job.v.lo++;
+        assert_int_equal(
+            f->runtime->ops->exec(f->runtime, f->job.run.job, &fd, &err),
+            -ERR_NOT_FOUND);
+    }
+    assert_int_equal(fd, -1);
+}
+
 #define CONTRACT_TEST(name)                      \
     {                                            \
         #name, name, set_up, tear_down, &fixture \
@@ -369,6 +440,7 @@ int runtime_contract_run(const struct runtime_contract *contract)
         CONTRACT_TEST(nodes_have_names_and_a_version_that_stays),
         CONTRACT_TEST(a_restart_lists_what_runs_with_what_was_acknowledged),
         CONTRACT_TEST(what_was_forgotten_is_known_for_ever),
+        CONTRACT_TEST(a_pod_that_runs_lets_users_in),
     };
 
     fixture.contract = contract;

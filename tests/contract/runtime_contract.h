@@ -20,6 +20,7 @@ struct runtime_contract {
     const char *name;
     bool remembers;           /* runs, across restarts */
     bool remembers_forgotten; /* and what was acknowledged or forgotten */
+    bool lets_users_in;
     /* An empty place that keeps what the runtime remembers. */
     void *(*place_create)(void);
     /* Open the runtime of a place, also after it was closed, as a restart

@@ -59,6 +59,7 @@ int main(void)
         .name = "process in a helper",
         .remembers = true,
         .remembers_forgotten = true,
+        .lets_users_in = true,
         .place_create = place_create,
         .open = open_place,
         .make_job = backend_make_process_job,
@@ -70,6 +71,7 @@ int main(void)
     is_fake = true;
     contract.name = "fake in a helper";
     contract.remembers = contract.remembers_forgotten = false;
+    contract.lets_users_in = false;
     contract.make_job = backend_make_fake_job;
     return failed_count + runtime_contract_run(&contract);
 }

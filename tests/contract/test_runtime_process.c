@@ -29,6 +29,7 @@ int main(void)
         .name = "process",
         .remembers = true,
         .remembers_forgotten = true,
+        .lets_users_in = true,
         .place_create = place_create,
         .open = open_place,
         .make_job = backend_make_process_job,

@@ -230,6 +230,7 @@ static void fake_close(struct runtime *runtime)
 }
 
 static const struct runtime_ops fake_ops = {
+    .name = "fake",
     .list = fake_list,
     .create = fake_create,
     .stop = fake_stop,

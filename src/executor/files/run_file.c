@@ -112,7 +112,7 @@ static void take_head(struct run_spec *spec, const struct kv_reader *reader)
         {"gang_dir", &spec->gang_dir},    {"gang_id", &spec->gang_id},
         {"space", &spec->space_dir},      {"notify", &spec->notify_path},
         {"hidden", &spec->hidden_dir},    {"devices", &spec->devices},
-        {"hidden", &spec->hidden_dir},    {"pod", &spec->pod_name},
+        {"pod", &spec->pod_name},         {"exec_token", &spec->exec_token},
     };
     const struct {
         const char *key;
@@ -208,6 +208,7 @@ int run_spec_decode(struct str bytes, struct run_spec *ret_spec)
         .space_dir = "",
         .hidden_dir = "",
         .notify_path = "",
+        .exec_token = "",
         .devices = "",
         .pod_name = "",
     };

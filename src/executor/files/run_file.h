@@ -9,6 +9,7 @@
  *     acked    the phase that the server has acknowledged (executor)
  *     done     nothing more is to be told; kept for its logs (executor)
  *     log/N    what container N printed
+ *     exec     socket at which the shim lets users in who bring the token
  *     output-gone  why what it left in `output` is gone (executor)
  *     space    link to what the job sees, which is elsewhere:
  *       work/       the directory the containers start in
@@ -45,6 +46,7 @@ enum {
 #define RUN_ACKED_NAME "acked"
 #define RUN_DONE_NAME "done"
 #define RUN_LOG_NAME "log"
+#define RUN_EXEC_NAME "exec"
 #define RUN_SPACE_NAME "space"
 #define RUN_WORK_NAME "work"
 #define RUN_VOLUMES_NAME "volumes"
@@ -102,6 +104,7 @@ struct run_spec {
     const char *hidden_dir;  /* what the job must not see, but for its own */
     const char *pod_name;    /* "": of an old release, by its job */
     const char *notify_path; /* FIFO to tell of changes; "" is none */
+    const char *exec_token;  /* lets users in; "": of an old release */
     const char *devices;     /* numbers of its GPUs: "0,3"; "": none */
     int64_t deadline_ms;     /* 0: none */
     int64_t grace_ms;

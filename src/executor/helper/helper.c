@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/files/fd_pass.h"
 #include "executor/helper/helper_private.h"
 #include "wire/text/inner_path.h"
 
@@ -143,17 +144,22 @@ void helper_release(struct helper_channel *channel)
     (void)pthread_mutex_unlock(&channel->lock);
 }
 
-/* Ask on the connection of the logs, for bytes. */
+/* Ask on the connection of the logs, for bytes, or a descriptor. */
 static int ask_for_bytes(struct helper *helper,
                          const struct helper_request *request,
-                         struct str payload, struct strbuf *buf,
+                         struct str payload, struct strbuf *buf, int *ret_fd,
                          struct err *err)
 {
     if (key128_is_none(request->job.v)) {
         return err_set(err, -ERR_NOT_FOUND, "there is no job of this id");
     }
     int rc = helper_ask(&helper->logs, request, payload, err);
-    if (rc >= 0) {
+    if (rc >= 0 && ret_fd) {
+        *ret_fd = fd_pass_receive(helper->logs.fd);
+        rc = *ret_fd >= 0 ? 0
+                          : err_set(err, -ERR_UNAVAILABLE,
+                                    "the helper process gave no connection");
+    } else if (rc >= 0) {
         strbuf_add_str(buf, strbuf_str(&helper->logs.answer));
     } else if (!helper->logs.is_gone) {
         (void)err_set(err, rc, "%s",
@@ -188,7 +194,8 @@ int helper_logs(struct helper *helper, const struct runtime_log_query *query,
                        "bytes)",
                        HELPER_LOGS_BYTES_MAX - 2 * sizeof(int64_t));
     }
-    return ask_for_bytes(helper, &request, strbuf_str(&payload), buf, err);
+    return ask_for_bytes(helper, &request, strbuf_str(&payload), buf, NULL,
+                         err);
 }
 
 int helper_files(struct helper *helper, const struct runtime_files_query *query,
@@ -207,7 +214,16 @@ int helper_files(struct helper *helper, const struct runtime_files_query *query,
         return err_set(err, -ERR_INVALID, "the path of a file must be %s",
                        INNER_PATH_RULE);
     }
-    return ask_for_bytes(helper, &request, strbuf_str(&payload), buf, err);
+    return ask_for_bytes(helper, &request, strbuf_str(&payload), buf, NULL,
+                         err);
+}
+
+int helper_exec(struct helper *helper, struct job_id job, int *ret_fd,
+                struct err *err)
+{
+    const struct helper_request request = {.kind = HELPER_EXEC, .job = job};
+
+    return ask_for_bytes(helper, &request, STR(""), NULL, ret_fd, err);
 }
 
 static void fini_channel(struct helper_channel *channel)

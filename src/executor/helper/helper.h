@@ -67,6 +67,10 @@ int helper_logs(struct helper *helper, const struct runtime_log_query *query,
 int helper_files(struct helper *helper, const struct runtime_files_query *query,
                  struct strbuf *buf, struct err *err) must_check;
 
+/* As runtime_ops.exec; any thread. */
+int helper_exec(struct helper *helper, struct job_id job, int *ret_fd,
+                struct err *err) must_check;
+
 /* The helper's process id, for those who watch it. */
 pid_t helper_pid(const struct helper *helper);
 

@@ -31,6 +31,7 @@ static const struct {
                       .limit_max = RUNTIME_FILE_BYTES_MAX,
                       .byte_count_max = HELPER_FILES_BYTES_MAX,
                       .has_job = true},
+    [HELPER_EXEC] = {.has_job = true},
 };
 
 int helper_request_check(const struct helper_request *request, bool is_for_logs,

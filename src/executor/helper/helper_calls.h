@@ -3,8 +3,8 @@
  *
  * A request is a struct helper_request, and for CREATE, LOGS and FILES a
  * payload of `byte_count` bytes; its answer is a struct helper_answer and a
- * payload.  Both ends are one program, so that numbers are as the machine has
- * them.
+ * payload, for EXEC a descriptor (fd_pass.h) behind it.  Both ends are one
+ * program, so that numbers are as the machine has them.
  *
  * Private to executor/helper.  Threads: no state.
  */
@@ -33,6 +33,7 @@ enum helper_kind {
     HELPER_STATUS, /* run -> how it stands */
     HELPER_LOGS,   /* job, number: lines, limit: bytes, payload -> text */
     HELPER_FILES,  /* job, number: offset, limit: bytes, payload -> message */
+    HELPER_EXEC,   /* job -> a connection, as a descriptor */
     HELPER_KINDS,
 };
 
@@ -59,7 +60,7 @@ static inline bool helper_is_answered(uint32_t kind)
 /* Whether it is one of the connection of the logs. */
 static inline bool helper_is_for_logs(uint32_t kind)
 {
-    return kind == HELPER_LOGS || kind == HELPER_FILES;
+    return kind == HELPER_LOGS || kind == HELPER_FILES || kind == HELPER_EXEC;
 }
 
 /* Whether a request may be believed, for the calls or for the logs.

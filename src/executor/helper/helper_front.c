@@ -240,6 +240,12 @@ static int front_files(struct runtime *runtime,
     return helper_files(front_of(runtime)->helper, query, buf, err);
 }
 
+static int front_exec(struct runtime *runtime, struct job_id job, int *ret_fd,
+                      struct err *err)
+{
+    return helper_exec(front_of(runtime)->helper, job, ret_fd, err);
+}
+
 static void front_close(struct runtime *runtime)
 {
     struct front *front = front_of(runtime);
@@ -251,6 +257,7 @@ static void front_close(struct runtime *runtime)
 }
 
 static const struct runtime_ops front_ops = {
+    .name = "process", /* the only one that is in a helper */
     .list = front_list,
     .create = front_create,
     .stop = front_stop,
@@ -262,6 +269,7 @@ static const struct runtime_ops front_ops = {
     .nodes = front_nodes,
     .logs = front_logs,
     .files = front_files,
+    .exec = front_exec,
     .close = front_close,
 };
 

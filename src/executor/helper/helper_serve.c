@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "executor/files/fd_pass.h"
 #include "executor/helper/helper_private.h"
 #include "executor/port/node_set.h"
 
@@ -69,8 +70,8 @@ static int take_request(int fd, bool is_for_logs,
                                                                          : 0;
 }
 
-/* Logs and files, in a thread of their own: reading one takes as long as it is.
- */
+/* Logs, files and connections, in a thread of their own: reading one takes as
+ * long as it is. */
 
 /* A request that does not decode is nobody's of ours. */
 
@@ -102,6 +103,44 @@ static int read_files(struct server *server,
     return server->logs->ops->files(server->logs, &query, buf, err);
 }
 
+/* The descriptor of a connection follows the answer. */
+static int serve_exec(struct server *server,
+                      const struct helper_request *request, struct strbuf *text)
+{
+    struct err err = {""};
+    int exec_fd = -1;
+
+    int rc = runtime_exec(server->logs, request->job, &exec_fd, &err);
+    strbuf_clear(text);
+    if (rc < 0) {
+        strbuf_add_text(text, err.text);
+    }
+    int sent = answer(server->fds.logs_fd, rc, text);
+    if (exec_fd >= 0) {
+        sent = sent == 0 && fd_pass_send(server->fds.logs_fd, exec_fd) == 0
+                   ? 0
+                   : ENDED;
+        close(exec_fd);
+    }
+    return sent;
+}
+
+static int serve_text(struct server *server,
+                      const struct helper_request *request, struct str payload,
+                      struct strbuf *text)
+{
+    struct err err = {""};
+
+    strbuf_clear(text);
+    int rc = (request->kind == HELPER_FILES ? read_files : read_logs)(
+        server, request, payload, text, &err);
+    if (rc < 0) {
+        strbuf_clear(text);
+        strbuf_add_text(text, err.text);
+    }
+    return answer(server->fds.logs_fd, rc, text);
+}
+
 static void *serve_logs(void *of)
 {
     struct server *server = of;
@@ -112,15 +151,9 @@ static void *serve_logs(void *of)
 
     while (rc == 0 &&
            take_request(server->fds.logs_fd, true, &request, &payload) == 0) {
-        struct err err = {""};
-        strbuf_clear(&text);
-        rc = (request.kind == HELPER_FILES ? read_files : read_logs)(
-            server, &request, strbuf_str(&payload), &text, &err);
-        if (rc < 0) {
-            strbuf_clear(&text);
-            strbuf_add_text(&text, err.text);
-        }
-        rc = answer(server->fds.logs_fd, rc, &text);
+        rc = request.kind == HELPER_EXEC
+                 ? serve_exec(server, &request, &text)
+                 : serve_text(server, &request, strbuf_str(&payload), &text);
     }
     return NULL;
 }
@@ -263,6 +296,7 @@ static int do_call(struct server *server, const struct helper_request *request)
     case HELPER_OPEN:
     case HELPER_LOGS:
     case HELPER_FILES:
+    case HELPER_EXEC:
     case HELPER_KINDS:
         break;
     }

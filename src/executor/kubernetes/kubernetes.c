@@ -223,6 +223,7 @@ static void close_runtime(struct runtime *runtime)
 }
 
 static const struct runtime_ops kubernetes_ops = {
+    .name = "kubernetes",
     .list = list,
     .create = kubernetes_create,
     .stop = kubernetes_stop,

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "berth/api.pb-c.h"
+#include "executor/loop/exec_server.h"
 #include "executor/loop/log_readers.h"
 #include "wire/message/message.h"
 
@@ -28,6 +29,7 @@ struct log_server {
     struct rpc_stream *stream; /* the thread's; NULL: none */
     bool is_stopping;
     struct log_readers *readers; /* owned */
+    struct exec_server *exec;    /* owned */
     pthread_t thread;
 };
 
@@ -40,6 +42,8 @@ static uint32_t rpc_code_of(int code)
         return RPC_INVALID_ARGUMENT;
     case -ERR_CONFLICT:
         return RPC_ABORTED;
+    case -ERR_LIMIT:
+        return RPC_RESOURCE_EXHAUSTED;
     default:
         return RPC_UNAVAILABLE;
     }
@@ -124,6 +128,17 @@ static int read_files(struct log_server *server,
     return rc;
 }
 
+/* Begin a session, which is the answer; 0 then. */
+static int begin_exec(struct log_server *server,
+                      const Berth__Api__LogQuestion *question, struct err *err)
+{
+    struct job_id job;
+
+    return job_id_parse(str_of(question->job_id), &job) < 0
+               ? err_set(err, -ERR_NOT_FOUND, "no such job")
+               : exec_server_begin(server->exec, question->number, job, err);
+}
+
 /* Answer one question, which is passed over if it is none.  NULL as the reason:
  * by reading what it asks for; else it is refused. */
 static void write_answer(struct log_server *server, struct str bytes,
@@ -143,6 +158,11 @@ static void write_answer(struct log_server *server, struct str bytes,
     const Berth__Api__LogQuestion *question = (const void *)message;
     if (refusal) {
         rc = err_set(&err, -ERR_UNAVAILABLE, "%s", refusal);
+    } else if (question->exec) {
+        rc = begin_exec(server, question, &err);
+        if (rc == 0) {
+            return;
+        }
     } else if (question->list_files || question->read_file) {
         rc = read_files(server, question, &answer, &text, &arena, &err);
     } else {
@@ -304,6 +324,7 @@ static void *run(void *ctx)
 static void release(struct log_server *server)
 {
     log_readers_stop(server->readers);
+    exec_server_destroy(server->exec);
     rpc_channel_close(server->channel);
     for (uint32_t i = 0; i < server->header_count; i++) {
         mem_free((char *)(uintptr_t)server->headers[i].name);
@@ -339,6 +360,10 @@ static struct log_server *make(struct rpc_channel *channel,
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&server->changed, &attributes);
     pthread_condattr_destroy(&attributes);
+    server->exec = exec_server_create(
+        channel, options->runtime,
+        &(struct exec_server_options){options->executor_id, server->headers,
+                                      server->header_count});
     return server;
 }
 

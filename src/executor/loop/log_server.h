@@ -1,5 +1,5 @@
 /*
- * log_server - answers the server's requests for logs and files.
+ * log_server - answers the server's requests for logs, files and sessions.
  *
  * The executor holds a stream open (Berth.ServeLogs) on which the server asks
  * and it answers, several questions at a time (log_readers.h); the server

@@ -120,3 +120,8 @@ int process_logs(const char *data_dir, const struct runtime_log_query *query,
 int process_files(const char *data_dir, const struct clock *clock,
                   const struct runtime_files_query *query, struct strbuf *buf,
                   struct err *err) must_check;
+
+/* A connection to the shim of its latest run, which was said hello to, in the
+ * same way.  As runtime_ops.exec. */
+int process_exec(const char *data_dir, struct job_id job, int *ret_fd,
+                 struct err *err) must_check;

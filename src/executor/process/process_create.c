@@ -125,15 +125,18 @@ static int write_run(struct process *process, const struct runtime_run *run,
 {
     auto_strbuf spec = strbuf_make(RUN_FILE_BYTES_MAX);
     char space_dir[PROCESS_PATH_BYTES_MAX];
+    char exec_token[PROCESS_RANDOM_NAME_BYTES];
     struct process_place place = {
         .run_dir_fd = run_fd,
         .space_dir = space_dir,
         .gang_dir = ret_gang_dir,
+        .exec_token = exec_token,
         .gang_index = -1,
         .devices = &process->devices,
         .used_devices = process->devices.count > 0 ? used_devices(process) : 0,
     };
 
+    process_random_name(process, exec_token);
     int rc =
         process_gang_join(process, run, ret_gang_dir, &place.gang_index, err);
     if (rc == 0) {

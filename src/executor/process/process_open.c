@@ -327,7 +327,14 @@ static void process_close(struct runtime *runtime)
     mem_free(process);
 }
 
+static int process_exec_op(struct runtime *runtime, struct job_id job,
+                           int *ret_fd, struct err *err)
+{
+    return process_exec(process_of(runtime)->data_dir, job, ret_fd, err);
+}
+
 static const struct runtime_ops process_ops = {
+    .name = "process",
     .list = process_list,
     .create = process_create,
     .stop = process_stop,
@@ -339,6 +346,7 @@ static const struct runtime_ops process_ops = {
     .nodes = process_nodes,
     .logs = process_logs_op,
     .files = process_files_op,
+    .exec = process_exec_op,
     .close = process_close,
 };
 

@@ -16,6 +16,7 @@
  *     process_output.c  what is kept of ended jobs
  *     process_time.c    whether its age can be believed
  *     process_files.c   reading files
+ *     process_exec.c    letting users in
  *
  * Not for use outside the folder.
  */

@@ -314,6 +314,7 @@ static void add_head(const struct process_job *job, struct strbuf *spec)
     kv_add_text(spec, "space", job->place->space_dir);
     kv_add_text(spec, "hidden", policy->hidden_dir);
     kv_add_text(spec, "notify", policy->notify_path);
+    kv_add_text(spec, "exec_token", process_or_empty(job->place->exec_token));
     if (job->devices) {
         auto_strbuf devices = {0};
         process_devices_print(job->place->devices, job->devices, 0,

@@ -41,10 +41,11 @@ struct process_policy {
 /* Where the run lives. */
 struct process_place {
     int run_dir_fd;
-    const char *space_dir; /* of what the job sees; absolute */
-    int space_fd;          /* of the same, which only we may enter yet */
-    const char *gang_dir;  /* "": not in a gang */
-    int gang_index;        /* of this member; -1: unknown */
+    const char *space_dir;  /* of what the job sees; absolute */
+    int space_fd;           /* of the same, which only we may enter yet */
+    const char *gang_dir;   /* "": not in a gang */
+    const char *exec_token; /* lets users in (run_file.h) */
+    int gang_index;         /* of this member; -1: unknown */
     const struct process_devices *devices; /* of the machine */
     uint64_t used_devices;                 /* that other pods have */
 };

@@ -89,6 +89,7 @@ static int open_shim(struct shim *shim, const char *run_dir, struct err *err)
 int shim_run(const char *run_dir)
 {
     struct shim shim = {.box = SHIM_BOX_NONE,
+                        .exec = {.listen_fd = -1},
                         .kill_at_ms = INT64_MAX,
                         .deadline_at_ms = INT64_MAX};
     struct err err = {""};
@@ -108,6 +109,7 @@ int shim_run(const char *run_dir)
         shim.deadline_at_ms =
             shim_clock_ms(CLOCK_MONOTONIC) + shim.spec.deadline_ms;
     }
+    shim_exec_open(&shim);
     int code = shim_pod_run(&shim);
 
     for (size_t i = 0; i < shim.container_count; i++) {

@@ -22,6 +22,7 @@
 
 enum { SHIM_LOCK_FD = 3, SHIM_GRACE_MS_MAX = 3600 * 1000 };
 
+struct exec_size;
 struct run_container;
 struct cgroup_layout;
 struct run_spec;
@@ -40,7 +41,13 @@ struct shim_start {
     const char *cgroup_name;
     const char *space_dir; /* of what the job sees; absolute */
     int dir_fd;            /* of the same; its work directory is the default */
+    int input_fd;          /* standard input; borrowed; -1: there is none */
     int output_fds[2];     /* standard output and error; borrowed */
+    char **args, **envs;   /* ended by NULL; NULL: the container's own */
+    /* A terminal in place of all three, which the process makes for itself;
+     * NULL: none. */
+    const struct exec_size *tty;
+    int *ret_tty_fd; /* its other end, the caller's; with `tty` only */
 };
 
 /* Start a container's process.  On failure `err` says why in the words of

@@ -84,6 +84,7 @@ void shim_container_start(struct shim_container *container,
         .cgroup_name = container->cgroup_name,
         .space_dir = pod->space_dir,
         .dir_fd = dir_fd,
+        .input_fd = -1,
         .output_fds = {ends[0][1], ends[1][1]},
     };
     rc = shim_start(&start, &container->pid, &exit_code, &err);

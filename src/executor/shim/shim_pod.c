@@ -15,7 +15,7 @@
 #include "executor/shim/shim_private.h"
 
 enum {
-    POLL_FDS_MAX = 1 + 2 * RUN_CONTAINERS_MAX,
+    POLL_FDS_MAX = 1 + 2 * RUN_CONTAINERS_MAX + SHIM_EXEC_WAITS_MAX,
     DRAIN_MS_MAX = 2000,
     KEEPER_MS_MAX = 2000,
     CHILDREN_MS_MAX = 4000,
@@ -194,8 +194,10 @@ static bool reap(struct shim *shim)
         for (size_t i = 0; i < shim->container_count; i++) {
             if (shim->containers[i].pid == pid) {
                 shim_container_exited(&shim->containers[i], status);
+                shim_exec_end(shim, &shim->containers[i]);
             }
         }
+        shim_exec_reaped(shim, pid, status);
     }
     return pid == 0;
 }
@@ -205,8 +207,10 @@ static int poll_timeout_ms(const struct shim *shim)
     int64_t at_ms = shim->kill_at_ms < shim->deadline_at_ms
                         ? shim->kill_at_ms
                         : shim->deadline_at_ms;
+    int64_t exec_ms = shim_exec_wake_ms(shim);
     int64_t left_ms;
 
+    at_ms = exec_ms < at_ms ? exec_ms : at_ms;
     if (at_ms == INT64_MAX) {
         return -1;
     }
@@ -226,7 +230,7 @@ static void take_signals(struct shim *shim)
     }
 }
 
-/* What is waited for: signals first, then the containers' pipes. */
+/* What is waited for: signals first, then the containers' pipes, then users. */
 struct waits {
     struct pollfd fds[POLL_FDS_MAX];
     struct shim_container *owners[POLL_FDS_MAX];
@@ -253,8 +257,10 @@ static void wait_once(struct shim *shim)
     for (size_t i = 0; i < shim->container_count; i++) {
         add_pipes(&waits, &shim->containers[i]);
     }
+    nfds_t pipes_end = waits.count;
+    waits.count += shim_exec_waits(shim, waits.fds + waits.count);
     bool is_some = poll(waits.fds, waits.count, poll_timeout_ms(shim)) > 0;
-    for (nfds_t i = 1; is_some && i < waits.count; i++) {
+    for (nfds_t i = 1; is_some && i < pipes_end; i++) {
         struct shim_container *owner = waits.owners[i];
         if (waits.fds[i].revents) {
             (void)shim_container_take(
@@ -263,6 +269,7 @@ static void wait_once(struct shim *shim)
     }
     take_signals(shim);
     (void)reap(shim);
+    shim_exec_step(shim);
 }
 
 static void take_time(struct shim *shim)
@@ -323,8 +330,10 @@ static int finish(struct shim *shim)
                                ? shim->stop_cause
                                : cause_of_containers(shim);
 
+    shim_exec_end(shim, NULL);
     kill_all(shim);
     (void)reap(shim);
+    shim_exec_close(shim);
     shim_box_close(&shim->box);
     drain(shim);
     for (size_t i = 0; i < shim->container_count; i++) {

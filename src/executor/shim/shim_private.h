@@ -9,6 +9,9 @@
  *     shim_mirror.c     mount paths that the machine does not have
  *     shim_fence.c      the data directory kept from it without mounts
  *     shim_start.c      the start of its process
+ *     shim_exec.c       users who are let in, each in a
+ *     shim_session.c    session
+ *     shim_tty.c        a terminal
  *     shim_tree.c       everything that it started
  *     shim_log.c        what it prints
  */
@@ -18,6 +21,7 @@
 
 #include "executor/shim/shim.h"
 #include "executor/shim/shim_container.h"
+#include "executor/shim/shim_exec.h"
 
 struct shim {
     int dir_fd, log_dir_fd, space_fd, signal_fd;
@@ -29,6 +33,7 @@ struct shim {
     int64_t deadline_at_ms;    /* on the monotonic clock; INT64_MAX: none */
     int64_t kill_at_ms;        /* the same */
     struct shim_box box;
+    struct shim_exec exec;
     bool has_box; /* it was opened, or is not to be had */
     bool has_main_started;
     bool has_lock_fd; /* SHIM_LOCK_FD was given to us */

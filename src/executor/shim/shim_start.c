@@ -8,6 +8,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "executor/shim/shim_binds.h"
 #include "executor/shim/shim_box.h"
 #include "executor/shim/shim_fence.h"
+#include "executor/shim/shim_tty.h"
 
 enum {
     EXIT_NOT_FOUND = 127,
@@ -151,9 +153,11 @@ static void become_user(const struct shim_start *start, int fd)
 
 static void connect_output(const struct shim_start *start, int fd)
 {
-    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int input_fd = start->input_fd >= 0
+                       ? start->input_fd
+                       : open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-    if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
+    if (input_fd < 0 || dup2(input_fd, STDIN_FILENO) < 0 ||
         dup2(start->output_fds[0], STDOUT_FILENO) < 0 ||
         dup2(start->output_fds[1], STDERR_FILENO) < 0) {
         give_up(fd, "connect", "output");
@@ -212,9 +216,16 @@ static _Noreturn void become_container(const struct shim_start *start,
     (void)setsid();
     reset_signals();
     enter_limits(start, fd);
-    connect_output(start, fd);
+    if (!start->tty) {
+        connect_output(start, fd);
+    }
     enter_files(start, fd);
     become_user(start, fd);
+    /* As the job, in what it sees: nothing of it is done with rights that the
+     * job has not. */
+    if (start->tty && shim_tty_make(*start->tty, fd) < 0) {
+        give_up(fd, "make a", "terminal");
+    }
     if (*container->work_dir && chdir(container->work_dir) < 0) {
         give_up(fd, "chdir", container->work_dir);
     }
@@ -224,9 +235,10 @@ static _Noreturn void become_container(const struct shim_start *start,
     if (!start->box->has_pids && getppid() != shim_pid) {
         _exit(EXIT_OTHER);
     }
-    environ = container->envs.items;
-    execvp(container->args.items[0], container->args.items);
-    give_up(fd, "exec", container->args.items[0]);
+    char **args = start->args ? start->args : container->args.items;
+    environ = start->envs ? start->envs : container->envs.items;
+    execvp(args[0], args);
+    give_up(fd, "exec", args[0]);
 }
 
 static int exit_code_of(int error)
@@ -244,14 +256,17 @@ int shim_start(const struct shim_start *start, pid_t *ret_pid,
     pid_t shim_pid = getpid();
 
     *ret_exit_code = EXIT_OTHER;
-    if (pipe2(told, O_CLOEXEC) < 0) {
-        return err_set(err, -ERR_IO, "pipe: %s", strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, told) < 0) {
+        return err_set(err, -ERR_IO, "make a socket: %s", strerror(errno));
     }
     pid_t pid = fork();
     if (pid == 0) {
         become_container(start, shim_pid, told[1]);
     }
     close(told[1]);
+    if (pid > 0 && start->tty) {
+        *start->ret_tty_fd = shim_tty_receive(told[0]);
+    }
     ssize_t got = 0;
     if (pid > 0) {
         do {
@@ -263,7 +278,7 @@ int shim_start(const struct shim_start *start, pid_t *ret_pid,
         return err_set(err, -ERR_IO, "fork: %s", strerror(errno));
     }
     if (got != (ssize_t)sizeof(failure)) {
-        *ret_pid = pid; /* the pipe closed at exec */
+        *ret_pid = pid; /* the socket closed at exec */
         return 0;
     }
     (void)waitpid(pid, NULL, 0);

@@ -179,6 +179,17 @@ static int close_cgroups(struct err *err)
                : 0;
 }
 
+/* Terminals of its own: those of the machine, and of other pods of its user,
+ * are not to be opened.  Where that cannot be had it sees the machine's, of
+ * which the kernel lets it open its user's. */
+static void cover_terminals(void)
+{
+    if (is_dir("/dev/pts")) {
+        (void)!mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+                     "newinstance,ptmxmode=0666,mode=0620");
+    }
+}
+
 static int mount_kernel(const struct run_spec *spec, struct err *err)
 {
     const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -192,6 +203,7 @@ static int mount_kernel(const struct run_spec *spec, struct err *err)
         errno != ENODEV) {
         return fail(err, "mount", "/dev/mqueue");
     }
+    cover_terminals();
     return spec->layers & RUN_LAYER_USER ? close_cgroups(err) : 0;
 }
 
