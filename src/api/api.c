@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "api/core/state.h"
+#include "api/exec/exec_table.h"
 #include "api/handlers.h"
 #include "api/logs/log_hub.h"
 #include "api/methods.h"
@@ -91,6 +92,7 @@ struct api *api_create(const struct api_config *config,
     (void)pthread_mutex_init(&api->zones_lock, NULL);
     api->readers = reader_pool_create(ports->store, ports->log);
     api->specs = spec_cache_create(config->unstored_bytes_max);
+    api->exec_table = exec_table_create();
     bind_methods(api);
     api->hub = event_hub_create(config->watchers_max, err);
     api->lease_hub = api->hub ? event_hub_create(EXECUTORS_MAX, err) : NULL;
@@ -115,6 +117,7 @@ void api_destroy(struct api *api)
     event_hub_destroy(api->hub);
     event_hub_destroy(api->lease_hub);
     log_hub_destroy(api->log_hub);
+    exec_table_destroy(api->exec_table);
     reader_pool_destroy(api->readers);
     spec_cache_destroy(api->specs);
     auth_fini(&api->auth);

@@ -180,6 +180,7 @@
            WATCH_ALL_EVENTS, WATCH, JOBS, 0)                                   \
     METHOD("berth.api.Berth/ReadJobFile", read_job_file, UNARY,                \
            WATCH_ALL_EVENTS, WATCH, JOBS, 0)                                   \
+    METHOD("berth.api.Berth/Exec", exec, BIDI, EXEC_ANY_JOBS, EXEC, JOBS, 0)   \
     METHOD("binoculars.Binoculars/Cordon", cordon_node, UNARY, CORDON_NODES,   \
            NONE, SERVER, 0)                                                    \
     METHOD("grpc.health.v1.Health/Check", check_health, UNARY, NONE, NONE,     \
@@ -187,6 +188,8 @@
     METHOD("grpc.health.v1.Health/Watch", watch_health, SERVER_STREAM, NONE,   \
            NONE, ANYONE, 0)                                                    \
     METHOD("berth.api.Berth/ServeLogs", serve_logs, BIDI, EXECUTE_JOBS, NONE,  \
+           EXECUTOR, 0)                                                        \
+    METHOD("berth.api.Berth/ServeExec", serve_exec, BIDI, EXECUTE_JOBS, NONE,  \
            EXECUTOR, 0)                                                        \
     METHOD("executorapi.ExecutorApi/LeaseJobRuns", lease_job_runs, BIDI,       \
            EXECUTE_JOBS, NONE, EXECUTOR, METHOD_IS_LARGE)                      \

@@ -218,6 +218,16 @@ static const struct option_spec run_options[] = {
     {"timestamps", 0, OPTION_FLAG, NULL,
      "with --follow: write the time before each line"},
 };
+static const struct option_spec exec_options[] = {
+    {"stdin", 'i', OPTION_FLAG, NULL,
+     "let the program read what berthctl reads; else it reads nothing"},
+    {"tty", 't', OPTION_FLAG, NULL,
+     "give the program a terminal, and show what it writes as it is; without "
+     "it what a terminal would obey is shown instead of obeyed"},
+    {"container", 0, OPTION_TEXT, "NAME", "in this container (the first)"},
+    {"timeout", 0, OPTION_TEXT, "TIME",
+     "end the program after this time, such as 90s or 1h (24h)"},
+};
 static const struct option_spec on_executor_options[] = {QUEUES, CLASSES,
                                                          POOLS};
 static const struct option_spec on_node_options[] = {
@@ -433,6 +443,9 @@ const struct command_spec command_table[] = {
     ROW_WITH("cp", NULL, "[ID]:PATH LOCAL", 2, 2, cmd_cp, files_options,
              "copy files from a job's folder: of ID, or of the newest that the "
              "options select; ID: or : alone copies all of it"),
+    ROW_WITH("exec", NULL, "ID -- COMMAND...", 2, -1, cmd_exec, exec_options,
+             "run a program in a running job, as the job's user and within its "
+             "limits; the exit code is the program's"),
     ROW_WITH("cancel job", "cancel jobs", "[ID...]", 0, -1, cmd_cancel_job,
              job_act_options, "cancel jobs; also QUEUE JOBSET ID"),
     ROW("cancel job-set", NULL, "QUEUE JOBSET", 2, 2, cmd_cancel_job_set,

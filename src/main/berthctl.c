@@ -67,6 +67,7 @@ int main(int argument_count, char **arguments)
         .rng = &machine_rng,
         .home = getenv("HOME"),
         .server = getenv("BERTH_SERVER"),
+        .term = getenv("TERM"),
         .is_terminal = isatty(STDOUT_FILENO),
         .is_input_terminal = isatty(STDIN_FILENO),
         .has_colours = may_colour(),

@@ -65,6 +65,7 @@ struct api_call {
     struct rpc_call *rpc;
     struct principal principal;
     struct str queue, job_set; /* asked for by it; "" or p NULL: none */
+    struct str job;            /* the same, of a session in one */
     const char *request_id;    /* made when first asked for */
     uint64_t began_ns;         /* on the monotonic clock */
     bool is_denied, has_credentials;
@@ -140,6 +141,9 @@ bool api_call_check_executor(struct api_call *call,
 void api_call_reply(struct api_call *call, const ProtobufCMessage *reply);
 void api_call_reply_bytes(struct api_call *call, struct str reply);
 void api_call_reply_empty(struct api_call *call);
+
+/* Tell operators that a call which may last has begun. */
+void api_call_begun(struct api_call *call);
 
 /* End a stream well. */
 void api_call_end(struct api_call *call);

@@ -49,7 +49,8 @@ static const char *request_id(struct api_call *call)
 static bool is_change(const struct method *method)
 {
     return method->scope == SCOPE_SERVER || method->verb == VERB_CANCEL ||
-           method->verb == VERB_PREEMPT || method->verb == VERB_REPRIORITIZE;
+           method->verb == VERB_PREEMPT || method->verb == VERB_REPRIORITIZE ||
+           method->verb == VERB_EXEC;
 }
 
 /* Of who is anonymous, its user, if that is known; of who was not let in, whom
@@ -80,7 +81,8 @@ static const char *given_id(struct api_call *call)
                               rpc_call_header(call->rpc, "x-request-id"));
 }
 
-static void tell(struct api_call *call, enum rpc_code code, const char *text)
+static void tell(struct api_call *call, enum rpc_code code, const char *text,
+                 bool is_begun)
 {
     const struct api_ports *ports = &call->api->ports;
     struct api_note note = {
@@ -89,6 +91,8 @@ static void tell(struct api_call *call, enum rpc_code code, const char *text)
         .peer = str_of(rpc_call_peer(call->rpc)),
         .queue = call->queue,
         .job_set = call->job_set,
+        .job = call->job,
+        .is_begun = is_begun,
         .code = code,
         .text = text,
         .is_denied = call->is_denied,
@@ -110,8 +114,13 @@ static void tell(struct api_call *call, enum rpc_code code, const char *text)
 static void finish(struct api_call *call, enum rpc_code code, const char *text,
                    struct str reply)
 {
-    tell(call, code, text);
+    tell(call, code, text, false);
     rpc_call_finish(call->rpc, code, code == RPC_OK ? NULL : text, reply);
+}
+
+void api_call_begun(struct api_call *call)
+{
+    tell(call, RPC_OK, "", true);
 }
 
 void api_call_reply_bytes(struct api_call *call, struct str reply)

@@ -48,6 +48,7 @@ enum permission {
     PERMISSION_BACKUP, /* from here on not Armada's */
     PERMISSION_CREATE_POOL,
     PERMISSION_DELETE_POOL,
+    PERMISSION_EXEC_ANY_JOBS, /* run programs in them */
     PERMISSION_COUNT,
 };
 
@@ -59,6 +60,10 @@ enum queue_verb {
     VERB_PREEMPT,
     VERB_REPRIORITIZE,
     VERB_WATCH, /* all reading: jobs, specs, events, logs */
+    /* Run programs in jobs.  Who has all of the above owns the queue, and has
+     * this one without being given it: Armada's clients take no queue with a
+     * verb that they do not know. */
+    VERB_EXEC,
     VERB_COUNT,
 };
 
@@ -189,7 +194,8 @@ bool auth_may_act_for(const struct principal *principal,
 bool auth_queue_grants(const Api__Queue *queue,
                        const struct principal *principal, enum queue_verb verb);
 
-/* Whether the queue grants every verb to the principal, as to its owners. */
+/* Whether the queue grants every verb of Armada's to the principal, as to its
+ * owners. */
 bool auth_queue_is_owner(const Api__Queue *queue,
                          const struct principal *principal);
 

@@ -22,6 +22,7 @@ static const char *const permission_names[PERMISSION_COUNT] = {
     [PERMISSION_BACKUP] = "backup",
     [PERMISSION_CREATE_POOL] = "create_pool",
     [PERMISSION_DELETE_POOL] = "delete_pool",
+    [PERMISSION_EXEC_ANY_JOBS] = "exec_any_jobs",
 };
 
 static const char *const verb_names[VERB_COUNT] = {
@@ -31,6 +32,7 @@ static const char *const verb_names[VERB_COUNT] = {
     [VERB_PREEMPT] = "preempt",
     [VERB_REPRIORITIZE] = "reprioritize",
     [VERB_WATCH] = "watch",
+    [VERB_EXEC] = "exec",
 };
 
 const char *permission_name(enum permission permission)
@@ -128,8 +130,8 @@ static bool is_meant(const Api__Queue__Permissions__Subject *subject,
     return strcmp(subject->kind, "Group") == 0 && is_in_group(principal, name);
 }
 
-bool auth_queue_grants(const Api__Queue *queue,
-                       const struct principal *principal, enum queue_verb verb)
+static bool is_given(const Api__Queue *queue, const struct principal *principal,
+                     enum queue_verb verb)
 {
     const char *name = queue_verb_name(verb);
 
@@ -151,10 +153,17 @@ bool auth_queue_grants(const Api__Queue *queue,
 bool auth_queue_is_owner(const Api__Queue *queue,
                          const struct principal *principal)
 {
-    for (int verb = VERB_NONE + 1; verb < VERB_COUNT; verb++) {
-        if (!auth_queue_grants(queue, principal, (enum queue_verb)verb)) {
+    for (int verb = VERB_NONE + 1; verb < VERB_EXEC; verb++) {
+        if (!is_given(queue, principal, (enum queue_verb)verb)) {
             return false;
         }
     }
     return true;
+}
+
+bool auth_queue_grants(const Api__Queue *queue,
+                       const struct principal *principal, enum queue_verb verb)
+{
+    return is_given(queue, principal, verb) ||
+           (verb == VERB_EXEC && auth_queue_is_owner(queue, principal));
 }

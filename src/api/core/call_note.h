@@ -20,9 +20,11 @@ struct api_note {
     struct str user;
     struct str peer;           /* "ipv4:10.0.0.1:4000" */
     struct str queue, job_set; /* acted on; "": none, or several */
+    struct str job;            /* into which a session leads; "": none */
     enum rpc_code code;
     const char *text; /* why not; "" */
     int64_t took_us;
+    bool is_begun;  /* not over: a session that may last long */
     bool is_denied; /* the caller may not do that */
     bool is_change; /* of something that people set: not jobs submitted */
     bool is_login;  /* the user's password was right, for the first time since

@@ -22,6 +22,8 @@ enum { RANDOM_ID_BYTES = 16 };
 struct bound_method;
 /* Of api_call.h. */
 struct method;
+/* Of exec/exec_table.h. */
+struct exec_table;
 /* Of logs/log_hub.h. */
 struct log_hub;
 
@@ -29,16 +31,17 @@ struct api {
     const struct api_config *config;
     struct api_ports ports;
     struct auth auth;
-    struct rate rate;            /* of callers who are no administrators */
-    struct reader_pool *readers; /* owned */
-    struct log_hub *log_hub;     /* owned; of executors' log streams */
-    struct spec_cache *specs;    /* owned; what the store has not got yet */
-    struct event_hub *hub;       /* owned; of event streams */
-    struct event_hub *lease_hub; /* owned; of lease streams */
-    _Atomic int behind_count;    /* lease streams that await the projector */
-    const struct method *table;  /* of methods.h, [method_count] */
-    struct rpc_method *methods;  /* owned, [method_count] */
-    struct bound_method *bound;  /* owned, [method_count] */
+    struct rate rate;              /* of callers who are no administrators */
+    struct reader_pool *readers;   /* owned */
+    struct log_hub *log_hub;       /* owned; of executors' log streams */
+    struct exec_table *exec_table; /* owned; of sessions in jobs */
+    struct spec_cache *specs;      /* owned; what the store has not got yet */
+    struct event_hub *hub;         /* owned; of event streams */
+    struct event_hub *lease_hub;   /* owned; of lease streams */
+    _Atomic int behind_count;      /* lease streams that await the projector */
+    const struct method *table;    /* of methods.h, [method_count] */
+    struct rpc_method *methods;    /* owned, [method_count] */
+    struct bound_method *bound;    /* owned, [method_count] */
     uint32_t method_count;
     pthread_mutex_t zones_lock;        /* of periodic/zones.h */
     bool is_backup_copying;            /* atomic */

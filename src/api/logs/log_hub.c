@@ -129,7 +129,9 @@ static void on_asker_cancelled(void *ctx, struct rpc_call *rpc)
         log_question_take_out(hub, question);
     }
     pthread_mutex_unlock(&hub->mutex);
-    if (is_mine) {
+    if (question->gone) {
+        question->gone(call);
+    } else if (is_mine) {
         api_call_fail(call, RPC_CANCELLED, "cancelled");
     }
 }
@@ -148,6 +150,7 @@ static struct str encode(const struct log_query *query, uint64_t number,
     message.byte_count_max = (int64_t)query->byte_count_max;
     message.list_files = query->list_files;
     message.read_file = query->read_file;
+    message.exec = query->is_exec;
     return wire_encode_arena(&message.base, arena);
 }
 
@@ -202,7 +205,8 @@ int log_hub_ask(struct log_hub *hub, struct str executor_id,
     struct rpc_call *rpc = rpc_call_ref(call->rpc), *session_rpc = NULL;
     int rc;
 
-    *question = (struct question){.call = call, .answered = answered};
+    *question = (struct question){
+        .call = call, .answered = answered, .gone = query->gone};
     pthread_mutex_lock(&hub->mutex);
     struct session *session = log_session_find(hub, executor_id);
     if (session) {
@@ -225,4 +229,28 @@ int log_hub_ask(struct log_hub *hub, struct str executor_id,
     }
     rpc_call_unref(rpc);
     return rc;
+}
+
+struct api_call *log_hub_claim(struct log_hub *hub, struct str executor_id,
+                               uint64_t number)
+{
+    struct api_call *call = NULL;
+    struct question *question;
+
+    pthread_mutex_lock(&hub->mutex);
+    struct session *session = log_session_find(hub, executor_id);
+    if (session) {
+        TAILQ_FOREACH(question, &session->questions, of_session)
+        {
+            /* Only a session has somebody to tell when its user goes. */
+            if (question->number == number && question->gone) {
+                call = question->call;
+                (void)rpc_call_ref(call->rpc);
+                log_question_take_out(hub, question);
+                break;
+            }
+        }
+    }
+    pthread_mutex_unlock(&hub->mutex);
+    return call;
 }

@@ -42,3 +42,8 @@ typedef void log_answered_fn(struct api_call *call, int rc,
 int log_hub_ask(struct log_hub *hub, struct str executor_id,
                 const struct log_query *query, struct api_call *call,
                 log_answered_fn *answered, struct err *err) must_check;
+
+/* An executor comes to the session that question `number` asked it for: the
+ * asker's call, with a reference to its `rpc`; NULL: nobody waits for it. */
+struct api_call *log_hub_claim(struct log_hub *hub, struct str executor_id,
+                               uint64_t number) must_check;

@@ -23,6 +23,7 @@ struct question {
     struct session *session; /* NULL: it was taken out */
     struct api_call *call;
     log_answered_fn *answered;
+    void (*gone)(struct api_call *call); /* of the query */
     struct timespec deadline;
     uint64_t number;
     struct str bytes; /* encoded */

@@ -16,6 +16,7 @@ enum {
     LOG_BYTES_MAX = 2000000,
 };
 
+struct api_call;
 struct Berth__Api__ListJobFilesRequest;
 struct Berth__Api__ReadJobFileRequest;
 struct Berth__Api__LogAnswer;
@@ -31,6 +32,10 @@ struct log_query {
     /* One of these is asked instead of a log. */
     struct Berth__Api__ListJobFilesRequest *list_files;
     struct Berth__Api__ReadJobFileRequest *read_file;
+    bool is_exec; /* a session, to which the executor comes: log_hub_claim() */
+    /* Told instead of the hub when the caller goes away, also after the
+     * answer; ends the call, if it is not over.  NULL: the hub does. */
+    void (*gone)(struct api_call *call);
 };
 
 /* What was found. */

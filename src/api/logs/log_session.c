@@ -125,6 +125,8 @@ static int code_of(uint32_t code)
         return -ERR_INVALID;
     case RPC_ABORTED:
         return -ERR_CONFLICT;
+    case RPC_RESOURCE_EXHAUSTED:
+        return -ERR_LIMIT;
     default:
         return -ERR_UNAVAILABLE;
     }

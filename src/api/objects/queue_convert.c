@@ -231,7 +231,7 @@ static Api__Queue__Permissions *make_permissions(const Api__Queue *queue,
             make_subject(arena, "Group", queue->group_owners[i]);
     }
     entry->verbs = arena_alloc_array(arena, VERB_COUNT, sizeof(char *));
-    for (int verb = VERB_NONE + 1; verb < VERB_COUNT; verb++) {
+    for (int verb = VERB_NONE + 1; verb < VERB_EXEC; verb++) {
         entry->verbs[entry->n_verbs++] =
             message_text(str_of(queue_verb_name((enum queue_verb)verb)));
     }

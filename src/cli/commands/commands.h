@@ -117,6 +117,7 @@ enum cli_exit cmd_update_training_job(struct cli *cli);
 enum cli_exit cmd_delete_training_job(struct cli *cli);
 enum cli_exit cmd_explain(struct cli *cli);
 enum cli_exit cmd_logs(struct cli *cli);
+enum cli_exit cmd_exec(struct cli *cli);
 enum cli_exit cmd_get_files(struct cli *cli);
 enum cli_exit cmd_get_objects(struct cli *cli);
 enum cli_exit cmd_cp(struct cli *cli);

@@ -31,6 +31,7 @@ struct cli_ports {
     const struct rng *rng;
     const char *home;             /* $HOME, or NULL */
     const char *server;           /* $BERTH_SERVER, or NULL */
+    const char *term;             /* $TERM, or NULL */
     bool is_terminal;             /* `out` is one */
     bool is_input_terminal;       /* `in` is one */
     bool has_colours;             /* `out` may get them */

@@ -27,6 +27,7 @@ static const struct {
     [REQUEST_NOTES_UNKNOWN] = {SAY_WARN, "auth.refused"},
     [REQUEST_NOTES_FAILED] = {SAY_INFO, "call.done"},
     [REQUEST_NOTES_DONE] = {SAY_INFO, "call.done"},
+    [REQUEST_NOTES_BEGUN] = {SAY_INFO, "call.begun"},
 };
 
 /* The bound of a principal; who was heard of first gives way to a new one. */
@@ -75,7 +76,7 @@ static bool take_line(struct request_notes_bound *bound, int64_t second,
 static bool may_say(struct request_notes *notes, enum request_notes_kind kind,
                     struct str user, uint32_t *ret_left_out)
 {
-    bool is_done = kind == REQUEST_NOTES_DONE;
+    bool is_done = kind == REQUEST_NOTES_DONE || kind == REQUEST_NOTES_BEGUN;
 
     pthread_mutex_lock(&notes->lock); /* else seconds would go back */
     int64_t second =
@@ -101,7 +102,8 @@ static void say_call(enum say_level level, const char *event,
         say_str("queue", note->queue), say_str("job_set", note->job_set),
         say_text("code", rpc_code_name(note->code)),
         say_text("error", note->text), say_int("took_us", note->took_us),
-        say_str("request_id", id));
+        say_str("request_id", id),
+        note->job.byte_count > 0 ? say_str("job", note->job) : say_end());
 }
 
 static void say_limited(struct request_notes *notes,
@@ -131,7 +133,9 @@ void request_notes_say(void *ctx, const struct api_note *note)
             say_str("peer", note->peer),
             say_text("request_id", note->request_id));
     }
-    if (note->is_denied) {
+    if (note->is_begun) {
+        say_limited(notes, REQUEST_NOTES_BEGUN, note);
+    } else if (note->is_denied) {
         say_limited(notes, REQUEST_NOTES_DENIED, note);
     } else if (is_unknown && note->has_credentials) {
         say_limited(notes, REQUEST_NOTES_UNKNOWN, note);

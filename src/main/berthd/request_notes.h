@@ -30,7 +30,8 @@ enum request_notes_kind {
     REQUEST_NOTES_DENIED,
     REQUEST_NOTES_UNKNOWN,
     REQUEST_NOTES_FAILED,
-    REQUEST_NOTES_DONE, /* for each principal */
+    REQUEST_NOTES_DONE,  /* for each principal */
+    REQUEST_NOTES_BEGUN, /* the same */
 };
 
 /* Lines of a second. */

@@ -121,6 +121,8 @@ static const struct setting permission_keys[] = {
     PERMISSION(backup, "Groups that may copy the log and the store."),
     PERMISSION(create_pool, "Groups that may create and change pools."),
     PERMISSION(delete_pool, "Groups that may delete pools."),
+    PERMISSION(exec_any_jobs,
+               "Groups that may run programs in any running job."),
 };
 static const struct settings permission_table =
     SETTINGS(permission_keys, config_permissions, NULL);

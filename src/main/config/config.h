@@ -64,7 +64,7 @@ struct config_permissions {
     struct setting_texts update_executor_settings;
     struct setting_texts create_retry_policy, update_retry_policy;
     struct setting_texts delete_retry_policy, backup;
-    struct setting_texts create_pool, delete_pool;
+    struct setting_texts create_pool, delete_pool, exec_any_jobs;
 };
 
 struct config_auth {

@@ -21,6 +21,7 @@ static bool is_meant(enum who who, const char *caller, bool is_own)
     case EXECUTORS:
         return is_permitted || strcmp(caller, "cluster") == 0;
     case ACTORS:
+    case ENTRANTS:
         return is_permitted || is_owner;
     case VIEWERS:
     case SEERS:
