@@ -67,7 +67,7 @@ static bool is_due(const struct control *c, struct str queue, struct str name,
     const struct periodic_entry *entry =
         periodic_table_find(&c->periodic_table, queue, name);
 
-    return entry && entry->next_ms == due_ms;
+    return entry && due_ms > 0 && entry->next_ms == due_ms;
 }
 
 static const char changed_text[] =

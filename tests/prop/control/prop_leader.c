@@ -504,6 +504,34 @@ static void set_window(struct world *world, struct tape *tape)
     post_event(world, "", &event);
 }
 
+/* A periodic job comes, goes, or answers for a moment; what does not answer for
+ * the moment that it waits for is refused. */
+static void change_periodic(struct world *world, struct tape *tape)
+{
+    static const char *const names[] = {"a", "b"};
+    struct event event = stage_event_make(
+        (enum event_type)draw(tape, EVENT_PERIODIC_SET, EVENT_PERIODIC_RUN));
+    struct periodic_run *run = &event.periodic.run;
+
+    event.periodic.name = str_of(names[draw(tape, 0, 1)]);
+    event.periodic.next_ms = pick(tape, 0, 2) * 1000;
+    if (event.type == EVENT_PERIODIC_SET) {
+        event.periodic.encoded = STR("bytes");
+        event.periodic.owner.name = STR("anna");
+    } else if (event.type == EVENT_PERIODIC_RUN) {
+        event.periodic.due_ms = pick(tape, 0, 2) * 1000;
+        run->moment_ms = event.periodic.due_ms;
+        run->outcome = (enum periodic_outcome)draw(tape, PERIODIC_SUBMITTED,
+                                                   PERIODIC_REFUSED);
+        run->text = STR("why");
+        if (world->job_count > 0 && run->outcome == PERIODIC_SUBMITTED) {
+            run->first = world->jobs[draw(tape, 0, world->job_count - 1)];
+            run->job_count = 1;
+        }
+    }
+    post_event(world, queues[draw(tape, 0, 1)], &event);
+}
+
 /* An executor says truly which runs it should have. */
 static void exchange(struct world *world, const char *executor,
                      uint32_t node_count)
@@ -555,7 +583,7 @@ static void act(struct world *world, struct tape *tape)
 {
     struct stage *stage = &world->stage;
 
-    switch (draw(tape, 0, 16)) {
+    switch (draw(tape, 0, 17)) {
     case 0:
     case 1:
         submit(world, tape);
@@ -602,6 +630,9 @@ static void act(struct world *world, struct tape *tape)
         break;
     case 15:
         set_window(world, tape);
+        break;
+    case 16:
+        change_periodic(world, tape);
         break;
     default:
         /* A fault that is still to come would break the start. */
