@@ -68,13 +68,15 @@ class Periodic(unittest.TestCase):
                                           "json").stdout)
         return found["periodicJobs"][0]
 
-    def runs(self, name):
-        """The states of the jobs of its runs, oldest first."""
+    def jobs(self, name):
+        """The jobs of its runs, oldest first."""
         jobs = json.loads(self.berth.ctl(
             "get", "jobs", "-l", f"berth.dev/periodicJob={name}", "-n", "0",
-            "-o", "json").stdout)
-        return [job.get("state", "").lower() for job in sorted(jobs,
-                                                   key=lambda j: j["jobId"])]
+            "--members", "-o", "json").stdout)
+        return sorted(jobs, key=lambda job: job["jobId"])
+
+    def runs(self, name):
+        return [job.get("state", "").lower() for job in self.jobs(name)]
 
     def run_each_minute(self, name, *arguments, command=("true",)):
         self.berth.ctl("run", "--queue", "q", "--name", name, "--schedule",
@@ -96,9 +98,10 @@ class Periodic(unittest.TestCase):
         self.run_each_minute("swapped", "--concurrency", "Replace",
                              command=("sleep", "1000"))
         self.run_each_minute("idle")
+        self.run_each_minute("many", "--array", "0-2%1")
         ctl("suspend", "periodic-job", "idle")
         first = {name: self.wait_for_moment(name, "")
-                 for name in ("fast", "kept", "swapped")}
+                 for name in ("fast", "kept", "swapped", "many")}
         for status in first.values():
             self.assertEqual(status["lastOutcome"], "Submitted")
         harness.wait_for("the runs go on", lambda: (
@@ -110,7 +113,7 @@ class Periodic(unittest.TestCase):
         self.start_at(56)
         second = {name: self.wait_for_moment(name, status["lastRun"])
                   for name, status in first.items()}
-        ctl("suspend", "periodic-job", "fast")
+        ctl("suspend", "periodic-job", "fast", "many")
         self.assertEqual(second["fast"]["lastOutcome"], "Submitted")
         self.assertEqual(second["kept"]["lastOutcome"], "Skipped")
         self.assertIn("Forbid", second["kept"]["lastMessage"])
@@ -118,6 +121,11 @@ class Periodic(unittest.TestCase):
             "swapped") == ["cancelled", "running"])
         harness.wait_for("the second run ends", lambda: self.runs(
             "fast") == ["succeeded", "succeeded"])
+
+        harness.wait_for("both arrays end", lambda: self.runs(
+            "many") == ["succeeded"] * 6)
+        arrays = {job["arrayId"] for job in self.jobs("many")}
+        self.assertEqual(len(arrays), 2, arrays)
 
         # Two days of moments pass without the server: one becomes a run.
         ctl("resume", "periodic-job", "fast")

@@ -5,6 +5,7 @@
 #include "api/core/message.h"
 #include "api/submit/annotations.h"
 #include "armada/submit.pb-c.h"
+#include "model/id.h"
 #include "wire/kube/kube_name.h"
 #include "wire/message/message.h"
 #include "wire/text/rfc3339.h"
@@ -99,13 +100,6 @@ static int check_job(Berth__Api__PeriodicJob *message, size_t index,
                 index, key);
         }
     }
-    for (size_t i = 0; i < job->n_labels; i++) {
-        if (strcmp(job->labels[i]->key, ARRAY_LABEL) == 0) {
-            return err_set(err, -ERR_INVALID,
-                           "jobs[%zu]: an array cannot stand in a periodic job",
-                           index);
-        }
-    }
     put_entry(&job->labels, &job->n_labels,
               &api__job_submit_request_item__labels_entry__descriptor,
               PERIODIC_LABEL, str_of(message->name), arena);
@@ -144,6 +138,59 @@ int periodic_check(Berth__Api__PeriodicJob *message, struct arena *arena,
     return rc;
 }
 
+/* The id that an array has in the run of a moment: its own with another time.
+ * What is no id of an array stays. */
+static const char *array_id_of(const char *id, int64_t moment_ms,
+                               struct arena *arena)
+{
+    char text[ID_TEXT_BYTES_MAX];
+    uint8_t random[10];
+    struct job_id array;
+
+    if (moment_ms <= 0 || job_id_parse(str_of(id), &array) < 0) {
+        return id;
+    }
+    for (int i = 0; i < 2; i++) {
+        random[i] = (uint8_t)(array.v.hi >> (8 * (1 - i)));
+    }
+    for (int i = 0; i < 8; i++) {
+        random[2 + i] = (uint8_t)(array.v.lo >> (8 * (7 - i)));
+    }
+    array = job_id_make(moment_ms, random);
+    return arena_strdup(arena, str_of(job_id_format(array, text)));
+}
+
+/* The jobs of an array are those of one run, and so is the group by which they
+ * take turns. */
+static void make_own_array(Api__JobSubmitRequestItem *job, int64_t moment_ms,
+                           struct arena *arena)
+{
+    const char *old = NULL, *own = NULL;
+
+    for (size_t i = 0; i < job->n_labels && !old; i++) {
+        if (strcmp(job->labels[i]->key, ARRAY_LABEL) == 0) {
+            old = job->labels[i]->value;
+        }
+    }
+    if (!old) {
+        return;
+    }
+    own = array_id_of(old, moment_ms, arena);
+    for (size_t i = 0; i < job->n_annotations; i++) {
+        if (strcmp(job->annotations[i]->key, ANNOTATION_TURN_GROUP) == 0 &&
+            strcmp(job->annotations[i]->value, old) == 0) {
+            put_entry(
+                &job->annotations, &job->n_annotations,
+                &api__job_submit_request_item__annotations_entry__descriptor,
+                ANNOTATION_TURN_GROUP, str_of(own), arena);
+            break; /* the list is another */
+        }
+    }
+    put_entry(&job->labels, &job->n_labels,
+              &api__job_submit_request_item__labels_entry__descriptor,
+              ARRAY_LABEL, str_of(own), arena);
+}
+
 static void make_own(Api__JobSubmitRequestItem *job, int64_t moment_ms,
                      struct arena *arena)
 {
@@ -151,11 +198,18 @@ static void make_own(Api__JobSubmitRequestItem *job, int64_t moment_ms,
 
     for (size_t i = 0; i < job->n_annotations; i++) {
         if (strcmp(job->annotations[i]->key, ANNOTATION_GANG_ID) == 0) {
-            job->annotations[i]->value =
-                message_format(arena, "%s-%" PRId64, job->annotations[i]->value,
-                               moment_ms / MS_PER_S);
+            put_entry(
+                &job->annotations, &job->n_annotations,
+                &api__job_submit_request_item__annotations_entry__descriptor,
+                ANNOTATION_GANG_ID,
+                str_of(message_format(arena, "%s-%" PRId64,
+                                      job->annotations[i]->value,
+                                      moment_ms / MS_PER_S)),
+                arena);
+            break; /* the list is another */
         }
     }
+    make_own_array(job, moment_ms, arena);
     (void)wire_rfc3339_format(moment_ms / MS_PER_S, 0, 0, time);
     put_entry(&job->annotations, &job->n_annotations,
               &api__job_submit_request_item__annotations_entry__descriptor,

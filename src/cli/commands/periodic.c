@@ -1,13 +1,16 @@
 /* Creates, updates, suspends, resumes, deletes and gets periodic jobs. */
 #include "cli/commands/commands.h"
+#include "cli/shared/array.h"
+#include "cli/shared/depends.h"
 #include "cli/shared/periodic_file.h"
 
 /* The periodic job of --file. */
 static enum cli_exit read_file(struct cli *cli,
                                Berth__Api__PeriodicJob **ret_periodic)
 {
-    auto_json_t *document = NULL, *file = NULL;
+    auto_json_t *document = NULL, *file = NULL, *array = NULL;
     struct submission submission;
+    struct cli_names told;
 
     if (!cli_has(cli, "file")) {
         return cli_fail(cli, CLI_USAGE, "--file is required");
@@ -22,6 +25,14 @@ static enum cli_exit read_file(struct cli *cli,
         rc = periodic_convert(cli, document, &file);
     }
     const json_t *source = file ? file : document;
+    if (rc == CLI_OK && depends_is_used(source)) {
+        rc = cli_fail(cli, CLI_INVALID,
+                      "dependsOn: cannot stand in a periodic job");
+    }
+    if (rc == CLI_OK && array_is_used(source)) {
+        rc = array_expand(cli, source, &array, &told);
+        source = array ? array : source;
+    }
     if (rc == CLI_OK) {
         rc = submission_read(cli, source, &submission);
     }

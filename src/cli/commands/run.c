@@ -322,11 +322,11 @@ static enum cli_exit check_usage(struct cli *cli)
             "--follow shows one job; use wait for the jobs of an --array");
     }
     if (cli_has(cli, "schedule") &&
-        (cli_has(cli, "array") || cli_has(cli, "follow") ||
-         cli_has(cli, "after") || cli_has(cli, "begin"))) {
+        (cli_has(cli, "follow") || cli_has(cli, "after") ||
+         cli_has(cli, "begin"))) {
         return cli_fail(cli, CLI_USAGE,
-                        "--schedule cannot be used with --array, --follow, "
-                        "--after or --begin");
+                        "--schedule cannot be used with --follow, --after or "
+                        "--begin");
     }
     if (!cli_has(cli, "schedule") &&
         (cli_has(cli, "time-zone") || cli_has(cli, "concurrency"))) {

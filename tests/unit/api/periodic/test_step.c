@@ -277,6 +277,77 @@ static void an_owner_who_may_no_longer_is_refused(void **state)
     end(&s);
 }
 
+static const char array_id[] = "01h00000000000000000000000";
+
+static void add_pair(struct arena *arena, void *entries, size_t *count,
+                     const ProtobufCMessageDescriptor *type, const char *key,
+                     const char *value)
+{
+    Api__JobSubmitRequestItem__LabelsEntry ***list = entries, **grown;
+
+    grown = arena_alloc_array(arena, *count + 1, sizeof(*grown));
+    for (size_t i = 0; i < *count; i++) {
+        grown[i] = (*list)[i];
+    }
+    grown[*count] = wire_new(type, arena);
+    grown[*count]->key = arena_strdup(arena, str_of(key));
+    grown[(*count)++]->value = arena_strdup(arena, str_of(value));
+    *list = grown;
+}
+
+static const char *value_of(const Api__JobSubmitRequestItem *job,
+                            const char *key)
+{
+    for (size_t i = 0; i < job->n_annotations; i++) {
+        if (strcmp(job->annotations[i]->key, key) == 0) {
+            return job->annotations[i]->value;
+        }
+    }
+    for (size_t i = 0; i < job->n_labels; i++) {
+        if (strcmp(job->labels[i]->key, key) == 0) {
+            return job->labels[i]->value;
+        }
+    }
+    return "none";
+}
+
+static void each_run_has_gangs_and_arrays_of_its_own(void **state)
+{
+    auto_arena arena = {0};
+    Berth__Api__PeriodicJob *message = make_message(&arena, "");
+    Api__JobSubmitRequestItem *job = message->jobs[0];
+    static const ProtobufCMessageDescriptor *const annotation =
+        &api__job_submit_request_item__annotations_entry__descriptor;
+    ProtobufCMessage *made;
+    struct job_id id;
+
+    (void)state;
+    add_pair(&arena, &job->annotations, &job->n_annotations, annotation,
+             "armadaproject.io/gangId", "g");
+    add_pair(&arena, &job->annotations, &job->n_annotations, annotation,
+             "berth.dev/concurrencyGroup", array_id);
+    add_pair(&arena, &job->labels, &job->n_labels,
+             &api__job_submit_request_item__labels_entry__descriptor,
+             "berth.dev/array", array_id);
+    for (int i = 0; i < 2; i++) { /* the message stays as it is */
+        struct str bytes = periodic_submission(message, DUE_MS, &arena);
+        assert_int_equal(wire_decode(&api__job_submit_request__descriptor,
+                                     bytes, &wire_request_limits, &arena, &made,
+                                     NULL),
+                         0);
+        job = ((Api__JobSubmitRequest *)(void *)made)->job_request_items[0];
+        assert_string_equal(value_of(job, "armadaproject.io/gangId"),
+                            "g-1767225600");
+        const char *array = value_of(job, "berth.dev/array");
+        assert_string_not_equal(array, array_id);
+        assert_string_equal(value_of(job, "berth.dev/concurrencyGroup"), array);
+        assert_int_equal(job_id_parse(str_of(array), &id), 0);
+        assert_int_equal(job_id_time_ms(id), DUE_MS);
+        assert_string_equal(value_of(job, PERIODIC_MOMENT),
+                            "2026-01-01T00:00:00Z");
+    }
+}
+
 static void a_zone_that_is_gone_is_looked_for_later(void **state)
 {
     struct stage s;
@@ -318,6 +389,7 @@ int main(void)
         cmocka_unit_test(a_run_that_goes_on_forbids_the_next),
         cmocka_unit_test(a_run_that_goes_on_is_replaced),
         cmocka_unit_test(an_owner_who_may_no_longer_is_refused),
+        cmocka_unit_test(each_run_has_gangs_and_arrays_of_its_own),
         cmocka_unit_test(a_zone_that_is_gone_is_looked_for_later),
         cmocka_unit_test(a_busy_server_tries_again),
     };
