@@ -7,7 +7,6 @@
 enum cli_exit cmd_exec(struct cli *cli)
 {
     const char *time = cli_text(cli, "timeout", NULL);
-    struct session_result result;
     struct session_wish wish = {
         .container = cli_format(cli, "%s", cli_text(cli, "container", "")),
         .words = cli->arguments + 1,
@@ -32,5 +31,5 @@ enum cli_exit cmd_exec(struct cli *cli)
     if (rc == CLI_OK) {
         rc = array_one(cli, cli_argument(cli, 0), &wish.job_id);
     }
-    return rc == CLI_OK ? session_run(cli, &wish, &result) : rc;
+    return rc == CLI_OK ? session_run(cli, &wish) : rc;
 }

@@ -18,9 +18,7 @@ enum {
     INPUT_BYTES_MAX = 16 << 10,
     MESSAGE_BYTES_MAX = 128 << 10,
     EXIT_SIGNAL_BASE = 128,
-    EXIT_REFUSED_MIN = 126,  /* as a shell has it, to 128 */
-    KEY_DETACH_FIRST = 0x10, /* Ctrl-P */
-    KEY_DETACH = 0x11,       /* Ctrl-Q */
+    EXIT_REFUSED_MIN = 126, /* as a shell has it, to 128 */
     CHARACTER_BYTES_MAX = 4,
 };
 
@@ -38,9 +36,7 @@ struct session {
     struct terminal terminal;
     struct output outputs[2];
     int in_fd, signal_fd, stop_fd;
-    bool has_input; /* of the thread: there is more */
-    bool is_half;   /* of the thread: the first key of two was typed */
-    atomic_bool has_detached;
+    bool has_input;    /* of the thread: there is more */
     atomic_int signal; /* that ends it; 0: none has */
     bool is_ended;     /* the end has come */
     Berth__Api__ExecEnd end;
@@ -100,30 +96,9 @@ static bool send_input(struct session *session, const char *bytes, size_t count)
     return send_message(session, &message);
 }
 
-/* Take the keys that detach out of what was typed; the first of them, alone, is
- * let through once another follows.  False: both were there. */
-static bool watch_keys(struct session *session, const char *typed, size_t count,
-                       struct strbuf *ret_bytes)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (session->is_half && typed[i] == KEY_DETACH) {
-            return false;
-        }
-        if (session->is_half) {
-            strbuf_add_char(ret_bytes, KEY_DETACH_FIRST);
-        }
-        session->is_half = typed[i] == KEY_DETACH_FIRST;
-        if (!session->is_half) {
-            strbuf_add_char(ret_bytes, typed[i]);
-        }
-    }
-    return true;
-}
-
 static bool take_typed(struct session *session)
 {
     char typed[INPUT_BYTES_MAX];
-    auto_strbuf bytes = {0};
     ssize_t n = read(session->in_fd, typed, sizeof(typed));
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
@@ -133,15 +108,7 @@ static bool take_typed(struct session *session)
         session->has_input = false;
         return send_input(session, "", 0);
     }
-    if (!session->wish->may_detach) {
-        return send_input(session, typed, (size_t)n);
-    }
-    if (!watch_keys(session, typed, (size_t)n, &bytes)) {
-        atomic_store(&session->has_detached, true);
-        return false;
-    }
-    return bytes.byte_count == 0 ||
-           send_input(session, bytes.bytes, bytes.byte_count);
+    return send_input(session, typed, (size_t)n);
 }
 
 static bool take_signal(struct session *session)
@@ -330,11 +297,6 @@ static enum cli_exit tell(struct session *session)
     if (session->is_ended) {
         return tell_end(session);
     }
-    if (atomic_load(&session->has_detached)) {
-        cli_remark(session->cli, "detached; attach %s comes back",
-                   session->wish->job_id);
-        return CLI_OK;
-    }
     return signal_number > 0 ? (enum cli_exit)(EXIT_SIGNAL_BASE + signal_number)
                              : tell_status(session);
 }
@@ -382,8 +344,7 @@ static void copy(struct session *session)
     terminal_end(&session->terminal);
 }
 
-enum cli_exit session_run(struct cli *cli, const struct session_wish *wish,
-                          struct session_result *ret_result)
+enum cli_exit session_run(struct cli *cli, const struct session_wish *wish)
 {
     struct rpc_call_options options = cli_call_options(cli);
     struct session session = {
@@ -412,10 +373,6 @@ enum cli_exit session_run(struct cli *cli, const struct session_wish *wish,
     end_output(&session.outputs[0]);
     end_output(&session.outputs[1]);
     rc = tell(&session);
-    ret_result->has_detached = atomic_load(&session.has_detached);
-    ret_result->has_job_ended =
-        session.is_ended &&
-        session.end.ending == BERTH__API__EXEC_END__ENDING__JOB_ENDED;
     rpc_stream_close(session.stream);
     close(session.stop_fd);
     close(session.signal_fd);

@@ -16,19 +16,13 @@
 struct session_wish {
     char *job_id;
     char *container; /* "": the first */
-    char **words;    /* the command; none: the container's own program */
+    char **words;    /* the command */
     size_t word_count;
     bool has_input, has_tty;
-    bool may_detach;     /* Ctrl-P Ctrl-Q ends the session here */
     int64_t time_ms_max; /* 0: as long as a session may last */
-};
-
-/* How it went. */
-struct session_result {
-    bool has_detached, has_job_ended;
 };
 
 /* Run it to its end; the exit code: the program's, or what went wrong, which
  * has been said. */
-enum cli_exit session_run(struct cli *cli, const struct session_wish *wish,
-                          struct session_result *ret_result);
+enum cli_exit session_run(struct cli *cli,
+                          const struct session_wish *wish) must_check;

@@ -58,7 +58,7 @@ struct exec_size {
 struct exec_start {
     struct strbuf bytes;   /* owned: what the texts point into */
     const char *container; /* "": the first main one */
-    VEC(char *) args;      /* ended by NULL; none: attach to its own program */
+    VEC(char *) args;      /* ended by NULL */
     bool is_tty, has_input;
     struct exec_size size; /* of its terminal */
     const char *term;      /* TERM in it; "": not set */
