@@ -308,6 +308,53 @@ class Others(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("runtime fake cannot exec", done.stderr)
 
+    def test_an_executor_that_is_killed_leaves_nothing(self):
+        berth = self.start(standalone=False)
+        executor = harness.Executor(berth.grpc, "near", berth.folder / "near",
+                                    CONFIG, runtime="process").start()
+        self.addCleanup(harness.end_pods_below, berth.folder)
+        self.addCleanup(lambda: executor.stop())
+        berth.ctl("create", "queue", "q")
+        job = self.run_job(berth, "sleep", "1000")
+        harness.wait_for("it takes users", lambda: berth.ctl(
+            "exec", job, "--", "true", check=False).returncode == 0)
+        process = subprocess.Popen(
+            [harness.program("berthctl"), "--berthUrl", berth.grpc, "exec",
+             job, "--", "sh", "-c", "echo in; sleep 1010"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"in\n")
+        executor.kill()
+        self.assertEqual(process.wait(harness.patient(30)), 5)
+        self.assertIn(b"the executor has disconnected",
+                      process.communicate()[1])
+        harness.wait_for("it is gone", lambda: not any(
+            b"sleep 1010" in b" ".join(harness.words_of(pid))
+            for pid in harness.processes()))
+        executor.start()
+        harness.wait_for("it takes users again", lambda: berth.ctl(
+            "exec", job, "--", "true", check=False).returncode == 0)
+        berth.ctl("cancel", "job", job)
+
+    def test_who_may_not_is_refused(self):
+        berth = self.start(CONFIG + "auth:\n  basicAuthUsers:\n"
+                           "  - {name: amy, password: secret}\n"
+                           "  - {name: bob, password: secret}\n")
+        berth.ctl("create", "queue", "q", "--owners", "amy")
+        job = self.run_job(berth, "sleep", "1000")
+
+        def enter(name):
+            config = berth.folder / f"{name}.yaml"
+            config.write_text(
+                f"contexts: {{it: {{basicAuth: {{username: {name}, "
+                "password: secret}, forceNoTls: true}}\ncurrentContext: it\n")
+            config.chmod(0o600)
+            return berth.ctl("--config", str(config), "exec", job, "--",
+                             "echo", "in", check=False)
+        harness.wait_for("its owner is let in",
+                         lambda: enter("amy").stdout == "in\n")
+        done = enter("bob")
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+
     def test_a_server_that_is_killed_leaves_nothing(self):
         berth = self.start(CONFIG)
         berth.ctl("create", "queue", "q")
