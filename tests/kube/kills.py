@@ -5,7 +5,8 @@
 
 In the end each job has succeeded (or was cancelled), by one run, of which each
 thing was told once; for each there was at most one pod; no pod is left; and
-services belong to the pods of their jobs.  A seed repeats the jobs and the
+services and objects belong to the pods of their jobs.  Only a job whose secret
+nobody had any more was leased again, or failed and said so.  A seed repeats the jobs and the
 moments, as far as the machine is as fast.
 """
 
@@ -20,7 +21,7 @@ import threading
 import time
 import urllib.request
 
-from berth_cluster import NAMESPACE, PODS, BerthCluster, harness, job
+from berth_cluster import NAMESPACE, PODS, ROOT, BerthCluster, harness, job
 
 LIFE_S_MAX = 0.4
 JOB_SET = "kills"
@@ -68,6 +69,7 @@ class Kills:
         self.random = random.Random(seed)
         self.watch = PodWatch(cluster.plane)
         self.jobs, self.cancelled, self.reached = [], set(), set()
+        self.bringing, self.secret, self.again = set(), set(), 0
 
     def draw(self):
         drawn = job(self.random.choice((0, 0, 100, 400, 1500)), cpu="100m")
@@ -75,6 +77,11 @@ class Kills:
             drawn["services"] = [{"type": "NodePort", "ports": [80]}]
             drawn["podSpec"]["containers"][0]["ports"] = [
                 {"containerPort": 80, "protocol": "TCP"}]
+        if self.random.random() < 0.3:
+            drawn["objects"] = [
+                {"apiVersion": "v1", "kind": kind, "metadata": {"name": "o"}}
+                for kind in self.random.choice((["ConfigMap"], ["Secret"],
+                                                ["ConfigMap", "Secret"]))]
         return drawn
 
     def stir(self):
@@ -84,6 +91,10 @@ class Kills:
             ids = self.cluster.submit(JOB_SET, *drawn)
             self.jobs += ids
             self.reached |= {i for i, j in zip(ids, drawn) if "services" in j}
+            for job_id, drawn_job in zip(ids, drawn):
+                kinds = [o["kind"] for o in drawn_job.get("objects", [])]
+                self.bringing |= {job_id} if kinds else set()
+                self.secret |= {job_id} if "Secret" in kinds else set()
         chosen = self.random.choice(self.jobs[-4:] or [None])
         if self.random.random() < 0.1 and chosen not in self.cancelled | {None}:
             self.cancelled.add(chosen)
@@ -105,6 +116,8 @@ class Kills:
     def check_job(self, job_id, events):
         told = self.cluster.job(job_id)
         pods = self.watch.made.get(f"armada-{job_id}-0", set())
+        if job_id in self.secret and self.is_of_secrets(told):
+            return
         assert len(pods) <= 1, f"{job_id} had pods {pods}"
         if job_id not in self.cancelled:
             assert told["state"] == "SUCCEEDED", told
@@ -114,17 +127,26 @@ class Kills:
             if of == job_id and kind not in TOLD_AGAIN:
                 assert count == 1, f"{job_id}: {count} {kind}"
 
-    def check_services(self):
-        services = self.cluster.plane.ask(
-            "GET", f"/api/v1/namespaces/{NAMESPACE}/services")["items"]
+    def is_of_secrets(self, told):
+        """Killed between pod and secret: the job was leased again, or it fails
+        where the pod runs already, for kwok waits for no secret."""
+        if told["state"] == "FAILED":
+            assert "was started anew" in json.dumps(told), told
+        self.again += told["state"] == "FAILED" or told["runCount"] > 1
+        return told["state"] == "FAILED" or told["runCount"] > 1
+
+    def check_things(self, plural, meant):
+        things = self.cluster.plane.ask(
+            "GET", f"/api/v1/namespaces/{NAMESPACE}/{plural}"
+            "?labelSelector=armada_job_id")["items"]
         found = set()
-        for service in services:
-            job_id = service["metadata"]["labels"]["armada_job_id"]
-            owner, = service["metadata"]["ownerReferences"]
-            assert owner["uid"] in self.watch.made[owner["name"]], service
-            assert job_id not in found, f"{job_id} has two services"
+        for thing in things:
+            job_id = thing["metadata"]["labels"]["armada_job_id"]
+            owner, = thing["metadata"]["ownerReferences"]
+            assert owner["uid"] in self.watch.made[owner["name"]], thing
+            assert job_id not in found, f"{job_id} has two {plural}"
             found.add(job_id)
-        assert found <= self.reached
+        assert found <= meant, found - meant
 
     def settle(self):
         for job_id in self.jobs:
@@ -138,7 +160,9 @@ class Kills:
         events = self.cluster.events(JOB_SET)
         for job_id in self.jobs:
             self.check_job(job_id, events)
-        self.check_services()
+        self.check_things("services", self.reached)
+        self.check_things("secrets", self.secret)
+        self.check_things("configmaps", self.bringing)
 
 
 def main():
@@ -149,13 +173,18 @@ def main():
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     with contextlib.ExitStack() as stack:
-        kills = Kills(BerthCluster(stack), options.seed)
+        cluster = BerthCluster(stack)
+        cluster.apply(ROOT / "deploy" / "kubernetes" / "jobs-objects.yaml")
+        kills = Kills(cluster, options.seed)
         for _ in range(options.kills):
             kills.kill()
         kills.settle()
         kills.check()
         print(f"{options.kills} kills, {len(kills.jobs)} jobs, "
               f"{len(kills.reached)} of them with a service, "
+              f"{len(kills.bringing)} with objects, "
+              f"{len(kills.secret)} with a secret ({kills.again} of these lost "
+              "it and were told so), "
               f"{len(kills.cancelled)} cancelled: nothing lost, made twice or "
               "left behind")
     return 0
