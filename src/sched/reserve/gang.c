@@ -162,8 +162,9 @@ bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible)
         *ret_is_possible = false;
         return true;
     }
-    if (!is_uniform(round->sched, gang)) {
-        return false;
+    if (!is_uniform(round->sched, gang) ||
+        class_at(round, class_index)->extra_count > 0) {
+        return false; /* only a reservation tells */
     }
     const struct label_index *index = locality_groups(round, gang);
     *ret_is_possible =

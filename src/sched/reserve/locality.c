@@ -76,7 +76,7 @@ static void measure(struct reserve_locality *locality, const struct seq *asked,
         uint32_t count = class->is_impossible
                              ? 0
                              : amounts_times(&class->request, &here->left);
-        count = extras_times_empty(round->sched, here->node, class, count);
+        count = extras_times(round->sched, here->node, class, count);
         if (count && place_matches_ever(&search, here->node)) {
             room->counts[i] = count;
             room->keys[i] = pool_weigh(round->pool, &here->left);

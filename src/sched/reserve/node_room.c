@@ -3,6 +3,7 @@
 #include "sched/place/exclusive_node.h"
 #include "sched/place/place.h"
 #include "sched/reserve/private.h"
+#include "sched/state/extras.h"
 
 bool reserve_opens_whole(const struct reserving *r, uint32_t node)
 {
@@ -30,8 +31,10 @@ bool reserve_matches(const struct reserving *r, uint32_t job, uint32_t node)
     };
 
     /* A gang's members may be of classes that this round has not met. */
-    (void)class_round(r->round, search.class_index);
-    return place_matches_ever(&search, node);
+    const struct class *class = class_round(r->round, search.class_index);
+    /* Nobody knows when others end that have its extras. */
+    return extras_fit(r->round->sched, node, class) &&
+           place_matches_ever(&search, node);
 }
 
 void reserve_add(struct reserving *r, uint32_t node,

@@ -198,26 +198,18 @@ struct str extras_lacking(const struct sched *sched, uint32_t node,
     return (struct str){"", 0};
 }
 
-struct extras_room extras_room_make(const struct sched *sched, uint32_t node,
-                                    const struct class *class,
-                                    struct arena *arena)
+void extras_left(const struct sched *sched, uint32_t node,
+                 const struct class *class, i128 *ret_left)
 {
-    struct extras_room room = {0};
-
-    if (class->extra_count) {
-        room.left =
-            arena_alloc_array(arena, class->extra_count, sizeof(*room.left));
-    }
     for (uint32_t i = 0; i < class->extra_count; i++) {
         const struct class_extra *extra = &class->extras[i];
-        room.left[i] = (i128)capacity_of(sched, node, extra) -
-                       used_of(sched, node, extra->number);
+        ret_left[i] = (i128)capacity_of(sched, node, extra) -
+                      used_of(sched, node, extra->number);
     }
-    return room;
 }
 
-void extras_room_add(struct extras_room *room, const struct class *class,
-                     const struct class *other, int sign)
+void extras_sum_add(i128 *sums, const struct class *class,
+                    const struct class *other)
 {
     uint32_t i = 0, k = 0;
 
@@ -225,21 +217,11 @@ void extras_room_add(struct extras_room *room, const struct class *class,
         uint32_t mine = class->extras[i].number;
         uint32_t theirs = other->extras[k].number;
         if (mine == theirs) {
-            room->left[i] += (i128)other->extras[k].amount * sign;
+            sums[i] += other->extras[k].amount;
         }
         i += mine <= theirs;
         k += theirs <= mine;
     }
-}
-
-bool extras_room_fits(const struct extras_room *room, const struct class *class)
-{
-    for (uint32_t i = 0; i < class->extra_count; i++) {
-        if (room->left[i] < class->extras[i].amount) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* What the runs of a node have of a number. */

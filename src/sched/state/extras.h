@@ -22,11 +22,6 @@ struct class_extra {
     int64_t capacity; /* of each node; -1: what the node reports */
 };
 
-/* What a node has left of the extras of a class, while victims are chosen. */
-struct extras_room {
-    i128 *left; /* by extra */
-};
-
 /* What a class asks for beside the columns, by the present policy; whether
  * that is all it asks for beside them. */
 bool extras_resolve(struct sched *sched, struct class *class,
@@ -60,13 +55,9 @@ static inline bool extras_fit(const struct sched *sched, uint32_t node,
     return class->extra_count == 0 || extras_times(sched, node, class, 1) == 1;
 }
 
-/* Begin with what is left now; the arena is scratch. */
-struct extras_room extras_room_make(const struct sched *sched, uint32_t node,
-                                    const struct class *class,
-                                    struct arena *arena);
-/* Other jobs of a class leave (sign 1), or stay after all (-1). */
-void extras_room_add(struct extras_room *room, const struct class *class,
-                     const struct class *other, int sign);
-/* Whether a job of the class fits. */
-bool extras_room_fits(const struct extras_room *room,
-                      const struct class *class);
+/* What a node has left of each extra of the class. */
+void extras_left(const struct sched *sched, uint32_t node,
+                 const struct class *class, i128 *ret_left);
+/* Add what a job of another class has of each extra of the class. */
+void extras_sum_add(i128 *sums, const struct class *class,
+                    const struct class *other);

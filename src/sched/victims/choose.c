@@ -303,27 +303,86 @@ static bool goes_with_gang(struct victim *victims, uint32_t count,
     return false;
 }
 
-/* What a victim has of the extras that the job asks for leaves (sign 1), or
- * stays (-1). */
-static void count_extras(const struct search *search, uint32_t node,
-                         const struct victim *victim,
-                         struct extras_room *extras, int sign)
-{
-    const struct round *round = search->round;
-    const struct sched *sched = round->sched;
-    const struct class *class = class_at(round, search->class_index);
-    uint32_t run =
-        class->extra_count ? sched->nodes.items[node].run_first : NONE;
+/* The extras that the job asks for, while victims go and stay. */
+struct extras_choice {
+    const struct class *class;
+    i128 *left;  /* by extra */
+    i128 *given; /* by victim and extra, what its going frees at least */
+};
 
-    for (; run != NONE; run = sched->runs.items[run].node_next) {
-        uint32_t job = sched->runs.items[run].job;
-        bool is_of_gang =
-            victim->gang != NONE && sched->jobs.items[job].gang == victim->gang;
-        if ((job == victim->job || is_of_gang) &&
-            sched->runs.items[run].state != RUN_PREEMPTED) {
-            extras_room_add(extras, class,
-                            class_at(round, class_of_job(sched, job)), sign);
+/* Whose going takes a job along; `count`: nobody's. */
+static uint32_t victim_of(const struct sched *sched,
+                          const struct victim *victims, uint32_t count,
+                          uint32_t job)
+{
+    uint32_t gang = sched->jobs.items[job].gang, with_gang = count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (victims[i].job == job) {
+            return i;
         }
+        with_gang = gang != NONE && victims[i].gang == gang ? i : with_gang;
+    }
+    return with_gang;
+}
+
+/* All victims go. */
+static struct extras_choice choose_extras(const struct search *search,
+                                          uint32_t node,
+                                          const struct victim *victims,
+                                          uint32_t count)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    struct extras_choice extras = {.class =
+                                       class_at(round, search->class_index)};
+    uint32_t n = extras.class->extra_count;
+
+    if (n == 0) {
+        return extras;
+    }
+    extras.left = arena_alloc_array(round->arena, n, sizeof(i128));
+    extras.given =
+        arena_alloc_array(round->arena, (size_t)count * n, sizeof(i128));
+    extras_left(sched, node, extras.class, extras.left);
+    for (uint32_t at = sched->nodes.items[node].run_first; at != NONE;
+         at = sched->runs.items[at].node_next) {
+        const struct run *run = &sched->runs.items[at];
+        uint32_t v = run->state == RUN_PREEMPTED
+                         ? count
+                         : victim_of(sched, victims, count, run->job);
+        if (v < count) {
+            extras_sum_add(extras.given + (size_t)v * n, extras.class,
+                           class_at(round, class_of_job(sched, run->job)));
+        }
+    }
+    for (size_t i = 0; i < (size_t)count * n; i++) {
+        extras.left[i % n] += extras.given[i];
+    }
+    return extras;
+}
+
+/* Whether the job has its extras, also when this victim (NONE: another) stays
+ * after all. */
+static bool has_extras(const struct extras_choice *extras, uint32_t victim)
+{
+    uint32_t n = extras->class->extra_count;
+
+    for (uint32_t i = 0; i < n; i++) {
+        i128 kept = victim == NONE ? 0 : extras->given[(size_t)victim * n + i];
+        if (extras->left[i] - kept < extras->class->extras[i].amount) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void keep_extras(struct extras_choice *extras, uint32_t victim)
+{
+    uint32_t n = extras->class->extra_count;
+
+    for (uint32_t i = 0; i < n; i++) {
+        extras->left[i] -= extras->given[(size_t)victim * n + i];
     }
 }
 
@@ -335,16 +394,13 @@ static bool reprieve(const struct search *search, uint32_t node,
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
     struct resource_vec room = round->sched->free[node];
-    struct extras_room extras =
-        extras_room_make(round->sched, node, class, round->arena);
+    struct extras_choice extras = choose_extras(search, node, victims, count);
     bool breaks_gang = false;
 
     for (uint32_t i = 0; i < count; i++) {
         amounts_add(&room, &victims[i].sum);
-        count_extras(search, node, &victims[i], &extras, 1);
     }
-    if (!amounts_fit(&class->request, &room) ||
-        !extras_room_fits(&extras, class)) {
+    if (!amounts_fit(&class->request, &room) || !has_extras(&extras, NONE)) {
         return false;
     }
     amounts_subtract(&room, &class->request);
@@ -356,13 +412,11 @@ static bool reprieve(const struct search *search, uint32_t node,
             continue;
         }
         amounts_subtract(&rest, &victim->sum);
-        count_extras(search, node, victim, &extras, -1);
-        if (amounts_fit(&none, &rest) && extras_room_fits(&extras, class) &&
+        if (amounts_fit(&none, &rest) && has_extras(&extras, i) &&
             !victim->is_held) {
             room = rest;
+            keep_extras(&extras, i);
             victim->job = NONE;
-        } else {
-            count_extras(search, node, victim, &extras, 1);
         }
         breaks_gang |= victim->job != NONE && victim->gang != NONE;
     }

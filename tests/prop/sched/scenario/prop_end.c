@@ -3,10 +3,10 @@
  *
  * Small clusters with all of it on: single jobs, gangs, groups with terms and
  * whole nodes, several queues and weights, classes, lifetimes, deadlines, the
- * three profiles with and without half-lives, borrowers, topology.  All that
- * is preempted waits again.  Jobs come and end for a while; then nothing
- * happens any more but rounds: after so many of them none has anything left
- * to do, also when time goes on.
+ * three profiles with and without half-lives, borrowers, topology, host ports.
+ * All that is preempted waits again.  Jobs come and end for a while; then
+ * nothing happens any more but rounds: after so many of them none has anything
+ * left to do, also when time goes on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +98,9 @@ static void begin(struct history *history, struct tape *tape)
     }
 }
 
+/* Some jobs have a port of their node. */
+static struct host_port port = {.protocol = HOST_TCP, .port = 80};
+
 static struct world_job draw_job(struct history *history, struct tape *tape)
 {
     return (struct world_job){
@@ -110,6 +113,8 @@ static struct world_job draw_job(struct history *history, struct tape *tape)
         .lifetime_s = once_in(tape, 4) ? (int64_t)draw(tape, 1, 90) : 0,
         .deadline_s = once_in(tape, 4) ? (int64_t)draw(tape, 1, 90) : 0,
         .is_borrowed = once_in(tape, 8),
+        .ports = &port,
+        .port_count = once_in(tape, 4),
     };
 }
 

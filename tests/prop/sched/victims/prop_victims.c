@@ -48,6 +48,9 @@ static uint64_t script_pick(struct script *script, uint64_t low, uint64_t high)
     return script->values.items[script->at++];
 }
 
+/* Some jobs have a port of their node. */
+static struct host_port port = {.protocol = HOST_TCP, .port = 80};
+
 static const char *draw_queue(struct script *script)
 {
     return queue_names[script_pick(script, 0, ARRAY_COUNT(queue_names) - 1)];
@@ -106,6 +109,8 @@ static void add_group(struct world *w, struct script *script, struct room *room,
         .cores = (int64_t)script_pick(script, 1, 2),
         .priority_class = draw_class(script),
         .pool = room->pool,
+        .ports = &port,
+        .port_count = script_pick(script, 0, 3) == 3,
     };
 
     for (uint32_t i = 0; i < terms.sub_group_count; i++) {
@@ -131,6 +136,8 @@ static void add_jobs(struct world *w, struct script *script, struct room *room,
         .cores = (int64_t)script_pick(script, 1, 3),
         .priority_class = draw_class(script),
         .pool = room->pool,
+        .ports = &port,
+        .port_count = script_pick(script, 0, 3) == 3,
     };
     uint32_t count = (uint32_t)script_pick(script, 1, 40);
     uint32_t first = world_submit_many(w, &job, count);
