@@ -182,6 +182,25 @@ class JobFiles(unittest.TestCase):
             6, "run", "-q", "q", *SMALL, "--file", str(one), "--",
             "true").stderr)
 
+    def test_config_maps_go_with_a_job(self):
+        text = json.dumps({"queue": "q", "jobSetId": "s", "jobs": [
+            {"namespace": "default",
+             "objects": [{"apiVersion": "v1", "kind": "ConfigMap",
+                          "metadata": {"name": "settings"},
+                          "data": {"greeting": "hello"}}],
+             "podSpec": {
+                 "volumes": [{"name": "v", "configMap": {"name": "settings"}}],
+                 "containers": [{
+                     "name": "main", "image": "none",
+                     "command": ["grep", "-qx", "hello", "/conf/greeting"],
+                     "volumeMounts": [{"name": "v", "mountPath": "/conf"}],
+                     "resources": {kind: {"cpu": "100m", "memory": "16Mi"}
+                                   for kind in ("requests", "limits")}}]}}]})
+        job = self.ends(0, "submit", "-", input_text=text).stdout.split()[4]
+        self.ends(0, "wait", job)
+        self.assertIn("armada-" + job + "-0-settings",
+                      self.ends(0, "get", "objects", job).stdout)
+
     def test_a_running_job_has_files(self):
         job = self.ends(0, "run", "-q", "q", *SMALL, "--", "sh", "-c",
                         "printf 1 > now; exec sleep 600").stdout.split()[4]

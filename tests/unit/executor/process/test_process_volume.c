@@ -10,6 +10,7 @@
 #include "field.h"
 #include "process_fixture.h"
 #include "unit.h"
+#include "wire/message/message.h"
 
 /* Logs. */
 
@@ -412,6 +413,24 @@ static void a_mount_path_is_no_question_about_roots_files(void **state)
     assert_int_equal(kinds[0], kinds[1]);
 }
 
+/* A job that brings an object needs it. */
+static void objects_that_need_a_cluster_are_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+
+    job_make(&job, 79, ARGS("true"));
+    Armadaevents__KubernetesObject *object = job_object(&job, "s");
+    object->object_case = ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_MANIFEST;
+    object->manifest = wire_new(&berth__api__manifest__descriptor, &job.arena);
+    object->manifest->kind = arena_strdup(&job.arena, STR("Secret"));
+
+    struct err err = fixture_refuse(fixture, &job);
+
+    assert_non_null(strstr(err.text, "objects of kind Secret"));
+    job_free(&job);
+}
+
 static void a_mounted_secret_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -517,6 +536,7 @@ int main(void)
         PROCESS_TEST(what_the_kernel_shows_of_itself_is_not_covered),
         PROCESS_TEST(a_mount_path_is_no_question_about_roots_files),
         PROCESS_TEST(a_mounted_secret_is_refused),
+        PROCESS_TEST(objects_that_need_a_cluster_are_refused),
         PROCESS_TEST(a_pod_has_a_bounded_number_of_files),
     };
     return RUN_TESTS(tests);
