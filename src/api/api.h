@@ -97,7 +97,7 @@ void api_on_changed(void *api, struct str queue, struct str job_set,
                     uint64_t seq);
 
 /* Submit the runs of periodic jobs that are due, and wait for the leader's
- * answers.  For one thread, again and again while the clock is believed. */
+ * answers.  For one thread, about once a second. */
 void api_periodic_step(struct api *api);
 
 /* Have trainers of TrainingJobs ask for so many CPUs for each of their GPUs

@@ -47,6 +47,16 @@ int64_t periodic_next_ms(const struct periodic_terms *terms, int64_t now_ms)
                : 0;
 }
 
+int64_t periodic_heal_ms(const struct periodic_terms *terms, int64_t due_ms,
+                         int64_t last_ms, int64_t now_ms)
+{
+    if (due_ms <= now_ms || last_ms <= now_ms + PERIODIC_AHEAD_MS) {
+        return 0;
+    }
+    int64_t next_ms = periodic_next_ms(terms, now_ms);
+    return next_ms > 0 && next_ms < due_ms ? next_ms : 0;
+}
+
 /* The last moment that has come.  If the zone has changed since `due_ms` was
  * found, there may be none; then it is that. */
 static int64_t last_moment_ms(const struct periodic_terms *terms,

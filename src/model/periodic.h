@@ -23,6 +23,7 @@ enum {
     PERIODIC_RUN_JOBS_MAX = 1000,       /* of one run */
     PERIODIC_DEADLINE_S_MAX = 31622400, /* 366 days */
     PERIODIC_TEXT_BYTES_MAX = 512,      /* why there was no run */
+    PERIODIC_AHEAD_MS = 3600000, /* a clock that is ahead is not noticed */
 };
 
 /* If a run has not ended when the next is due. */
@@ -33,7 +34,7 @@ enum periodic_policy {
 };
 
 enum periodic_outcome {
-    PERIODIC_NONE,
+    PERIODIC_NONE, /* there is only another next moment */
     PERIODIC_SUBMITTED,
     PERIODIC_SKIPPED, /* runs before it had not ended */
     PERIODIC_MISSED,  /* its starting deadline had passed */
@@ -88,6 +89,12 @@ struct periodic_step periodic_decide(const struct periodic_terms *terms,
 /* The first moment after now; 0: there is none. */
 int64_t periodic_next_ms(const struct periodic_terms *terms,
                          int64_t now_ms) must_check;
+
+/* The next moment of one that waits for `due_ms` where the last that was dealt
+ * with shows that the clock was ahead by more than PERIODIC_AHEAD_MS then; 0:
+ * it was not, or `due_ms` is right. */
+int64_t periodic_heal_ms(const struct periodic_terms *terms, int64_t due_ms,
+                         int64_t last_ms, int64_t now_ms) must_check;
 
 /* The name as users write it ("Allow"). */
 const char *periodic_policy_name(enum periodic_policy policy);

@@ -44,6 +44,7 @@ struct api {
     struct bound_method *bound;    /* owned, [method_count] */
     uint32_t method_count;
     pthread_mutex_t zones_lock;        /* of periodic/zones.h */
+    uint64_t periodic_healed_ns;       /* of the thread of periodic jobs */
     bool is_backup_copying;            /* atomic */
     atomic_int backup_count;           /* of them, each with a thread */
     _Atomic int64_t cpu_per_gpu_milli; /* in force: of TrainingJobs */

@@ -4,8 +4,12 @@
 #include "api/periodic/run.h"
 #include "wire/message/message.h"
 
+/* A second. */
+#define NS_PER_S UINT64_C(1000000000)
+
 enum {
-    DUE_MAX = 64,            /* runs in one step */
+    HEAL_S = 60,  /* clocks that were set back are looked for so often */
+    DUE_MAX = 64, /* runs in one step */
     UNREADABLE_MS = 3600000, /* a zone that is gone is looked for so often */
 };
 
@@ -68,19 +72,72 @@ static void look_at(struct api *api, const struct periodic_row *row,
     periodic_times_close(&times);
 }
 
+/* Let one go on that waits for what a clock that was ahead has found. */
+static void heal(struct api *api, const struct periodic_row *row,
+                 int64_t now_ms)
+{
+    auto_arena arena = {0};
+    struct periodic_times times = {0};
+    ProtobufCMessage *decoded;
+    struct err err;
+
+    if (row->last.moment_ms <= now_ms + PERIODIC_AHEAD_MS) {
+        return; /* as always */
+    }
+    int rc = wire_decode(&berth__api__periodic_job__descriptor, row->encoded,
+                         &wire_request_limits, &arena, &decoded, &err);
+    rc = rc < 0 ? rc
+                : periodic_times_open((void *)decoded, &api->zones_lock, &times,
+                                      &err);
+    int64_t next_ms = rc < 0 ? 0
+                             : periodic_heal_ms(&times.terms, row->next_ms,
+                                                row->last.moment_ms, now_ms);
+    if (next_ms > 0) {
+        const struct periodic_step step = {.moment_ms = row->next_ms,
+                                           .next_ms = next_ms};
+        periodic_pass(api, row, &step);
+    }
+    periodic_times_close(&times);
+}
+
+/* The answer to a question for all that is due by then; 0: for all. */
+static struct command *ask_for(struct api *api, int64_t due_ms)
+{
+    struct command *command = command_create(COMMAND_QUERY_PERIODIC);
+
+    command->periodic.due_ms = due_ms;
+    command->periodic.count_max = due_ms ? DUE_MAX : 0;
+    struct command *answer = periodic_ask(api, command);
+    if (answer && answer->result != COMMAND_OK) {
+        command_destroy(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+static void heal_all(struct api *api, int64_t now_ms)
+{
+    const struct clock *clock = api->ports.clock;
+    uint64_t now_ns = clock->mono_ns(clock);
+
+    if (now_ns - api->periodic_healed_ns < HEAL_S * NS_PER_S) {
+        return;
+    }
+    api->periodic_healed_ns = now_ns;
+    auto_ptr(command) answer = ask_for(api, 0);
+    for (uint32_t i = 0; answer && i < answer->periodic.row_count; i++) {
+        heal(api, &answer->periodic.rows[i], now_ms);
+    }
+}
+
 void api_periodic_step(struct api *api)
 {
     const struct clock *clock = api->ports.clock;
     int64_t now_ms = clock->wall_ms(clock);
-    struct command *command = command_create(COMMAND_QUERY_PERIODIC);
 
-    command->periodic.due_ms = now_ms;
-    command->periodic.count_max = DUE_MAX;
-    auto_ptr(command) answer = periodic_ask(api, command);
-    if (!answer || answer->result != COMMAND_OK) {
-        return;
-    }
-    for (uint32_t i = 0; i < answer->periodic.row_count; i++) {
+    auto_ptr(command) answer = ask_for(api, now_ms);
+    for (uint32_t i = 0; answer && i < answer->periodic.row_count; i++) {
         look_at(api, &answer->periodic.rows[i], now_ms);
     }
+    heal_all(api, now_ms);
 }

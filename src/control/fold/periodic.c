@@ -36,6 +36,9 @@ static void fold_run(struct control *c, struct periodic_entry *entry,
     const struct periodic_run *run = &event->periodic.run;
 
     entry->next_ms = event->periodic.next_ms;
+    if (run->outcome == PERIODIC_NONE) {
+        return;
+    }
     periodic_entry_note(entry, run);
     c->metrics.periodic_counts[run->outcome]++;
     if (run->outcome != PERIODIC_SUBMITTED) {

@@ -7,7 +7,6 @@ enum { PERIOD_S = 1 };
 
 struct periodic {
     struct api *api;
-    struct jump_watch *jumps;
     pthread_mutex_t lock;
     pthread_cond_t stopped; /* on the clock that never goes back */
     bool is_stopping;
@@ -37,9 +36,7 @@ static void *run(void *ctx)
     struct periodic *periodic = ctx;
 
     while (pause_period(periodic)) {
-        if (jump_watch_may_prune(periodic->jumps)) {
-            api_periodic_step(periodic->api);
-        }
+        api_periodic_step(periodic->api);
     }
     return NULL;
 }
@@ -51,14 +48,12 @@ static void free_it(struct periodic *periodic)
     mem_free(periodic);
 }
 
-struct periodic *periodic_start(struct api *api, struct jump_watch *jumps,
-                                struct err *err)
+struct periodic *periodic_start(struct api *api, struct err *err)
 {
     struct periodic *periodic = mem_alloc(sizeof(*periodic));
     pthread_condattr_t attributes;
 
     periodic->api = api;
-    periodic->jumps = jumps;
     (void)pthread_mutex_init(&periodic->lock, NULL);
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -300,7 +300,7 @@ static int start_scrubber(struct server *server, struct err *err)
 
 static int start_periodic(struct server *server, struct err *err)
 {
-    server->periodic = periodic_start(server->api, &server->jumps, err);
+    server->periodic = periodic_start(server->api, err);
     return server->periodic ? 0 : -ERR_IO;
 }
 

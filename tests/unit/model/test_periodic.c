@@ -105,6 +105,27 @@ static void runs_do_not_pile_up(void **state)
     assert_int_equal(PERIODIC_RUNS_MAX, 16); /* as the text says */
 }
 
+static void a_clock_that_was_ahead_is_healed(void **state)
+{
+    (void)state;
+    struct periodic_terms terms = hourly(PERIODIC_ALLOW, 0);
+    int64_t year_ms = INT64_C(365) * 24 * HOUR_MS;
+    int64_t last_ms = BEGIN_MS + year_ms, due_ms = last_ms + HOUR_MS;
+
+    assert_int_equal(
+        periodic_heal_ms(&terms, due_ms, last_ms, BEGIN_MS + MIN_MS),
+        BEGIN_MS + HOUR_MS);
+    /* What is a little ahead would be run twice. */
+    assert_int_equal(periodic_heal_ms(&terms, BEGIN_MS + HOUR_MS, BEGIN_MS,
+                                      BEGIN_MS - MIN_MS),
+                     0);
+    /* It is right already. */
+    assert_int_equal(periodic_heal_ms(&terms, BEGIN_MS + HOUR_MS, last_ms,
+                                      BEGIN_MS + MIN_MS),
+                     0);
+    assert_int_equal(periodic_heal_ms(&terms, due_ms, 0, BEGIN_MS), 0);
+}
+
 static void policies_have_kubernetes_names(void **state)
 {
     (void)state;
@@ -130,6 +151,7 @@ int main(void)
         cmocka_unit_test(forbid_skips_or_waits_up_to_the_deadline),
         cmocka_unit_test(replace_cancels_what_has_not_ended),
         cmocka_unit_test(runs_do_not_pile_up),
+        cmocka_unit_test(a_clock_that_was_ahead_is_healed),
         cmocka_unit_test(policies_have_kubernetes_names),
     };
 

@@ -200,6 +200,18 @@ static void a_checkpoint_has_them(void **state)
                 "q/a 120000 Submitted 1, q/b 120000 Skipped: the one before 0");
 }
 
+static void another_next_moment_is_no_outcome(void **state)
+{
+    struct stage *s = *state;
+    struct event event = run_event("a", NEXT_MS, PERIODIC_NONE);
+
+    put(s, "q", "a", DUE_MS);
+    stage_do(s, run_command(s, "a", DUE_MS));
+    event.periodic.next_ms = DUE_MS;
+    stage_do(s, command_of("q", &event));
+    assert_rows(s, 0, "q/a 60000 Submitted 1");
+}
+
 static void runs_that_have_ended_are_forgotten(void **state)
 {
     struct stage *s = *state;
@@ -227,6 +239,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_restart_knows_which_moments_are_dealt_with, setup, teardown),
         cmocka_unit_test_setup_teardown(a_checkpoint_has_them, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_next_moment_is_no_outcome,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(runs_that_have_ended_are_forgotten,
                                         setup, teardown),
     };
