@@ -60,6 +60,11 @@ class HostileExec(unittest.TestCase):
         self.assertEqual(berth.shims(), shims)
         if has_namespaces and "pid" in berth.layers():
             self.assertLess(int(seen.split()[-1]), 20)
+        if "mount" in berth.layers():
+            # Terminals are the pod's own.
+            done = berth.ctl("exec", "-t", job, "--", "sh", "-c",
+                             "tty; ls /dev/pts")
+            self.assertEqual(done.stdout.split(), ["/dev/pts/0", "0", "ptmx"])
         # Nobody comes by the way that the executor comes.
         done = berth.ctl("exec", job, "--", "/usr/bin/env", "python3", "-c",
                          "import glob, socket\n"
