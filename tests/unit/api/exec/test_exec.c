@@ -381,6 +381,43 @@ static void a_job_that_does_not_run_lets_nobody_in(void **state)
     end(&s);
 }
 
+/* One user cannot have them all. */
+static void a_user_has_a_limit_of_sessions(void **state)
+{
+    struct rpc_stream *users[EXEC_SESSIONS_EACH_MAX], *last = NULL;
+    enum rpc_code code = RPC_RESOURCE_EXHAUSTED;
+    struct scene s;
+    uint64_t number;
+
+    (void)state;
+    begin(&s); /* has one */
+    struct job_id job = make_job(&s.f, true);
+    for (int i = 1; i < EXEC_SESSIONS_EACH_MAX; i++) {
+        users[i] = enter_asked(&s.f, job, s.logs, &number);
+    }
+    last = enter(&s.f, job);
+    assert_int_equal(end_of(last), RPC_RESOURCE_EXHAUSTED);
+    rpc_stream_close(last);
+    rpc_stream_cancel(users[1]);
+    assert_int_equal(end_of(users[1]), RPC_CANCELLED);
+    while (code == RPC_RESOURCE_EXHAUSTED) {
+        auto_strbuf bytes = {0};
+        last = enter(&s.f, job);
+        if (rpc_stream_next(s.logs, 100, &bytes) == RPC_WAIT_READY) {
+            break; /* the executor is asked */
+        }
+        code = end_of(last);
+        rpc_stream_close(last);
+        last = NULL;
+    }
+    assert_non_null(last);
+    rpc_stream_close(last);
+    for (int i = 1; i < EXEC_SESSIONS_EACH_MAX; i++) {
+        rpc_stream_close(users[i]);
+    }
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +429,7 @@ int main(void)
         TEST(nobody_else_comes_to_a_session),
         TEST(an_executor_refuses_in_its_words),
         TEST(a_job_that_does_not_run_lets_nobody_in),
+        TEST(a_user_has_a_limit_of_sessions),
     };
     return RUN_TESTS(tests);
 }
