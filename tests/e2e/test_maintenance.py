@@ -104,7 +104,7 @@ class Maintenance(unittest.TestCase):
                 (("--all-nodes", "--begin", "soon"), 2, "--begin takes"),
                 ((*times, "--end", time_in(90), "--all-nodes"), 2, "not both"),
                 (("--all-nodes", "--begin", time_in(-7200), "--duration",
-                  "1h"), 6, "end: must be in the future"),
+                  "1h"), 6, "--end or --duration: must be in the future"),
         ):
             done = ctl("create", "maintenance-window", "w", *arguments,
                        check=False)

@@ -3,6 +3,7 @@
  */
 #include "berth/api.pb-c.h"
 #include "cli/commands/commands.h"
+#include "cli/shared/check.h"
 
 static const char *const headings[] = {"QUEUE", "APPLICATION", "STATE",
                                        "ASKS",  "ALLOCATIONS", "SINCE",
@@ -94,6 +95,10 @@ enum cli_exit cmd_get_apps(struct cli *cli)
 
     if (cli->argument_count > 0) {
         listing.request.queue = cli_argument(cli, 0);
+        rc = check_queue(cli, listing.request.queue);
+    }
+    if (rc != CLI_OK) {
+        return rc;
     }
     if (cli->output != CLI_OUTPUT_TEXT) {
         listing.applications = json_array();

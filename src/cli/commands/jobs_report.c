@@ -114,7 +114,8 @@ static enum cli_exit check_by(struct cli *cli, const struct cli_names *by)
                                         "day"};
 
     for (size_t i = 0; i < by->count; i++) {
-        bool is_known = strncmp(by->items[i], "label:", 6) == 0;
+        bool is_known =
+            strncmp(by->items[i], "label:", 6) == 0 && by->items[i][6];
         for (size_t k = 0; k < ARRAY_COUNT(known) && !is_known; k++) {
             is_known = strcmp(by->items[i], known[k]) == 0;
         }

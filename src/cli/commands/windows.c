@@ -232,6 +232,24 @@ static void remark_on_nodes(struct cli *cli, char *name)
     }
 }
 
+/* What the server refuses of a window is told by the options, too. */
+static enum cli_exit send_window(struct cli *cli, const char *path,
+                                 const Berth__Api__MaintenanceWindow *window)
+{
+    static const char prefix[] = "invalid maintenance window: ";
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+    enum cli_exit rc = cli_connect(cli);
+
+    if (rc != CLI_OK ||
+        cli_try(cli, path, &window->base, NULL, NULL, status) == RPC_OK) {
+        return rc;
+    }
+    return status->code == RPC_INVALID_ARGUMENT &&
+                   strncmp(status->message, prefix, strlen(prefix)) == 0
+               ? fail_by_option(cli, status->message + strlen(prefix))
+               : cli_fail_call(cli, status);
+}
+
 enum cli_exit cmd_create_window(struct cli *cli)
 {
     Berth__Api__MaintenanceWindow window = BERTH__API__MAINTENANCE_WINDOW__INIT;
@@ -240,8 +258,8 @@ enum cli_exit cmd_create_window(struct cli *cli)
     window.lead_seconds = LEAD_S;
     enum cli_exit rc = apply_options(cli, &window);
     if (rc == CLI_OK) {
-        rc = cli_call_empty(cli, "/berth.api.Berth/CreateMaintenanceWindow",
-                            &window.base);
+        rc = send_window(cli, "/berth.api.Berth/CreateMaintenanceWindow",
+                         &window);
     }
     if (rc == CLI_OK) {
         cli_note(cli, "Created maintenance window %s", window.name);
@@ -283,8 +301,8 @@ enum cli_exit cmd_update_window(struct cli *cli)
     Berth__Api__MaintenanceWindow *window = response->windows[0]->window;
     rc = apply_options(cli, window);
     if (rc == CLI_OK) {
-        rc = cli_call_empty(cli, "/berth.api.Berth/UpdateMaintenanceWindow",
-                            &window->base);
+        rc = send_window(cli, "/berth.api.Berth/UpdateMaintenanceWindow",
+                         window);
     }
     if (rc == CLI_OK) {
         cli_note(cli, "Updated maintenance window %s", window->name);

@@ -161,6 +161,15 @@ static void usage_has_the_columns_that_it_is_by(void **state)
     free(result.err);
 }
 
+static void a_label_has_a_key(void **state)
+{
+    struct script *script = *state;
+
+    check(ASK(script, "", "report", "jobs", "--by", "label:"), CLI_USAGE, "",
+          "berthctl: --by takes queue, user, jobset, name, day and label:KEY, "
+          "not \"label:\"\n");
+}
+
 static void what_cannot_be_summed_by_is_refused(void **state)
 {
     struct script *script = *state;
@@ -179,6 +188,7 @@ int main(void)
         SERVED(only_what_ran_has_an_exit_code),
         SERVED(headings_are_alike),
         SERVED(usage_has_the_columns_that_it_is_by),
+        SERVED(a_label_has_a_key),
         SERVED(what_cannot_be_summed_by_is_refused),
     };
     return RUN_TESTS(tests);

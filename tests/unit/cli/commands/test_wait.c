@@ -251,6 +251,22 @@ static void a_priority_is_a_number(void **state)
           "\"-4\"\n");
 }
 
+/* A reason of several lines is one line, without their indent. */
+static void reasons_are_one_line(void **state)
+{
+    struct script *script = *state;
+
+    char why[] = "It does not fit.\n  1 of 1 node is full\n";
+
+    set_reasoned_jobs(script, API__JOB_STATE__REJECTED,
+                      API__JOB_STATE__SUCCEEDED, why);
+    check(ASK(script, "", "wait", "--me"), CLI_JOB_FAILED,
+          "1 succeeded, 1 failed, 0 have not ended\n",
+          "berthctl: job " ID_A
+          " did not succeed: It does not fit. 1 of 1 node "
+          "is full\n");
+}
+
 static void run_says_what_it_needs(void **state)
 {
     struct script *script = *state;
@@ -267,6 +283,7 @@ static void run_says_what_it_needs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SERVED(reasons_are_one_line),
         SERVED(ends_when_the_events_say_so),
         SERVED(a_failure_is_told_and_has_a_code_of_its_own),
         SERVED(what_is_cancelled_since_its_group_succeeded_is_no_failure),
