@@ -147,8 +147,8 @@ static void count_one(struct sched *sched, uint32_t node,
     }
 }
 
-void extras_count(struct sched *sched, uint32_t node, const struct class *class,
-                  int64_t count)
+void extras_count_each(struct sched *sched, uint32_t node,
+                       const struct class *class, int64_t count)
 {
     for (uint32_t i = 0; i < class->extra_count; i++) {
         count_one(sched, node, &class->extras[i], count);

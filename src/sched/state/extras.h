@@ -33,9 +33,17 @@ void extras_init(struct sched *sched);
 void extras_fini(struct sched *sched);
 /* Nothing runs any more. */
 void extras_forget(struct sched *sched);
-/* Add (count > 0) or take off so many jobs of a class with extras. */
-void extras_count(struct sched *sched, uint32_t node, const struct class *class,
-                  int64_t count);
+/* Add (count > 0) or take off so many jobs of a class that has extras. */
+void extras_count_each(struct sched *sched, uint32_t node,
+                       const struct class *class, int64_t count);
+/* The same of any class: most have none. */
+static inline void extras_count(struct sched *sched, uint32_t node,
+                                const struct class *class, int64_t count)
+{
+    if (class->extra_count > 0) {
+        extras_count_each(sched, node, class, count);
+    }
+}
 /* How many more jobs of the class a node has extras for, at most `most`. */
 uint32_t extras_times(const struct sched *sched, uint32_t node,
                       const struct class *class, uint32_t most);
