@@ -254,6 +254,8 @@ static void begin(struct shim *shim, struct shim_session *session,
         rc = err_set(&err, -ERR_NOT_FOUND, "container %s does not run %s",
                      session->container->spec->name,
                      session->container->is_ended ? "any more" : "yet");
+    } else if (shim->stop_cause != RUN_CAUSE_NONE) {
+        rc = err_set(&err, -ERR_NOT_FOUND, "the job is being stopped");
     } else if (wanted->args.count == 0) {
         rc = err_set(&err, -ERR_INVALID, "there is no command");
     } else {

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,9 +21,12 @@
 #include "executor/shim/shim_binds.h"
 #include "executor/shim/shim_box.h"
 #include "executor/shim/shim_fence.h"
+#include "executor/shim/shim_private.h"
 #include "executor/shim/shim_tty.h"
 
 enum {
+    START_MS_MAX = 10000, /* from fork to exec */
+    LOOK_MS = 20,
     EXIT_NOT_FOUND = 127,
     EXIT_NOT_ALLOWED = 126,
     EXIT_OTHER = 128,
@@ -248,6 +252,51 @@ static int exit_code_of(int error)
                              : EXIT_OTHER;
 }
 
+/* Whether the pod shall end: the signal waits to be taken. */
+static bool is_to_end(void)
+{
+    sigset_t pending;
+
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
+}
+
+/* Whether the child says something or gets to exec in time.  Once it has the
+ * job's user, another process of the job may stop it. */
+static bool await_child(int fd, int64_t until_ms)
+{
+    struct pollfd wait = {fd, POLLIN, 0};
+
+    do {
+        if (poll(&wait, 1, LOOK_MS) > 0) {
+            return true;
+        }
+    } while (shim_clock_ms(CLOCK_MONOTONIC) < until_ms && !is_to_end());
+    return false;
+}
+
+/* Hear the child out: how much of `failure` it said, 0 at exec; -1: it does not
+ * get there. */
+static ssize_t hear_child(const struct shim_start *start, int fd,
+                          struct failure *failure)
+{
+    int64_t until_ms = shim_clock_ms(CLOCK_MONOTONIC) + START_MS_MAX;
+    ssize_t got;
+
+    if (start->tty) {
+        if (!await_child(fd, until_ms)) {
+            return -1;
+        }
+        *start->ret_tty_fd = shim_tty_receive(fd);
+    }
+    if (!await_child(fd, until_ms)) {
+        return -1;
+    }
+    do {
+        got = read(fd, failure, sizeof(*failure));
+    } while (got < 0 && errno == EINTR);
+    return got < 0 ? 0 : got;
+}
+
 int shim_start(const struct shim_start *start, pid_t *ret_pid,
                int *ret_exit_code, struct err *err)
 {
@@ -264,18 +313,18 @@ int shim_start(const struct shim_start *start, pid_t *ret_pid,
         become_container(start, shim_pid, told[1]);
     }
     close(told[1]);
-    if (pid > 0 && start->tty) {
-        *start->ret_tty_fd = shim_tty_receive(told[0]);
-    }
-    ssize_t got = 0;
-    if (pid > 0) {
-        do {
-            got = read(told[0], &failure, sizeof(failure));
-        } while (got < 0 && errno == EINTR);
-    }
+    ssize_t got = pid > 0 ? hear_child(start, told[0], &failure) : 0;
     close(told[0]);
     if (pid < 0) {
         return err_set(err, -ERR_IO, "fork: %s", strerror(errno));
+    }
+    if (got < 0) {
+        (void)kill(pid, SIGKILL);
+        (void)waitpid(pid, NULL, 0);
+        return err_set(err, -ERR_UNAVAILABLE,
+                       "it did not start within %d ms, or before the pod was "
+                       "stopped",
+                       START_MS_MAX);
     }
     if (got != (ssize_t)sizeof(failure)) {
         *ret_pid = pid; /* the socket closed at exec */

@@ -206,6 +206,34 @@ static void a_job_is_gone_5_s_after_its_grace_whatever_it_does(void **state)
     job_free(&job);
 }
 
+/* One container stops what starts in the others, before it is their program. */
+static void who_stops_what_starts_does_not_stop_the_shim(void **state)
+{
+    enum { OTHERS = 20 };
+    struct fixture *fixture = *state;
+    struct job job;
+
+    if (!says(fixture, "pid")) {
+        skip(); /* it would stop other jobs of its user, too */
+    }
+    job_make(&job, 8,
+             ARGS("sh", "-c",
+                  "touch up; while :; do kill -STOP -1 2>/dev/null; done"));
+    for (int i = 0; i < OTHERS; i++) {
+        (void)job_container(&job, false, ARGS("sleep", "60"));
+    }
+
+    fixture_create(fixture, &job);
+    fixture_wait_file(fixture, &job, "up");
+    int64_t began_ms = machine_ms();
+    fixture->runtime->ops->stop(fixture->runtime, job.run.run, 500);
+    (void)fixture_wait_end(fixture, &job);
+
+    assert_true(machine_ms() - began_ms <= 500 + patient_ms(5000));
+    assert_int_equal(fixture_process_count(&job), 0);
+    job_free(&job);
+}
+
 static void without_layers_it_is_gone_as_well(void **state)
 {
     struct fixture *fixture = *state;
@@ -459,6 +487,7 @@ int main(int argc, char **argv)
         PROCESS_TEST(a_job_can_mount_nothing_over_what_it_has),
         PROCESS_TEST(containers_of_a_pod_share_what_is_its_own),
         PROCESS_TEST(a_job_is_gone_5_s_after_its_grace_whatever_it_does),
+        PROCESS_TEST(who_stops_what_starts_does_not_stop_the_shim),
         PROCESS_TEST(without_layers_it_is_gone_as_well),
         PROCESS_TEST(a_chain_of_processes_is_gone_too),
         PROCESS_TEST(without_layers_the_chain_is_gone_as_well),
