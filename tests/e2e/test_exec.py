@@ -143,9 +143,10 @@ class Exec(unittest.TestCase):
                    for pid in harness.processes())
 
     def test_a_program_runs_as_the_job(self):
-        done = self.exec(self.job, "--", "sh", "-c",
+        job = self.start_job("exec sleep 1011")
+        done = self.exec(job, "--", "sh", "-c",
                          "id -u; pwd; echo wrong >&2; exit 7", code=7)
-        inside = self.exec(self.job, "--", "sh", "-c",
+        inside = self.exec(job, "--", "sh", "-c",
                            "cat /proc/self/cgroup; grep -E "
                            "'NoNewPrivs|Seccomp:|CapEff' /proc/self/status; "
                            "ls -d /proc/[0-9]*; readlink /proc/self/ns/pid "
@@ -155,9 +156,12 @@ class Exec(unittest.TestCase):
         self.assertIn("NoNewPrivs:\t1", inside)
         self.assertIn("Seccomp:\t2", inside)
         # What the job's own program has, it has.
-        outside = self.exec(self.job, "--", "sh", "-c",
-                            "cat /proc/2/cgroup; readlink /proc/2/ns/pid "
-                            "/proc/2/ns/mnt").stdout
+        outside = self.exec(
+            job, "--", "sh", "-c", "for p in /proc/[0-9]*; do "
+            "case $(tr '\\0' ' ' < $p/cmdline 2> /dev/null) in "
+            "'sleep 1011 ') cat $p/cgroup; readlink $p/ns/pid $p/ns/mnt;; "
+            "esac; done").stdout
+        self.assertIn("mnt:", outside)
         for line in outside.splitlines():
             self.assertIn(line, inside)
 
