@@ -46,17 +46,19 @@ static int refuse(struct job_id job, const struct run_spec *spec,
                          job_id_format(job, id), strerror(error));
 }
 
+/* A shim that takes nobody more has said so and closed, perhaps already: then
+ * that is what comes of the connection. */
 static int say_hello(int fd, const struct run_spec *spec)
 {
     auto_strbuf hello = {0};
 
     exec_frame_put(&hello, EXEC_HELLO, str_of(spec->exec_token));
     /* A new connection has room for it. */
-    return send(fd, hello.bytes, hello.byte_count, MSG_NOSIGNAL) ==
-                       (ssize_t)hello.byte_count &&
-                   fcntl(fd, F_SETFL, 0) == 0
-               ? 0
-               : -ERR_IO;
+    ssize_t sent = send(fd, hello.bytes, hello.byte_count, MSG_NOSIGNAL);
+    bool is_said = sent == (ssize_t)hello.byte_count ||
+                   (sent < 0 && (errno == EPIPE || errno == ECONNRESET));
+
+    return is_said && fcntl(fd, F_SETFL, 0) == 0 ? 0 : -ERR_IO;
 }
 
 static int connect_run(int run_fd, struct job_id job, int *ret_fd,
