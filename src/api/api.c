@@ -89,6 +89,7 @@ struct api *api_create(const struct api_config *config,
     ports->rng->fill(ports->rng, &seed, sizeof(seed));
     auth_init(&api->auth, &config->auth, seed);
     rate_init(&api->rate, &config->rate, seed);
+    leader_questions_init(&api->questions);
     (void)pthread_mutex_init(&api->zones_lock, NULL);
     api->readers = reader_pool_create(ports->store, ports->log);
     api->specs = spec_cache_create(config->unstored_bytes_max);
@@ -122,6 +123,7 @@ void api_destroy(struct api *api)
     spec_cache_destroy(api->specs);
     auth_fini(&api->auth);
     rate_fini(&api->rate);
+    leader_questions_fini(&api->questions);
     (void)pthread_mutex_destroy(&api->zones_lock);
     mem_free(api->methods);
     mem_free(api->bound);

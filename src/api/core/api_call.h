@@ -19,6 +19,7 @@
 
 #include "api/api.h"
 #include "api/core/auth.h"
+#include "api/core/leader_questions.h"
 
 enum {
     ERROR_TEXT_BYTES_MAX = 2000,
@@ -69,8 +70,9 @@ struct api_call {
     const char *request_id;    /* made when first asked for */
     uint64_t began_ns;         /* on the monotonic clock */
     bool is_denied, has_credentials;
-    struct str counted_as;   /* for the rate; p NULL: it is not counted */
-    struct arena arena;      /* until the call is over */
+    struct str counted_as;           /* for limits; p NULL: it is not counted */
+    struct leader_question question; /* that it has before the leader */
+    struct arena arena;              /* until the call is over */
     struct str viewed_queue; /* that view.c asked for last; p NULL: none */
     int viewed;              /* enum view: what that queue lets see */
     void *data;              /* the handler's own */

@@ -115,6 +115,7 @@ static void finish(struct api_call *call, enum rpc_code code, const char *text,
                    struct str reply)
 {
     tell(call, code, text, false);
+    leader_questions_leave(&call->api->questions, &call->question);
     rpc_call_finish(call->rpc, code, code == RPC_OK ? NULL : text, reply);
 }
 
@@ -195,9 +196,49 @@ void api_call_fail_storage(struct api_call *call, const struct err *err)
     api_call_fail(call, RPC_UNAVAILABLE, "%s", err->text);
 }
 
+/* Whether the leader answers it and changes nothing. */
+static bool is_question(enum command_kind kind)
+{
+    switch (kind) {
+    case COMMAND_QUERY_REPORT:
+    case COMMAND_QUERY_QUEUES:
+    case COMMAND_QUERY_APPS:
+    case COMMAND_EXPLAIN:
+    case COMMAND_QUERY_ADMISSIONS:
+    case COMMAND_QUERY_NODES:
+    case COMMAND_QUERY_EXECUTORS:
+    case COMMAND_QUERY_POOLS:
+    case COMMAND_QUERY_TRAINING:
+    case COMMAND_QUERY_GANGS:
+    case COMMAND_QUERY_WINDOWS:
+    case COMMAND_QUERY_PERIODIC:
+    case COMMAND_WHAT_IF:
+        return true;
+    case COMMAND_SUBMIT:
+    case COMMAND_EVENTS:
+    case COMMAND_EXCHANGE:
+    case COMMAND_POOL_METRICS:
+    case COMMAND_SESSION_END:
+    case COMMAND_TRAINING_UPDATE:
+    case COMMAND_TRAINING_DELETE:
+        break;
+    }
+    return false;
+}
+
 bool api_call_post(struct api_call *call, struct command *command,
                    command_done_fn *done)
 {
+    if (call->counted_as.p && is_question(command->kind) &&
+        !leader_questions_enter(&call->api->questions, &call->question,
+                                call->counted_as)) {
+        command_destroy(command);
+        api_call_fail(call, RPC_RESOURCE_EXHAUSTED,
+                      "%d of your questions wait for the scheduler; ask again "
+                      "when one is answered",
+                      QUESTIONS_EACH_MAX);
+        return false;
+    }
     command->done = done;
     command->ctx = call;
     int rc = inbox_post(call->api->ports.inbox, command);

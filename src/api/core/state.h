@@ -12,6 +12,7 @@
 
 #include "api/api.h"
 #include "api/core/event_hub.h"
+#include "api/core/leader_questions.h"
 #include "api/core/rate.h"
 #include "api/core/reader_pool.h"
 #include "api/core/spec_cache.h"
@@ -31,17 +32,18 @@ struct api {
     const struct api_config *config;
     struct api_ports ports;
     struct auth auth;
-    struct rate rate;              /* of callers who are no administrators */
-    struct reader_pool *readers;   /* owned */
-    struct log_hub *log_hub;       /* owned; of executors' log streams */
-    struct exec_table *exec_table; /* owned; of sessions in jobs */
-    struct spec_cache *specs;      /* owned; what the store has not got yet */
-    struct event_hub *hub;         /* owned; of event streams */
-    struct event_hub *lease_hub;   /* owned; of lease streams */
-    _Atomic int behind_count;      /* lease streams that await the projector */
-    const struct method *table;    /* of methods.h, [method_count] */
-    struct rpc_method *methods;    /* owned, [method_count] */
-    struct bound_method *bound;    /* owned, [method_count] */
+    struct rate rate; /* of callers who are no administrators */
+    struct leader_questions questions; /* likewise */
+    struct reader_pool *readers;       /* owned */
+    struct log_hub *log_hub;           /* owned; of executors' log streams */
+    struct exec_table *exec_table;     /* owned; of sessions in jobs */
+    struct spec_cache *specs;    /* owned; what the store has not got yet */
+    struct event_hub *hub;       /* owned; of event streams */
+    struct event_hub *lease_hub; /* owned; of lease streams */
+    _Atomic int behind_count;    /* lease streams that await the projector */
+    const struct method *table;  /* of methods.h, [method_count] */
+    struct rpc_method *methods;  /* owned, [method_count] */
+    struct bound_method *bound;  /* owned, [method_count] */
     uint32_t method_count;
     pthread_mutex_t zones_lock;        /* of periodic/zones.h */
     uint64_t periodic_healed_ns;       /* of the thread of periodic jobs */
