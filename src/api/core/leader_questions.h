@@ -25,6 +25,7 @@ struct leader_questions {
     LIST_HEAD(, leader_question) waiting;
 };
 
+/* An empty list. */
 void leader_questions_init(struct leader_questions *questions);
 /* Only when none waits. */
 void leader_questions_fini(struct leader_questions *questions);
