@@ -88,10 +88,15 @@ static const char *object_text(const Api__JobSubmitRequestItem *job, size_t i,
     return arena_strdup(arena, str_make((const char *)raw->data, raw->len));
 }
 
-static void start(struct stage *s, const char *policy)
+/* With these administrators; no groups: with nobody but the usual ones. */
+static void start_with(struct stage *s, const char *policy,
+                       struct permission_grant administrators)
 {
     memset(s, 0, sizeof(*s));
     fixture_init(&s->f);
+    if (administrators.group_count > 0) {
+        s->f.config.auth.administrators = administrators;
+    }
     s->f.on_exchange = on_query;
     s->f.exchange_ctx = s;
     fixture_start(&s->f);
@@ -107,6 +112,11 @@ static void start(struct stage *s, const char *policy)
                   .is_anonymous = true},
         .next_ms = DUE_MS,
     };
+}
+
+static void start(struct stage *s, const char *policy)
+{
+    start_with(s, policy, (struct permission_grant){0});
 }
 
 static void end(struct stage *s)
@@ -180,8 +190,7 @@ static void what_a_secret_says_is_not_told(void **state)
     struct stage s;
 
     (void)state;
-    start(&s, "");
-    s.f.config.auth.administrators = (struct permission_grant){all, 1};
+    start_with(&s, "", (struct permission_grant){all, 1});
     Berth__Api__PeriodicJob *message = make_message(&s.arena, "");
     add_object(message->jobs[0], secret, &s.arena);
     add_object(message->jobs[0], other, &s.arena);
