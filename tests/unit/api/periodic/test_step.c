@@ -19,7 +19,7 @@ static const int64_t DUE_MS = 1767225600000;
 struct stage {
     struct fixture f;
     struct periodic_row row;
-    bool is_due;
+    _Atomic bool is_due; /* what was written before is there for the leader */
     struct arena arena;
 };
 
