@@ -241,7 +241,10 @@ class HostileJobs(unittest.TestCase):
 
     @staticmethod
     def log_of(berth, job_id):
-        return berth.ctl("logs", job_id, check=False).stdout
+        done = berth.ctl("logs", job_id, check=False)
+        if done.returncode:
+            print(f"logs of {job_id}: {done.stderr.strip()}", file=sys.stderr)
+        return done.stdout
 
     def wait_up(self, berth, ids):
         for job_id in ids:
